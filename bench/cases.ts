@@ -1,119 +1,122 @@
-// What is measured. Each operation stands beside the least that could do the same.
+// The operations that are measured, each with the least work that has the same effect.
 import { dump, load } from 'js-yaml'
 import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 import type { SourceContent } from '../src/reconcile/read/source-content.ts'
 import { applySources, planSources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
-import { realmOf, sourceOf } from './data.ts'
-import { copyOf, type Rows, rowsOf } from './floors.ts'
+import { collectRealmRows, copyRealmRows, type RealmRows } from './copy-rows.ts'
+import { createRealmDocument, createSource } from './generated-realms.ts'
 import type { Bench, Case, Statement } from './measure.ts'
 
 let count = 0
-const newName = () => `measured-${++count}`
+const createRealmName = () => `measured-${++count}`
 
-/** The creation of a realm with nothing of its own. */
-export async function creation(bench: Bench): Promise<Case> {
+/** Returns the case that creates a realm with defaults only. */
+export async function createRealmCase(bench: Bench): Promise<Case> {
   const create = (realm: string) =>
     bench.service.createRealm(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
-  for (let warm = 0; warm < 10; warm++) await create(newName())
-  const realm = newName()
-  const rows = await rowsOf(bench, realm, () => create(realm))
+  for (let warmUp = 0; warmUp < 10; warmUp++) await create(createRealmName())
+  const realm = createRealmName()
+  const rows = await collectRealmRows(bench, realm, () => create(realm))
   return {
     name: 'create a realm',
     rounds: 300,
     seconds: 60,
-    floor: () => copying(bench, rows, 'commit'),
+    baseline: () => prepareCopy(bench, rows, 'commit'),
     operation: () => {
-      const name = newName()
+      const name = createRealmName()
       return () => create(name)
     },
   }
 }
 
-/** How many realms a second come into being, with so many callers at once. */
-export async function realmsPerSecond({ service }: Bench, callers: number): Promise<number> {
+/** Returns how many realms are created per second by this number of concurrent callers. */
+export async function measureRealmsPerSecond({ service }: Bench, callers: number): Promise<number> {
   const start = performance.now()
   const realms = 100
   const caller = async () => {
-    for (let made = 0; made < realms / callers; made++)
-      await service.createRealm(SYSTEM, { representation: { realm: newName(), enabled: true } }, async () => {})
+    for (let created = 0; created < realms / callers; created++)
+      await service.createRealm(SYSTEM, { representation: { realm: createRealmName(), enabled: true } }, async () => {})
   }
   await Promise.all(Array.from({ length: callers }, caller))
   return (realms * 1_000) / (performance.now() - start)
 }
 
-/** Reading a realm file of some megabytes, with the place of each client; the floor reads values only. */
-export function reading(size: number): Case {
-  const text = dump(realmOf('read', size), { noRefs: true })
+/** Returns the case that reads a realm file of some megabytes with the position of each client. The baseline reads values only. */
+export function readYamlCase(clientCount: number): Case {
+  const text = dump(createRealmDocument('read', { clientCount }), { noRefs: true })
   return {
     name: `read YAML (${(text.length / 1e6).toFixed(1)} MB)`,
-    size,
+    size: clientCount,
     rounds: 20,
     seconds: 10,
-    floor: () => async () => load(text),
+    baseline: () => async () => load(text),
     operation: () => async () => {
       const [document] = parseDocuments('read.yaml', text)
-      for (let at = 0; at < size; at++) document!.locate(['clients', at])
+      for (let index = 0; index < clientCount; index++) document!.locate(['clients', index])
     },
   }
 }
 
-/** The cases of a realm with so many clients, and the name of one. */
-export async function sized(bench: Bench, size: number, seconds: number): Promise<{ realm: string; cases: Case[] }> {
-  const realm = newName()
-  const rows = await rowsOf(bench, realm, () => apply(bench, sourceOf(realm, size)))
-  const fresh = (name: string, work: typeof apply, end: 'commit' | 'rollback'): Case => ({
+/** Returns the cases for realms with this many clients, and the name of such a realm. */
+export async function casesWithClients(
+  bench: Bench,
+  size: number,
+  seconds: number,
+): Promise<{ realm: string; cases: Case[] }> {
+  const realm = createRealmName()
+  const rows = await collectRealmRows(bench, realm, () => apply(bench, createSource(realm, { clientCount: size })))
+  const newRealmCase = (name: string, work: typeof apply, end: 'commit' | 'rollback'): Case => ({
     name,
     size,
-    writesEach: true,
+    writesPerClient: true,
     rounds: 30,
     seconds,
-    floor: () => copying(bench, rows, end),
+    baseline: () => prepareCopy(bench, rows, end),
     operation: () => {
-      const source = sourceOf(newName(), size)
+      const source = createSource(createRealmName(), { clientCount: size })
       return () => work(bench, source)
     },
   })
   return {
     realm,
     cases: [
-      // First, since PostgreSQL cleans up for a while after bulk writes.
-      ...(size > 1_000 ? [] : await again(bench, realm, size, rows)),
-      fresh('apply a new realm', apply, 'commit'),
-      fresh('plan a new realm', plan, 'rollback'),
+      // These come first: after bulk writes PostgreSQL is busy with clean-up for a while.
+      ...(size > 1_000 ? [] : await repeatedApplyCases(bench, realm, size, rows)),
+      newRealmCase('apply a new realm', apply, 'commit'),
+      newRealmCase('plan a new realm', plan, 'rollback'),
     ],
   }
 }
 
-/** The cases of a realm with so many people: as a new one beside 1,000 clients, and with nothing to do. And the name of one. */
-export async function peopled(
+/** Returns the cases for realms with 1,000 clients and this many users, and the name of such a realm. */
+export async function casesWithUsers(
   bench: Bench,
-  people: number,
+  userCount: number,
   seconds: number,
 ): Promise<{ realm: string; cases: Case[] }> {
-  const clients = 1_000
-  const realm = newName()
-  const of = (name: string) => sourceOf(name, clients, 'first', people)
-  const rows = await rowsOf(bench, realm, () => apply(bench, of(realm)))
-  const unchanged = of(realm)
+  const realm = createRealmName()
+  const createUserSource = (name: string) => createSource(name, { clientCount: 1_000, userCount })
+  const rows = await collectRealmRows(bench, realm, () => apply(bench, createUserSource(realm)))
+  const unchanged = createUserSource(realm)
   const cases: Case[] = [
     {
-      name: 'apply what is unchanged, with people',
-      size: people,
+      name: 'apply unchanged, with users',
+      size: userCount,
       rounds: 30,
       seconds: 3,
-      floor: () => () => bench.raw([['select 1']]),
+      baseline: () => () => bench.runStatements([['select 1']]),
       operation: () => () => apply(bench, unchanged),
     },
     {
-      name: 'apply a new realm with people',
-      size: people,
-      writesEach: true,
+      name: 'apply a new realm with users',
+      size: userCount,
+      writesPerClient: true,
       rounds: 10,
       seconds,
-      floor: () => copying(bench, rows, 'commit'),
+      baseline: () => prepareCopy(bench, rows, 'commit'),
       operation: () => {
-        const source = of(newName())
+        const source = createUserSource(createRealmName())
         return () => apply(bench, source)
       },
     },
@@ -121,18 +124,18 @@ export async function peopled(
   return { realm, cases }
 }
 
-/** Runs of a source that has been applied: with nothing to do, and with one field changed. */
-async function again(bench: Bench, realm: string, size: number, rows: Rows): Promise<Case[]> {
-  const unchanged = sourceOf(realm, size)
-  const copy = await copyOf(bench, rows)
-  await bench.raw(copy.statements)
+/** Returns the cases that apply an applied source again: unchanged, and with one changed field. */
+async function repeatedApplyCases(bench: Bench, realm: string, size: number, rows: RealmRows): Promise<Case[]> {
+  const unchanged = createSource(realm, { clientCount: size })
+  const copy = await copyRealmRows(bench, rows)
+  await bench.runStatements(copy.statements)
   return [
     {
-      name: 'apply what is unchanged',
+      name: 'apply unchanged',
       size,
       rounds: 100,
       seconds: 3,
-      floor: () => () => bench.raw([['select 1']]),
+      baseline: () => () => bench.runStatements([['select 1']]),
       operation: () => () => apply(bench, unchanged),
     },
     {
@@ -140,17 +143,17 @@ async function again(bench: Bench, realm: string, size: number, rows: Rows): Pro
       size,
       rounds: 50,
       seconds: 5,
-      floor: () => () => bench.raw(oneChange(copy.realm, ++count)),
+      baseline: () => () => bench.runStatements(oneFieldStatements(copy.realm, ++count)),
       operation: () => {
-        const source = sourceOf(realm, size, `note ${++count}`)
+        const source = createSource(realm, { clientCount: size, note: `note ${++count}` })
         return () => apply(bench, source)
       },
     },
   ]
 }
 
-/** The least that a changed field costs: its object, its entry of the journal, its line of history. */
-function oneChange(realm: number, note: number): Statement[] {
+/** Returns the least statements for one changed field: those that write its object, its journal entry and its history entry. */
+function oneFieldStatements(realm: number, note: number): Statement[] {
   const text = `note ${note}`
   return [
     [
@@ -171,9 +174,9 @@ function oneChange(realm: number, note: number): Statement[] {
   ]
 }
 
-async function copying(bench: Bench, rows: Rows, end: 'commit' | 'rollback') {
-  const { statements } = await copyOf(bench, rows)
-  return () => bench.raw(statements, end)
+async function prepareCopy(bench: Bench, rows: RealmRows, end: 'commit' | 'rollback') {
+  const { statements } = await copyRealmRows(bench, rows)
+  return () => bench.runStatements(statements, end)
 }
 
 function apply({ service }: Bench, source: SourceContent) {

@@ -1,140 +1,152 @@
-// The operator with many resources at a real API server: how soon all are ready, what a restart and standing still cost, and
-// how soon an edit is live.
+// Measures the operator with many resources at a real API server: the time until all are ready, the cost of a restart and of an
+// idle minute, and the time until an edit is live.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Cluster, openCluster } from '../src/operator/cluster.ts'
 import { type Kubernetes, openKubernetes } from '../test/support/kubernetes.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { type CountingProxy, countingProxy } from './counting-proxy.ts'
+import { type KubernetesCountingProxy, startKubernetesCountingProxy } from './kubernetes-counting-proxy.ts'
 import { quantile } from './measure.ts'
-import { newStore, type Store, serve } from './operating.ts'
-import { isReady, type Resources, resource, resourcesIn, resourcesOf } from './resources.ts'
+import { createStore, type OperatorStore, startOperatorServer } from './operator-server.ts'
+import { createResource, createResources, isReady, type WatchedResources, watchResources } from './resources.ts'
 
-/** How long it may take: seconds, and for an edit milliseconds at the 99th percentile. */
-const AT_MOST = { ready: 60, restart: 5, edit: 500 }
+/** The limits: seconds until all resources are ready and for a restart, milliseconds for an edit at the 99th percentile. */
+const LIMITS = { ready: 60, restart: 5, edit: 500 }
 const EDITS = 200
 /** Seconds without a change. */
-const STILL = 60
+const IDLE_SECONDS = 60
 
-/** What is measured, and by what. */
-interface Bed {
-  readonly count: number
-  readonly realms: number
-  readonly resources: Resources
-  readonly store: Store
-  readonly proxy: CountingProxy
+/** The resources that are measured, and access to the store and the API server. */
+interface Setup {
+  readonly resourceCount: number
+  readonly realmCount: number
+  readonly resources: WatchedResources
+  readonly store: OperatorStore
+  readonly proxy: KubernetesCountingProxy
 }
 
-/** Measures so many resources, in ten realms and in one, and prints what they cost. Whether all is within its limits. */
-export async function kubernetes(count: number): Promise<boolean> {
-  if (!process.env.KUBECONFIG) throw new Error('there is no Kubernetes here: name its configuration in KUBECONFIG')
+/** Measures this many resources, in ten realms and in one, and prints the results. Returns whether all are within the limits. */
+export async function measureKubernetes(resourceCount: number): Promise<boolean> {
+  if (!process.env.KUBECONFIG) throw new Error('no Kubernetes cluster: set KUBECONFIG to the path of its kubeconfig')
   const api = await openKubernetes()
   const cluster = openCluster()
   const { gitVersion } = await cluster.ask<{ gitVersion: string }>('GET', '/version')
   console.log(`Kubernetes ${gitVersion}, PostgreSQL, Node ${process.version}, ${availableParallelism()} cores`)
   const postgres = await startPostgres()
-  let within = true
+  let isWithinLimits = true
   try {
-    for (const realms of [10, 1]) within = (await measured(api, cluster, postgres.url, count, realms)) && within
+    for (const realmCount of [10, 1])
+      isWithinLimits =
+        (await measureNamespace(api, cluster, { adminUrl: postgres.url, resourceCount, realmCount })) && isWithinLimits
   } finally {
     await api.removeNamespaces()
     await postgres.stop()
   }
-  return within
+  return isWithinLimits
 }
 
-async function measured(api: Kubernetes, cluster: Cluster, admin: string, count: number, realms: number) {
+async function measureNamespace(
+  api: Kubernetes,
+  cluster: Cluster,
+  { adminUrl, resourceCount, realmCount }: { adminUrl: string; resourceCount: number; realmCount: number },
+) {
   const namespace = await api.newNamespace()
   const folder = await mkdtemp(join(tmpdir(), 'regent-bench-'))
-  const store = await newStore(admin, `resources_in_${realms}`)
-  const proxy = await countingProxy()
+  const store = await createStore(adminUrl, `resources_in_${realmCount}`)
+  const proxy = await startKubernetesCountingProxy()
   await writeFile(join(folder, 'kubeconfig'), proxy.config)
-  const ending = new AbortController()
-  const resources = resourcesIn(cluster, namespace, ending.signal)
-  const bed: Bed = { count, realms, resources, store, proxy }
+  const watches = new AbortController()
+  const resources = watchResources(cluster, namespace, watches.signal)
+  const setup: Setup = { resourceCount, realmCount, resources, store, proxy }
   const load = loadavg()[0]!.toFixed(1)
-  console.log(`\n${count.toLocaleString('en')} resources in ${realms} realm${realms > 1 ? 's' : ''}, load ${load}`)
-  let server = await serve(folder, store.url, namespace)
+  console.log(
+    `\n${resourceCount.toLocaleString('en')} resources in ${realmCount} realm${realmCount > 1 ? 's' : ''}, load ${load}`,
+  )
+  let server = await startOperatorServer(folder, store.url, namespace)
   try {
-    const isSoon = await becomeReady(bed)
-    print('', `${asked(proxy).text}; ${await server.memory()}`)
+    const isCreationFast = await measureCreation(setup)
+    print('', `${takeRequestCounts(proxy).text}; ${await server.describeMemory()}`)
     await server.stop()
-    const before = await store.written()
+    const rowsBefore = await store.countWrittenRows()
     const start = performance.now()
-    server = await serve(folder, store.url, namespace)
-    await server.unchanged(realms)
-    const isBack = await inSync(bed, performance.now() - start, before)
-    print('', await server.memory())
-    const isFast = await edits(bed)
-    print('', `${asked(proxy).text}; ${await server.memory()}`)
-    return isSoon && isBack && isFast
+    server = await startOperatorServer(folder, store.url, namespace)
+    await server.waitForUnchangedRealms(realmCount)
+    const isRestartFast = await measureRestart(setup, performance.now() - start, rowsBefore)
+    print('', await server.describeMemory())
+    const isEditFast = await measureEdits(setup)
+    print('', `${takeRequestCounts(proxy).text}; ${await server.describeMemory()}`)
+    return isCreationFast && isRestartFast && isEditFast
   } finally {
     await resources.remove().catch((error: unknown) => console.error(error))
     await server.stop()
-    ending.abort()
+    watches.abort()
     await proxy.close()
     await store.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Applies all of them, and waits until they are ready. */
-async function becomeReady({ count, realms, resources }: Bed): Promise<boolean> {
+/** Applies all resources and waits until they are ready. Returns whether this is within the limit, like the functions below. */
+async function measureCreation({ resourceCount, realmCount, resources }: Setup): Promise<boolean> {
   const start = performance.now()
-  await resources.apply(...resourcesOf(count, realms))
-  const applied = performance.now() - start
-  const took = (await resources.until(() => resources.all().filter(isReady).length === count)) - start
-  print('new, all ready', `${seconds(took)} of ${AT_MOST.ready}; applying them took ${seconds(applied)}`)
-  return took <= AT_MOST.ready * 1000
+  await resources.apply(...createResources(resourceCount, realmCount))
+  const applyTime = performance.now() - start
+  const areAllReady = () => resources.list().filter(isReady).length === resourceCount
+  const readyTime = (await resources.waitUntil(areAllReady)) - start
+  print('new, all ready', `${seconds(readyTime)} of ${LIMITS.ready}; kubectl apply took ${seconds(applyTime)}`)
+  return readyTime <= LIMITS.ready * 1000
 }
 
-/** What a restart that took so long has written and asked, and what standing still does then. `before`: rows written before. */
-async function inSync({ store, proxy }: Bed, took: number, before: number): Promise<boolean> {
-  const [rows, first] = [(await store.written()) - before, asked(proxy)]
-  print('restart, in sync', `${seconds(took)} of ${AT_MOST.restart}; ${rows} rows written; ${first.text}`)
-  await after(STILL * 1000)
-  const [later, still] = [(await store.written()) - before, asked(proxy)]
-  print(`standing still, ${STILL} s`, `${later - rows} rows written; ${still.text}`)
-  return took <= AT_MOST.restart * 1000 && later === 0 && first.onlyReads && still.onlyReads
+/** Counts the rows and requests of a restart, which took this time in milliseconds, and of the idle time after it. */
+async function measureRestart({ store, proxy }: Setup, restartTime: number, rowsBefore: number): Promise<boolean> {
+  const [restartRows, restart] = [(await store.countWrittenRows()) - rowsBefore, takeRequestCounts(proxy)]
+  print(
+    'restart, in sync',
+    `${seconds(restartTime)} of ${LIMITS.restart}; ${restartRows} rows written; ${restart.text}`,
+  )
+  await delay(IDLE_SECONDS * 1000)
+  const [allRows, idle] = [(await store.countWrittenRows()) - rowsBefore, takeRequestCounts(proxy)]
+  print(`idle, ${IDLE_SECONDS} s`, `${allRows - restartRows} rows written; ${idle.text}`)
+  return restartTime <= LIMITS.restart * 1000 && allRows === 0 && restart.areReads && idle.areReads
 }
 
-/** Edits one client after the other, each when the one before is ready. */
-async function edits({ resources, store }: Bed): Promise<boolean> {
+/** Edits clients one after the other, each when the previous one is ready. */
+async function measureEdits({ resources, store }: Setup): Promise<boolean> {
   const times = { live: [] as number[], watched: [] as number[], ready: [] as number[] }
-  const clients = resources.all().filter(({ kind }) => kind === 'RealmClient')
+  const clients = resources.list().filter(({ kind }) => kind === 'RealmClient')
   for (let edit = 0; edit < EDITS; edit++) {
     const { kind, metadata, spec } = clients[(edit * 7) % clients.length]!
-    const latest = () => resources.all().find(({ metadata: { uid } }) => uid === metadata.uid)!
+    const findLatest = () => resources.list().find(({ metadata: { uid } }) => uid === metadata.uid)!
     const name = `Edit ${edit}`
-    const isThere = () => latest().spec?.name === name
+    const isEdited = () => findLatest().spec?.name === name
     const start = performance.now()
     const [live, watched, ready] = await Promise.all([
-      store.live(`realm-${metadata.name.split('-')[1]}`, metadata.name, name),
-      resources.until(isThere),
-      resources.until(() => isThere() && isReady(latest())),
-      resources.apply(resource(kind, metadata.name, { ...spec, name })),
+      store.waitForClientName(`realm-${metadata.name.split('-')[1]}`, metadata.name, name),
+      resources.waitUntil(isEdited),
+      resources.waitUntil(() => isEdited() && isReady(findLatest())),
+      resources.apply(createResource(kind, metadata.name, { ...spec, name })),
     ])
     times.live.push(live - start)
     times.watched.push(watched - start)
     times.ready.push(ready - start)
   }
-  print(`${EDITS} edits, live`, `${milliseconds(times.live)}, of ${AT_MOST.edit}`)
-  print('', `seen by a bare watch: ${milliseconds(times.watched)}; ready: ${milliseconds(times.ready)}`)
-  return quantile(times.live, 0.99) <= AT_MOST.edit
+  print(`${EDITS} edits, live`, `${milliseconds(times.live)}, of ${LIMITS.edit}`)
+  print('', `seen by a watch: ${milliseconds(times.watched)}; ready: ${milliseconds(times.ready)}`)
+  return quantile(times.live, 0.99) <= LIMITS.edit
 }
 
-function print(what: string, how: string): void {
-  console.log(`${what.padEnd(22)}${how}`)
+function print(label: string, text: string): void {
+  console.log(`${label.padEnd(22)}${text}`)
 }
 
-/** What was asked of the API server since the last time. */
-function asked(proxy: CountingProxy): { text: string; onlyReads: boolean } {
-  const counts = Object.entries(proxy.counted())
+/** Returns the requests to the API server since the last call as text, and whether all of them are reads. */
+function takeRequestCounts(proxy: KubernetesCountingProxy): { text: string; areReads: boolean } {
+  const counts = Object.entries(proxy.takeCounts())
   return {
     text: `requests: ${counts.map(([verb, count]) => `${count} ${verb}`).join(', ') || 'none'}`,
-    onlyReads: counts.every(([verb]) => verb === 'list' || verb === 'watch'),
+    areReads: counts.every(([verb]) => verb === 'list' || verb === 'watch'),
   }
 }
 

@@ -1,40 +1,41 @@
-// npm run bench [-- --engine postgres] [--json FILE]: what operations cost, and how far that is from the least possible.
-// npm run bench -- --people 100000: only how much memory an apply of so many people takes, on PostgreSQL.
-// npm run bench -- --pushes 100: only what lies between a webhook and the commit of what was pushed, over HTTP and ssh.
-// npm run bench -- --crowd 100000: only what reads cost in a realm with so many people, on PostgreSQL.
-// npm run bench -- --reference URL --config-cli JAR [--java PATH]: only the same realms through keycloak-config-cli into the
-// reference server, and through `regent apply` into Regent.
-// npm run bench -- --kubernetes 1000: only the operator with so many resources, at the API server that KUBECONFIG names.
+// Benchmarks. Each command measures one thing:
+//   npm run bench [-- --engine postgres] [--json FILE]   operations: time and SQL, compared with the least possible for each
+//   npm run bench -- --users 100000                      memory that an apply of this many users takes, on PostgreSQL
+//   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
+//   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
+//   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
+//   npm run bench -- --reference URL --config-cli JAR [--java PATH]
+//                     `regent apply`, compared with keycloak-config-cli and the reference server at this URL
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
-import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
-import { besideConfigCli } from './config-cli.ts'
-import { crowdReads } from './crowd-reads.ts'
-import { kubernetes } from './kubernetes.ts'
-import { lists } from './lists.ts'
-import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
-import { peopleMemory } from './memory.ts'
-import { pointReads } from './point-read.ts'
-import { pushes } from './pushes.ts'
-import { readsBesidePasswords, tokens } from './tokens.ts'
+import { measureApplyMemory } from './apply-memory.ts'
+import { casesWithClients, casesWithUsers, createRealmCase, measureRealmsPerSecond, readYamlCase } from './cases.ts'
+import { openClientReads } from './client-reads.ts'
+import { compareWithConfigCli } from './config-cli.ts'
+import { measureKubernetes } from './kubernetes.ts'
+import { openLargeRealmReads } from './large-realm-reads.ts'
+import { type Bench, type Case, findDeviations, measure, openBench, quantile, type Result } from './measure.ts'
+import { measurePushes } from './pushes.ts'
+import { restrictedListCases } from './restricted-lists.ts'
+import { measureReadsDuringLogins, tokenCases } from './tokens.ts'
 
-/** Clients of a realm, and seconds for each of its bulk cases. */
-const SIZES = [
+/** Number of clients in a realm, and the time limit in seconds for each of its bulk cases. */
+const CLIENT_COUNTS = [
   [10, 4],
   [100, 4],
   [1_000, 10],
   [5_000, 16],
 ] as const
 
-/** People of a realm of 1,000 clients, and seconds for its bulk case. */
-const PEOPLE = [
+/** Number of users in a realm with 1,000 clients, and the time limit in seconds for its bulk case. */
+const USER_COUNTS = [
   [100, 4],
   [10_000, 20],
 ] as const
 
-const columns: [title: string, width: number, value: (result: Result) => string][] = [
-  ['operation', -25, ({ name }) => name],
+const COLUMNS: [title: string, width: number, value: (result: Result) => string][] = [
+  ['operation', -34, ({ name }) => name],
   ['size', 7, ({ size }) => size?.toLocaleString('en') ?? ''],
   ['rounds', 7, ({ operation }) => String(operation.length)],
   ['statements', 11, ({ cost }) => String(cost.statements)],
@@ -43,67 +44,72 @@ const columns: [title: string, width: number, value: (result: Result) => string]
   ['deleted', 8, ({ cost }) => cost.deleted.toLocaleString('en')],
   ['ms', 9, ({ operation }) => quantile(operation, 0.5).toFixed(2)],
   ['p95', 9, ({ operation }) => quantile(operation, 0.95).toFixed(2)],
-  ['floor ms', 9, ({ floor }) => quantile(floor, 0.5).toFixed(2)],
+  ['baseline ms', 13, ({ baseline }) => quantile(baseline, 0.5).toFixed(2)],
   ['ratio', 8, ({ ratio }) => ratio.toFixed(2)],
 ]
 
-function line(cell: (column: (typeof columns)[number]) => string): string {
-  return columns.map((one) => (one[1] < 0 ? cell(one).padEnd(-one[1]) : cell(one).padStart(one[1]))).join('')
+function formatLine(cell: (column: (typeof COLUMNS)[number]) => string): string {
+  return COLUMNS.map((column) => {
+    const [, width] = column
+    return width < 0 ? cell(column).padEnd(-width) : cell(column).padStart(width)
+  }).join('')
 }
 
-async function run(bench: Bench): Promise<Result[]> {
+async function measureOperations(bench: Bench): Promise<Result[]> {
   const results: Result[] = []
-  const add = async (cases: readonly Case[]) => results.push(...(await measured(bench, cases)))
-  title(bench)
-  await add([reading(5_000), await creation(bench)])
-  let largest = ''
-  for (const [size, seconds] of SIZES) {
-    const { realm, cases } = await sized(bench, size, seconds)
+  const add = async (cases: readonly Case[]) => results.push(...(await measureCases(bench, cases)))
+  printTitle(bench)
+  await add([readYamlCase(5_000), await createRealmCase(bench)])
+  let largestRealm = ''
+  for (const [clientCount, seconds] of CLIENT_COUNTS) {
+    const { realm, cases } = await casesWithClients(bench, clientCount, seconds)
     await add(cases)
-    largest = realm
+    largestRealm = realm
   }
-  for (const [people, seconds] of PEOPLE) {
-    const { realm, cases } = await peopled(bench, people, seconds)
+  for (const [userCount, seconds] of USER_COUNTS) {
+    const { realm, cases } = await casesWithUsers(bench, userCount, seconds)
     await add(cases)
-    await add(await lists(bench, realm, people))
+    await add(await restrictedListCases(bench, realm, userCount))
   }
-  const reads = await pointReads(bench, largest)
+  const reads = await openClientReads(bench, largestRealm)
   await add(reads.cases)
-  await add(await tokens(bench))
-  const busy = await readsBesidePasswords(bench, reads)
+  await add(await tokenCases(bench))
+  const { idle, busy, passwords } = await measureReadsDuringLogins(bench, reads)
   await reads.close()
-  const [one, four] = [await realmsPerSecond(bench, 1), await realmsPerSecond(bench, 4)]
-  console.log(`\n${one.toFixed(0)} realms a second one after the other, ${four.toFixed(0)} with 4 callers at once`)
-  const [idle, beside] = [busy.idle, busy.beside].map((times) => quantile(times, 0.99).toFixed(1))
+  const [sequential, concurrent] = [await measureRealmsPerSecond(bench, 1), await measureRealmsPerSecond(bench, 4)]
   console.log(
-    `reads while ${busy.passwords} passwords were checked: 99th percentile ${beside} ms, otherwise ${idle} ms`,
+    `\n${sequential.toFixed(0)} realms created per second by one caller, ${concurrent.toFixed(0)} by 4 concurrent callers`,
   )
-  const { operation, floor } = results[1]!
+  const [idleTime, busyTime] = [idle, busy].map((times) => quantile(times, 0.99).toFixed(1))
+  console.log(
+    `reads, 99th percentile: ${busyTime} ms while ${passwords} passwords were checked, ${idleTime} ms without logins`,
+  )
+  const { operation, baseline } = results[1]!
   const { length } = operation
   console.log(
-    `realms ${length - 9}-${length} took ${flatness(operation)} times as long as the first ten (floor: ${flatness(floor)})`,
+    `creating realms ${length - 9}-${length} took ${compareLastToFirst(operation)} times as long as the first ten (baseline: ${compareLastToFirst(baseline)})`,
   )
   return results
 }
 
-function title({ service }: Bench): void {
+function printTitle({ service }: Bench): void {
   console.log(`${service.engine}, Node ${process.version}\n`)
-  console.log(line(([title]) => title))
+  console.log(formatLine(([title]) => title))
 }
 
-/** Measures the cases, and prints a line for each. */
-async function measured(bench: Bench, cases: readonly Case[]): Promise<Result[]> {
+/** Measures the cases and prints a line for each. */
+async function measureCases(bench: Bench, cases: readonly Case[]): Promise<Result[]> {
   const results: Result[] = []
-  for (const one of cases) {
-    const result = await measure(bench, one)
+  for (const benchCase of cases) {
+    const result = await measure(bench, benchCase)
     results.push(result)
-    console.log(line(([, , value]) => value(result)))
+    console.log(formatLine(([, , value]) => value(result)))
   }
   return results
 }
 
-/** How the last ten compare with the first ten. */
-function flatness(times: readonly number[]): string {
+/** Returns the ratio of the medians of the last ten and the first ten times, as text. */
+function compareLastToFirst(times: readonly number[]): string {
   return (quantile(times.slice(-10), 0.5) / quantile(times.slice(0, 10), 0.5)).toFixed(2)
 }
 
@@ -111,8 +117,8 @@ const { values: options } = parseArgs({
   options: {
     engine: { type: 'string', default: 'pglite' },
     json: { type: 'string' },
-    people: { type: 'string' },
-    crowd: { type: 'string' },
+    users: { type: 'string' },
+    'large-realm': { type: 'string' },
     pushes: { type: 'string' },
     reference: { type: 'string' },
     'config-cli': { type: 'string' },
@@ -120,54 +126,54 @@ const { values: options } = parseArgs({
     kubernetes: { type: 'string' },
   },
 })
-if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
-const { reference, 'config-cli': jar, java } = options
-if (!reference !== !jar) throw new Error('--reference and --config-cli belong together')
-const postgres = options.engine === 'postgres' || options.people || options.crowd ? await startPostgres() : undefined
+if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine must be pglite or postgres')
+const { reference, 'config-cli': jar, 'large-realm': largeRealm, java } = options
+if (!reference !== !jar) throw new Error('--reference and --config-cli must be given together')
+const postgres = options.engine === 'postgres' || options.users || largeRealm ? await startPostgres() : undefined
 try {
-  if (options.pushes) process.exitCode = (await pushes(Number(options.pushes))) ? 0 : 1
-  else if (reference && jar) await besideConfigCli({ reference, jar, java })
-  else if (options.kubernetes) process.exitCode = (await kubernetes(Number(options.kubernetes))) ? 0 : 1
-  else if (options.people) await memory(postgres!.url, Number(options.people))
-  else if (options.crowd) await large(postgres!.url, Number(options.crowd))
-  else await all(postgres?.url)
+  if (options.pushes) process.exitCode = (await measurePushes(Number(options.pushes))) ? 0 : 1
+  else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
+  else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
+  else if (options.users) await measureMemory(postgres!.url, Number(options.users))
+  else if (largeRealm) await measureLargeRealm(postgres!.url, Number(largeRealm))
+  else await measureAll(postgres?.url)
 } finally {
   await postgres?.stop()
 }
 
-/** Everything but the memory of many people, which takes minutes. */
-async function all(url: string | undefined): Promise<void> {
+/** Measures all operations, and sets the exit code to 1 where statements or rows deviate. */
+async function measureAll(url: string | undefined): Promise<void> {
   const bench = await openBench({ url })
-  const results = await run(bench)
+  const results = await measureOperations(bench)
   await bench.service.close()
-  const wrong = inexact(results)
-  for (const problem of wrong) console.error(problem)
+  const deviations = findDeviations(results)
+  for (const deviation of deviations) console.error(deviation)
   console.log(
-    wrong.length
-      ? 'statements or rows depend on what they must not depend on'
-      : 'statements do not depend on the size (per kind and chunk), and rows only on what is written',
+    deviations.length
+      ? 'The number of statements or rows deviates: see above.'
+      : 'The number of statements does not depend on the size, and the number of rows grows linearly.',
   )
   if (options.json) {
-    const report = { engine: bench.service.engine, node: process.version, exact: !wrong.length, results }
+    const report = { engine: bench.service.engine, node: process.version, exact: !deviations.length, results }
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`)
   }
-  process.exitCode = wrong.length ? 1 : 0
+  process.exitCode = deviations.length ? 1 : 0
 }
 
-/** Reads in a realm with so many people. */
-async function large(url: string, people: number): Promise<void> {
+/** Measures reads in a realm with this many users. */
+async function measureLargeRealm(url: string, userCount: number): Promise<void> {
   const bench = await openBench({ url })
-  const reads = await crowdReads(bench, people)
-  title(bench)
-  await measured(bench, reads.cases)
+  const reads = await openLargeRealmReads(bench, userCount)
+  printTitle(bench)
+  await measureCases(bench, reads.cases)
   await reads.close()
   await bench.service.close()
 }
 
-/** Each step of an apply of so many people, with the most memory that its process has had until then. */
-async function memory(url: string, people: number): Promise<void> {
-  console.log(`${people.toLocaleString('en')} people, in a process that is told to keep to 512 MB`)
-  await peopleMemory(url, people, ({ name, seconds, peak }) =>
-    console.log(`${name.padEnd(36)}${seconds.toFixed(1).padStart(8)} s${peak.toFixed(0).padStart(8)} MB at most`),
+/** Prints for each step of an apply of this many users its time and the peak memory of its process up to then. */
+async function measureMemory(url: string, userCount: number): Promise<void> {
+  console.log(`${userCount.toLocaleString('en')} users, in a process that is limited to 512 MB`)
+  await measureApplyMemory(url, userCount, ({ name, seconds, peak }) =>
+    console.log(`${name.padEnd(36)}${seconds.toFixed(1).padStart(8)} s${peak.toFixed(0).padStart(8)} MB peak`),
   )
 }

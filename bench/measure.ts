@@ -1,4 +1,4 @@
-// Measures an operation against its floor: statements and rows exactly, times in pairs.
+// Measures an operation and its baseline: counts statements and rows, and compares times in pairs.
 import { CompiledQuery } from 'kysely'
 import { type Service, SYSTEM } from '../src/service/context/service.ts'
 import type { StoreLocation } from '../src/service/context/store-types.ts'
@@ -7,74 +7,74 @@ import { openService } from '../src/service/operations/open-service.ts'
 /** A statement and its parameters. */
 export type Statement = readonly [text: string, parameters?: readonly unknown[]]
 
-/** A service under measurement, and the way past it to the same database. */
+/** A service that is measured, with direct access to its database. */
 export interface Bench {
   readonly service: Service
-  /** Runs the statements in one transaction on the driver. */
-  raw(statements: Iterable<Statement>, end?: 'commit' | 'rollback'): Promise<void>
-  /** The rows that a statement gives. */
-  rows<T>(...statement: Statement): Promise<T[]>
-  /** What the work executes, transaction control left out. */
-  executed(work: () => Promise<unknown>): Promise<CompiledQuery[]>
+  /** Runs the statements in one transaction, directly on the database driver. */
+  runStatements(statements: Iterable<Statement>, end?: 'commit' | 'rollback'): Promise<void>
+  /** Runs the statement and returns its rows. */
+  query<T>(...statement: Statement): Promise<T[]>
+  /** Returns the statements that the work executes, without those that begin or end transactions. */
+  recordStatements(work: () => Promise<unknown>): Promise<CompiledQuery[]>
 }
 
-/** What an operation did, which does not depend on the machine. */
+/** The statements and rows of an operation, which do not depend on the machine. */
 export interface Cost {
-  /** Without the further chunks of a bulk statement, and without begin and commit. */
+  /** The chunks of a bulk statement count as one. Begin and commit do not count. */
   readonly statements: number
   readonly inserted: number
   readonly updated: number
   readonly deleted: number
 }
 
-/** An operation and its floor. Each prepares a round, untimed, and gives what is timed. */
+/** An operation and its baseline: each prepares a round, which is not timed, and returns the function that is timed. */
 export interface Case {
   readonly name: string
-  /** How many clients. */
+  /** Number of clients or users. */
   readonly size?: number
-  /** Whether the operation writes rows for each client. */
-  readonly writesEach?: boolean
+  /** Whether the number of written rows grows with the size. */
+  readonly writesPerClient?: boolean
   readonly rounds: number
-  /** After so long no round begins, but two are made unless the bench as a whole is late. */
+  /** No round begins after this time. The first two rounds always run, or only one where the whole benchmark is late. */
   readonly seconds: number
-  /** How often one round does it: times and costs are those of once. */
-  readonly times?: number
+  /** Number of repetitions in a round, by default 1. Times and costs are those of one repetition. */
+  readonly repetitions?: number
   operation(): Work | Promise<Work>
-  floor(): Work | Promise<Work>
+  baseline(): Work | Promise<Work>
 }
 
 type Work = () => Promise<unknown>
 
-/** The outcome of a case. Times in milliseconds, in order. */
+/** The measurements of a case. Times are in milliseconds, in the order of the rounds. */
 export interface Result {
   readonly name: string
   readonly size?: number
-  readonly writesEach?: boolean
+  readonly writesPerClient?: boolean
   readonly cost: Cost
-  /** Whether every round cost the same. */
-  readonly steady: boolean
+  /** Whether every round had the same cost. */
+  readonly isSteady: boolean
   readonly operation: readonly number[]
-  readonly floor: readonly number[]
-  /** The median of the ratios of the pairs. */
+  readonly baseline: readonly number[]
+  /** The median over the rounds of the time of the operation divided by the time of the baseline. */
   readonly ratio: number
 }
 
-/** After so long every case makes one round only. */
+/** Milliseconds after the start of the process from which every case has one round only. */
 const LATE = 100_000
-/** Rows per statement of a bulk write: a statement with a full chunk may be followed by another of the same text. */
-const CHUNK = 5_000
+/** Rows per statement of a bulk write. After a statement with this many, another one may continue the bulk write. */
+const CHUNK_SIZE = 5_000
 
-/** Opens a service with a master realm on an empty database. */
+/** Opens a service on an empty database and creates the master realm. */
 export async function openBench(location: StoreLocation): Promise<Bench> {
-  let listening: CompiledQuery[] | undefined
+  let recorded: CompiledQuery[] | undefined
   const onStatement = (statement: CompiledQuery) => {
-    if (!/^(begin|start|commit|rollback|set transaction)/.test(statement.sql)) listening?.push(statement)
+    if (!/^(begin|start|commit|rollback|set transaction)/.test(statement.sql)) recorded?.push(statement)
   }
   const service = await openService({ location, key: new Uint8Array(32), onStatement })
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   return {
     service,
-    raw: (statements, end = 'commit') =>
+    runStatements: (statements, end = 'commit') =>
       service.query((db) =>
         db.connection().execute(async (connection) => {
           await connection.executeQuery(CompiledQuery.raw('begin'))
@@ -84,83 +84,88 @@ export async function openBench(location: StoreLocation): Promise<Bench> {
           await connection.executeQuery(CompiledQuery.raw(end))
         }),
       ),
-    rows: async <T>(text: string, parameters: readonly unknown[] = []) =>
+    query: async <T>(text: string, parameters: readonly unknown[] = []) =>
       (await service.query((db) => db.executeQuery<T>(CompiledQuery.raw(text, [...parameters])))).rows,
-    async executed(work) {
-      listening = []
+    async recordStatements(work) {
+      const statements: CompiledQuery[] = []
+      recorded = statements
       await work()
-      const executed = listening
-      listening = undefined
-      return executed
+      recorded = undefined
+      return statements
     },
   }
 }
 
-/** Measures a case: rounds of floor and operation, so that a load on the machine weighs on both alike. */
-export async function measure(bench: Bench, { operation, floor, ...one }: Case): Promise<Result> {
-  const { rounds, seconds, times: often = 1, ...labels } = one
-  const times = { operation: [] as number[], floor: [] as number[] }
+/** Measures a case. Rounds of baseline and operation alternate, so that other load on the machine affects both. */
+export async function measure(bench: Bench, benchCase: Case): Promise<Result> {
+  const { operation, baseline, rounds, seconds, repetitions = 1, ...labels } = benchCase
+  const times = { operation: [] as number[], baseline: [] as number[] }
   const costs: Cost[] = []
-  const once = {
+  const runRound = {
     async operation() {
       const work = await operation()
-      const before = await rowCounts(bench)
-      const executed = await bench.executed(async () => times.operation.push((await time(work)) / often))
-      const after = await rowCounts(bench)
-      const cost = (name: keyof typeof after) => (after[name] - before[name]) / often
+      const before = await countRows(bench)
+      const executed = await bench.recordStatements(async () => times.operation.push((await time(work)) / repetitions))
+      const after = await countRows(bench)
+      const cost = (name: keyof typeof after) => (after[name] - before[name]) / repetitions
       const rows = { inserted: cost('inserted'), updated: cost('updated'), deleted: cost('deleted') }
-      costs.push({ statements: withoutChunks(executed) / often, ...rows })
+      costs.push({ statements: countStatements(executed) / repetitions, ...rows })
     },
-    async floor() {
-      times.floor.push((await time(await floor())) / often)
+    async baseline() {
+      times.baseline.push((await time(await baseline())) / repetitions)
     },
   }
   const end = performance.now() + seconds * 1000
-  const least = () => (performance.now() < LATE ? 2 : 1)
-  for (let round = 0; round < rounds && (round < least() || performance.now() < end); round++) {
-    // Whoever comes second may pay for the garbage of the first.
-    for (const which of round % 2 ? (['operation', 'floor'] as const) : (['floor', 'operation'] as const)) {
-      await once[which]()
+  const minRounds = () => (performance.now() < LATE ? 2 : 1)
+  for (let round = 0; round < rounds && (round < minRounds() || performance.now() < end); round++) {
+    // The order alternates, since the second one may have to collect the garbage of the first.
+    for (const part of round % 2 ? (['operation', 'baseline'] as const) : (['baseline', 'operation'] as const)) {
+      await runRound[part]()
     }
   }
   return {
     ...labels,
     cost: costs[0]!,
-    steady: costs.every((cost) => JSON.stringify(cost) === JSON.stringify(costs[0])),
+    isSteady: costs.every((cost) => JSON.stringify(cost) === JSON.stringify(costs[0])),
     ...times,
     ratio: quantile(
-      times.operation.map((took, round) => took / times.floor[round]!),
+      times.operation.map((duration, round) => duration / times.baseline[round]!),
       0.5,
     ),
   }
 }
 
-/** The value below which that share of the values lies. */
+/** Returns a quantile of the values, such as the median for a share of 0.5. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!
 }
 
-/** What is wrong with the exact part: statements must not depend on the size, rows only on how many clients are written. */
-export function inexact(results: readonly Result[]): string[] {
+/**
+ * Returns a line for each result with unexpected counts: statements must not depend on the size, and rows must grow linearly with
+ * it where the operation writes rows for each object, else stay the same.
+ */
+export function findDeviations(results: readonly Result[]): string[] {
   const counts = ['inserted', 'updated', 'deleted'] as const
-  const wrong = results.filter(({ steady }) => !steady).map(({ name }) => `${name}: not every round cost the same`)
-  for (const [name, group] of Map.groupBy(results, (one) => one.name)) {
+  const deviations = results
+    .filter(({ isSteady }) => !isSteady)
+    .map(({ name }) => `${name}: the cost differs between rounds`)
+  for (const [name, group] of Map.groupBy(results, ({ name }) => name)) {
     const [first, second = first] = group.toSorted((a, b) => (a.size ?? 0) - (b.size ?? 0))
-    for (const { size = 0, cost, writesEach } of group) {
+    for (const { size = 0, cost, writesPerClient } of group) {
       const expected = (count: (typeof counts)[number]) => {
         const steps = (second!.size ?? 0) - (first!.size ?? 0)
-        const each = writesEach && steps ? (second!.cost[count] - first!.cost[count]) / steps : 0
-        return first!.cost[count] + each * (size - (first!.size ?? 0))
+        const perObject = writesPerClient && steps ? (second!.cost[count] - first!.cost[count]) / steps : 0
+        return first!.cost[count] + perObject * (size - (first!.size ?? 0))
       }
       if (cost.statements !== first!.cost.statements)
-        wrong.push(`${name} ${size}: ${cost.statements} statements, not ${first!.cost.statements}`)
+        deviations.push(`${name} ${size}: ${cost.statements} statements, expected ${first!.cost.statements}`)
       for (const count of counts)
         if (cost[count] !== expected(count))
-          wrong.push(`${name} ${size}: ${cost[count]} rows ${count}, not ${expected(count)}`)
+          deviations.push(`${name} ${size}: ${cost[count]} rows ${count}, expected ${expected(count)}`)
     }
   }
-  return wrong
+  return deviations
 }
 
 async function time(work: Work): Promise<number> {
@@ -170,40 +175,48 @@ async function time(work: Work): Promise<number> {
 }
 
 /**
- * A bulk statement that was full goes on in others: of the same text, to the same end, or one that writes to a table that
- * the full one wrote to with others. All of them count as one.
+ * Counts statements, with all chunks of a bulk write as one. After a statement with a full chunk, a later one belongs to the same
+ * bulk write if it has the same text and the same parameters other than lists, or if it directly follows and inserts only into a table that the full
+ * one inserted into together with others.
  */
-function withoutChunks(executed: readonly CompiledQuery[]): number {
-  const end = ({ sql, parameters }: CompiledQuery) =>
-    JSON.stringify([sql, ...parameters.filter((one) => !elements(one))])
-  const full = new Set<string>()
-  return executed.filter((statement, at) => {
-    const before = full.has(end(statement))
-    if (statement.parameters.some((one) => elements(one) === CHUNK)) full.add(end(statement))
-    if (before) return false
-    const previous = executed[at - 1]
-    if (!previous?.parameters.some((one) => elements(one) === CHUNK)) return true
-    const [into, ...others] = targets(statement)
-    return into === undefined || others.length > 0 || targets(previous).length < 2 || !targets(previous).includes(into)
+function countStatements(executed: readonly CompiledQuery[]): number {
+  const toKey = ({ sql, parameters }: CompiledQuery) =>
+    JSON.stringify([sql, ...parameters.filter((parameter) => !countElements(parameter))])
+  const isFull = ({ parameters }: CompiledQuery) =>
+    parameters.some((parameter) => countElements(parameter) === CHUNK_SIZE)
+  const fullKeys = new Set<string>()
+  return executed.filter((statement, index) => {
+    const isContinued = fullKeys.has(toKey(statement))
+    if (isFull(statement)) fullKeys.add(toKey(statement))
+    if (isContinued) return false
+    const previous = executed[index - 1]
+    if (!previous || !isFull(previous)) return true
+    const [into, ...furtherTables] = listInsertedTables(statement)
+    return (
+      into === undefined ||
+      furtherTables.length > 0 ||
+      listInsertedTables(previous).length < 2 ||
+      !listInsertedTables(previous).includes(into)
+    )
   }).length
 }
 
-function targets({ sql }: CompiledQuery): string[] {
+function listInsertedTables({ sql }: CompiledQuery): string[] {
   return [...sql.matchAll(/insert into "?(\w+)/g)].map(([, table]) => table!)
 }
 
-function elements(parameter: unknown): number {
+function countElements(parameter: unknown): number {
   if (Array.isArray(parameter)) return parameter.length
   return typeof parameter === 'string' && parameter.startsWith('[') ? JSON.parse(parameter).length : 0
 }
 
 /**
- * Rows written so far by the engine's own statistics, which see cascades and rolled back work too. A session reports
- * them when it is idle, at most once a second, unless it is told to.
+ * Returns the rows written so far according to PostgreSQL's statistics, which include cascades and rolled back transactions.
+ * Sessions report them when idle and at most once per second, unless forced to.
  */
-async function rowCounts({ rows }: Bench): Promise<Omit<Cost, 'statements'>> {
-  await rows('select pg_stat_force_next_flush()')
-  const [counts] = await rows<Omit<Cost, 'statements'>>(`select sum(n_tup_ins)::int as inserted,
+async function countRows(bench: Bench): Promise<Omit<Cost, 'statements'>> {
+  await bench.query('select pg_stat_force_next_flush()')
+  const [counts] = await bench.query<Omit<Cost, 'statements'>>(`select sum(n_tup_ins)::int as inserted,
     sum(n_tup_upd)::int as updated, sum(n_tup_del)::int as deleted from pg_stat_user_tables`)
   return counts!
 }

@@ -26,8 +26,8 @@ export function findRequests(file: string, source: string): string[] {
 /** Names of an import that are neither types nor parts of servers. */
 function valueNames(names: string): string[] {
   const [, before = '', inside = ''] = /^([^{]*)(?:\{([^}]*)\})?$/s.exec(names.trim()) ?? []
-  const named = inside.split(',').map((name) => name.trim().split(/\s+as\s+/)[0]!)
-  return [before.replace(/,\s*$/, '').trim(), ...named].filter(
+  const imported = inside.split(',').map((name) => name.trim().split(/\s+as\s+/)[0]!)
+  return [before.replace(/,\s*$/, '').trim(), ...imported].filter(
     (name) => name && !name.startsWith('type ') && !OF_SERVERS.has(name),
   )
 }

@@ -145,7 +145,7 @@ function checkText(file: string, { line, text }: Text, rules: WordRules): WordPr
     return instead ? problem(index, word.toLowerCase(), instead) : []
   })
   const phrases = Object.entries(rules.phrases).flatMap(([phrase, instead]) =>
-    [...text.matchAll(new RegExp(phrase, 'gi'))].flatMap(({ 0: found, index }) => problem(index, found, instead)),
+    [...text.matchAll(new RegExp(phrase, 'gi'))].flatMap(({ 0: match, index }) => problem(index, match, instead)),
   )
   return [...words, ...phrases]
 }
@@ -296,8 +296,8 @@ if (import.meta.main) {
       if (file.startsWith(below)) console.log(`${file}:${line} ${violation}: ${text}`)
   if (mode === '--lower') {
     const lowered = Object.entries(counts).map(([key, count]) => [key, Math.min(count, bounds[key] ?? 0)] as const)
-    const left = Object.fromEntries(lowered.filter(([, count]) => count > 0))
-    writeFileSync(path, `${JSON.stringify({ ...rules, bounds: left }, null, 2)}\n`)
+    const remaining = Object.fromEntries(lowered.filter(([, count]) => count > 0))
+    writeFileSync(path, `${JSON.stringify({ ...rules, bounds: remaining }, null, 2)}\n`)
   }
   const above = Object.entries(counts).filter(([key, count]) => count > (bounds[key] ?? 0))
   for (const [key, count] of above)

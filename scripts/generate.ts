@@ -19,31 +19,32 @@ const generated: Record<string, () => string | Promise<string>> = {
   'schema/realm.schema.json': () => `${JSON.stringify(createDocumentSchema(), null, 1)}\n`,
 }
 
-/** What there is, and what answers 501, a line each. */
+/** Returns the implemented operations, and those that return 501, one per line. */
 function renderOperations(): string {
   const line = ({ method, path, tag }: { method: string; path: string; tag: string }) =>
     `${method.padEnd(6)} ${path}  (${tag})`
   return [
-    `There (${operations.length}):`,
+    `Implemented (${operations.length}):`,
     ...operations.map(line),
     '',
-    `Not there yet, answers 501 (${missingOperations.length}):`,
+    `Not implemented, returns 501 (${missingOperations.length}):`,
     ...missingOperations.map(line),
     '',
   ].join('\n')
 }
 
-/** Where two texts begin to differ and cease to, as a diff shows it. Empty when they are equal. */
+/** Returns the differing lines of two texts as a diff; empty if the texts are equal. */
 export function difference(is: string, shouldBe: string): string {
   if (is === shouldBe) return ''
-  const [old, fresh] = [is.split('\n'), shouldBe.split('\n')]
-  const shorter = Math.min(old.length, fresh.length)
+  const [old, generated] = [is.split('\n'), shouldBe.split('\n')]
+  const shorter = Math.min(old.length, generated.length)
   let start = 0
-  while (start < shorter && old[start] === fresh[start]) start++
-  let same = 0
-  while (same < shorter - start && old.at(-1 - same) === fresh.at(-1 - same)) same++
-  const changed = (lines: string[], sign: string) => lines.slice(start, lines.length - same).map((line) => sign + line)
-  return [`@@ line ${start + 1} @@`, ...changed(old, '-'), ...changed(fresh, '+')].join('\n')
+  while (start < shorter && old[start] === generated[start]) start++
+  let equalAtEnd = 0
+  while (equalAtEnd < shorter - start && old.at(-1 - equalAtEnd) === generated.at(-1 - equalAtEnd)) equalAtEnd++
+  const changed = (lines: string[], sign: string) =>
+    lines.slice(start, lines.length - equalAtEnd).map((line) => sign + line)
+  return [`@@ line ${start + 1} @@`, ...changed(old, '-'), ...changed(generated, '+')].join('\n')
 }
 
 if (import.meta.main) {

@@ -9,12 +9,18 @@ import { chunks } from '../src/lib/chunks.ts'
 import {
   type AdminCase,
   adminCases,
-  toOperationName,
-  type RealmRelation,
   listPairs,
+  type RealmRelation,
   type RecordedRoles,
+  toOperationName,
 } from '../test/support/admin-cases.ts'
-import { toAddress, LABEL, type RemoteResponse, type RemoteRealm, createRemoteRealm } from '../test/support/remote-realm.ts'
+import {
+  createRemoteRealm,
+  LABEL,
+  type RemoteRealm,
+  type RemoteResponse,
+  toAddress,
+} from '../test/support/remote-realm.ts'
 
 const usage = `Usage: node scripts/record-admin-roles.ts --server URL --user NAME --password WORD [CASE...]
 CASE: ${Object.keys(adminCases).join('; ')}`

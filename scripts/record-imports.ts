@@ -5,9 +5,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compactResponses, renderResponses } from '../test/support/answers.ts'
-import { readImport, realmImports } from '../test/support/imports.ts'
 import { type RealmResponses, readRealm } from '../test/support/read-realm.ts'
+import { readImport, realmImports } from '../test/support/realm-imports.ts'
+import { compactResponses, renderResponses } from '../test/support/response-differences.ts'
 
 const usage = `Usage: node scripts/record-imports.ts --server URL --user NAME --password WORD --files FOLDER [IMPORT...]
 IMPORT: ${Object.keys(realmImports).join(', ')}`

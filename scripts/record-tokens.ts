@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type TokenServer, requestTokens, tokenCases, createTokenRealm } from '../test/support/token-content.ts'
+import { createTokenRealm, requestTokens, type TokenServer, tokenCases } from '../test/support/token-realm.ts'
 
 const usage = 'Usage: node scripts/record-tokens.ts --server URL --user NAME --password WORD'
 
@@ -60,7 +60,8 @@ const realm = `tokens-${randomUUID().slice(0, 8)}`
 await createTokenRealm(asked, realm)
 try {
   const said: string[] = []
-  for (const name of tokenCases) said.push(`  ${JSON.stringify(name)}: ${JSON.stringify(await requestTokens(asked, realm, name))}`)
+  for (const name of tokenCases)
+    said.push(`  ${JSON.stringify(name)}: ${JSON.stringify(await requestTokens(asked, realm, name))}`)
   const file = join(import.meta.dirname, '..', 'test', 'conformance', 'token-content.json')
   writeFileSync(file, `{\n${said.join(',\n')}\n}\n`)
   console.log(`${said.length} cases recorded`)

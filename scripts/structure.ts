@@ -134,9 +134,9 @@ function smallFiles(files: readonly ParsedFile[]): string[] {
     [...Map.groupBy(imports, ({ to }) => to)].map(([to, all]) => [to, new Set(all.map(({ from }) => from))]),
   )
   return files.flatMap(({ file, tree }) => {
-    const [importer, ...others] = importers.get(file) ?? []
+    const [importer, ...rest] = importers.get(file) ?? []
     const lines = tree.text.split('\n').length - 1
-    const isCounted = lines < SMALL_FILE && importer !== undefined && !others.length && !tables.includes(importer)
+    const isCounted = lines < SMALL_FILE && importer !== undefined && !rest.length && !tables.includes(importer)
     return isCounted ? [`${file}: ${lines} lines, for ${importer}`] : []
   })
 }

@@ -11,15 +11,15 @@ const reconcile =
   'src/reconcile/: model ← read ← merge ← observe ← plan ← lint ← report ← execute ← approve ← record ← run ← drift ← history ← import ← accept ← following'
 const pure = 'reconcile/{model,plan,lint,report} import kinds, lib, one another, and types of service only'
 
-test('the imports of src keep the rules', () => {
+test('imports in src conform to the rules', () => {
   expect(checkImports(readSources())).toEqual([])
 })
 
-test('no file of src imports itself by way of others, types included', () => {
+test('src has no import cycles, including type imports', () => {
   expect(findCycles(readSources())).toEqual([])
 })
 
-test('a cycle of imports is found and named', () => {
+test('an import cycle is reported with its files', () => {
   const from = (file: string, ...specifiers: string[]) => ({
     file,
     imports: specifiers.map((specifier) => ({ specifier, typeOnly: true })),

@@ -8,7 +8,7 @@ const production = {
   REGENT_KEY_FILE: '/etc/regent/key',
 }
 
-test('nothing given is development mode on the embedded store', () => {
+test('without settings, the mode is development on the embedded store', () => {
   expect(readSettings({}, {})).toEqual({
     host: '127.0.0.1',
     port: 8080,
@@ -49,7 +49,7 @@ test('a flag wins over a variable, and a variable over the default', () => {
   })
 })
 
-test('an empty variable counts as absent, but for the sources, of which it says that there are none', () => {
+test('an empty variable counts as absent, except for REGENT_SOURCE, where it means no sources', () => {
   const env = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']))
   expect(readSettings({}, env)).toEqual({ ...readSettings({}, {}), source: [] })
 })
@@ -77,12 +77,12 @@ test('sources are repeated flags or a list with commas', () => {
 test('proxies are addresses and networks', () => {
   const proxies = { REGENT_PROXY_HEADERS: 'forwarded', REGENT_PROXY_TRUSTED_ADDRESSES: '10.0.0.0/8, ::1' }
   expect(readSettings({}, proxies)).toMatchObject({ proxyTrustedAddresses: ['10.0.0.0/8', '::1'] })
-  for (const wrong of ['10.0.0.0/33', '10.0.0.0/0', '::1/129', 'proxy.local', '10.0.0.1/8/9']) {
-    expect(problemsOf({ proxyTrustedAddresses: wrong }, proxies), wrong).toContain('must be addresses or networks')
+  for (const proxy of ['10.0.0.0/33', '10.0.0.0/0', '::1/129', 'proxy.local', '10.0.0.1/8/9']) {
+    expect(problemsOf({ proxyTrustedAddresses: proxy }, proxies), proxy).toContain('must be addresses or networks')
   }
 })
 
-test('what goes together is demanded together', () => {
+test('settings that belong together are required together', () => {
   expect(problemsOf({ httpsCertificateFile: 'tls.crt' }, {})).toContain('--https-certificate-key-file')
   expect(problemsOf({ httpsCertificateKeyFile: 'tls.key' }, {})).toContain('--https-certificate-file')
   expect(problemsOf({ proxyTrustedAddresses: '10.0.0.1' }, {})).toContain('--proxy-headers')
@@ -92,11 +92,11 @@ test('the host name loses its last slash', () => {
   expect(readSettings({ hostname: 'https://id.example.com/sso/' }, {}).hostname).toBe('https://id.example.com/sso')
 })
 
-test('all problems come in one error, which names flags and variables and shows no values', () => {
+test('one error lists all problems by flag and variable, without values', () => {
   const env = { REGENT_DATABASE: 'mysql://root:hush@db/x', REGENT_BASE_PATH: 'v1', REGENT_LOG_LEVEL: 'loud' }
   expect(problemsOf({ port: '65536', hostname: 'ftp://x' }, env)).toBe(
     [
-      'These settings are wrong or missing:',
+      'These settings are invalid or missing:',
       '  --port (REGENT_PORT): must be a whole number from 0 to 65535',
       '  --hostname (REGENT_HOSTNAME): must be an http or https URL',
       '  --base-path (REGENT_BASE_PATH): must be a path such as /v1',
@@ -118,23 +118,23 @@ describe('development mode', () => {
   })
 })
 
-test('a database goes with a key file in any mode: none is made up for it', () => {
+test('a database requires a key file in any mode, since none is generated for it', () => {
   expect(problemsOf({ database: 'postgres://regent@db/regent' }, {})).toContain(
-    '--key-file (REGENT_KEY_FILE): goes with a database: make one with "openssl rand -base64 32 > key"',
+    '--key-file (REGENT_KEY_FILE): required with a database: create one with "openssl rand -base64 32 > key"',
   )
 })
 
 describe('production mode', () => {
-  test('listens anywhere and makes up no administrator', () => {
+  test('listens on all addresses and generates no administrator', () => {
     const read = readSettings({ host: '0.0.0.0' }, production)
     expect(read).toMatchObject({ host: '0.0.0.0', production: true, keyFile: '/etc/regent/key' })
     expect([read.adminUser, read.adminPassword]).toEqual([undefined, undefined])
   })
 
-  test('demands a host name, a database and a key file', () => {
+  test('requires a host name, a database and a key file', () => {
     expect(problemsOf({ production: true }, {})).toBe(
       [
-        'These settings are wrong or missing:',
+        'These settings are invalid or missing:',
         '  --hostname (REGENT_HOSTNAME): production demands it',
         '  --database (REGENT_DATABASE): production demands it',
         '  --key-file (REGENT_KEY_FILE): production demands it',
@@ -142,23 +142,23 @@ describe('production mode', () => {
     )
   })
 
-  test('takes the administrator whole or not at all', () => {
+  test('requires user name and password of the administrator together', () => {
     expect(problemsOf({ adminUser: 'root' }, production)).toContain(
-      '--admin-password (REGENT_ADMIN_PASSWORD): goes with',
+      '--admin-password (REGENT_ADMIN_PASSWORD): required with',
     )
-    expect(problemsOf({ adminPassword: 'hush' }, production)).toContain('--admin-user (REGENT_ADMIN_USER): goes with')
+    expect(problemsOf({ adminPassword: 'hush' }, production)).toContain('--admin-user (REGENT_ADMIN_USER): required with')
     expect(readSettings({ adminUser: 'root', adminPassword: 'hush' }, production).adminUser).toBe('root')
   })
 
-  test('is not mistaken', () => {
+  test('must be true or false', () => {
     expect(problemsOf({ host: '0.0.0.0' }, { REGENT_PRODUCTION: 'perhaps' })).toBe(
-      'These settings are wrong or missing:\n  --production (REGENT_PRODUCTION): must be true or false',
+      'These settings are invalid or missing:\n  --production (REGENT_PRODUCTION): must be true or false',
     )
     expect(readSettings({}, { REGENT_PRODUCTION: '0' }).production).toBe(false)
   })
 })
 
-test('every setting stands in the documentation', () => {
+test('every setting is documented', () => {
   const table = renderSettingsTable()
   for (const { flag, variable } of Object.values(settings)) {
     expect(table).toContain(`\`${flag}`)
@@ -166,7 +166,7 @@ test('every setting stands in the documentation', () => {
   }
 })
 
-test('what has a default is never undefined', () => {
+test('a setting with a default is never undefined', () => {
   expectTypeOf<ServerSettings['port']>().toEqualTypeOf<number>()
   expectTypeOf<ServerSettings['source']>().toEqualTypeOf<string[] | undefined>()
   expectTypeOf<ServerSettings['keyFile']>().toEqualTypeOf<string | undefined>()

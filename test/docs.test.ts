@@ -1,4 +1,4 @@
-// What documents say of tests is so, and decisions and migrations are numbered one after the other.
+// Pages refer to existing tests, and decisions and migrations are numbered without gaps.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { migrations } from '../src/store/database/migrate.ts'
@@ -6,7 +6,7 @@ import { migrations } from '../src/store/database/migrate.ts'
 const names = (path: string) => readdirSync(new URL(`../${path}`, import.meta.url)).sort()
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-test('each test that docs/complaints.md names is there', () => {
+test('each test that docs/complaints.md names exists', () => {
   const rows = [...read('docs/complaints.md').matchAll(/^\| \d+ \|.*\| `([^`]+)`: (.*) \|$/gm)]
   expect(rows.length).toBe(54)
   for (const [row, file, title] of rows) expect(read(`test/${file}`), row).toContain(title)

@@ -1,11 +1,11 @@
-// The JSON schema of documents says what the reader says.
+// The JSON schema of documents accepts and refuses the same documents as the parser.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../src/kinds/index.ts'
-import { listResourceNames } from '../src/realm-file/resources/resource-kinds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
+import { listResourceNames } from '../src/realm-file/resources/resource-kinds.ts'
 import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 
 const schema = createDocumentSchema() as {
@@ -13,12 +13,12 @@ const schema = createDocumentSchema() as {
 }
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)
 
-/** What is wrong with a document: places and words. */
-function problems(document: unknown): string[] {
-  return validate(document) ? [] : validate.errors!.map(worded).filter((one) => one !== undefined)
+/** Returns the problems of a document, with their paths. */
+function findProblems(document: unknown): string[] {
+  return validate(document) ? [] : validate.errors!.map(formatError).filter((problem) => problem !== undefined)
 }
 
-function worded({ instancePath, keyword, params, message }: ErrorObject): string | undefined {
+function formatError({ instancePath, keyword, params, message }: ErrorObject): string | undefined {
   if (keyword === 'if') return undefined
   return `${instancePath} ${keyword === 'additionalProperties' ? `unknown ${params.additionalProperty}` : message}`
 }
@@ -26,24 +26,26 @@ function worded({ instancePath, keyword, params, message }: ErrorObject): string
 const examples = globSync('examples/*.{yaml,yml,json}')
 const realmFiles = globSync('../shared/data/realms/*.{yaml,json}')
 
-test.each(examples)('%s is as the schema says, and names the schema', (file) => {
+test.each(examples)('%s conforms to the schema, and refers to it', (file) => {
   const text = readFileSync(file, 'utf8')
-  for (const { value } of parseDocuments(file, text)) expect(problems(value)).toEqual([])
+  for (const { value } of parseDocuments(file, text)) expect(findProblems(value)).toEqual([])
   const [, address] = /^# yaml-language-server: \$schema=(\S+)/.exec(text) ?? []
   expect(existsSync(new URL(address ?? 'none', new URL(`../${file}`, import.meta.url)))).toBe(true)
 })
 
 describe.skipIf(!realmFiles.length)('real realm files', () => {
-  test.each(realmFiles)('%s is as the schema says, but for fields of other tools', (file) => {
+  test.each(realmFiles)('%s conforms to the schema, except for fields of other tools', (file) => {
     const documents = parseDocuments(file, readFileSync(file, 'utf8'))
-    const wrong = documents.flatMap(({ value }) => problems(value)).filter((one) => !one.includes(' unknown '))
-    expect(wrong).toEqual([])
+    const unexpected = documents
+      .flatMap(({ value }) => findProblems(value))
+      .filter((problem) => !problem.includes(' unknown '))
+    expect(unexpected).toEqual([])
   })
 })
 
-test('what is wrong is found: unknown fields, values of another type, names that are missing', () => {
+test('unknown fields, wrong types and missing names are reported', () => {
   expect(
-    problems({
+    findProblems({
       displyName: 'x',
       enabled: 'perhaps',
       sslRequired: 'some',
@@ -68,16 +70,16 @@ test('what is wrong is found: unknown fields, values of another type, names that
   )
 })
 
-test('a value that Regent reads in several forms may have any of them; a variable stands for any value', () => {
+test('all forms of a value are valid, and a variable is valid for any value', () => {
   const forms = load('{realm: a, enabled: "true", accessTokenLifespan: "300", displayName: 7, attributes: {a: true}}')
-  expect(problems(forms)).toEqual([])
+  expect(findProblems(forms)).toEqual([])
   expect(
-    problems({ realm: 'a', enabled: '$(env:ON:-true)', sslRequired: '$(env:SSL)', failureFactor: '$(env:N)' }),
+    findProblems({ realm: 'a', enabled: '$(env:ON:-true)', sslRequired: '$(env:SSL)', failureFactor: '$(env:N)' }),
   ).toEqual([])
-  expect(problems([{ realm: 'a', displayName: null, clients: null }, { realm: 'b' }])).toEqual([])
+  expect(findProblems([{ realm: 'a', displayName: null, clients: null }, { realm: 'b' }])).toEqual([])
 })
 
-test('every kind has a resource, which says where its object belongs', () => {
+test('every kind has a resource, with fields for its parent', () => {
   for (const kind of Object.values(kinds)) expect(Object.keys(schema.definitions)).toContain(listResourceNames(kind)[0])
   const resource = (kind: string, spec: object) => ({
     apiVersion: 'regent.dev/v1alpha1',
@@ -85,15 +87,15 @@ test('every kind has a resource, which says where its object belongs', () => {
     metadata: { name: 'x' },
     spec,
   })
-  expect(problems(resource('Realm', { enabled: true }))).toEqual([])
-  expect(problems(resource('RealmRole', { realmRef: { name: 'a' }, client: 'web', description: 'x' }))).toEqual([])
-  expect(problems(resource('RealmRole', { realmRef: 'a', clent: 'web' }))).toEqual([
+  expect(findProblems(resource('Realm', { enabled: true }))).toEqual([])
+  expect(findProblems(resource('RealmRole', { realmRef: { name: 'a' }, client: 'web', description: 'x' }))).toEqual([])
+  expect(findProblems(resource('RealmRole', { realmRef: 'a', clent: 'web' }))).toEqual([
     '/spec unknown clent',
     '/spec/realmRef must be object',
   ])
-  expect(problems({ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 1 } })).toEqual([])
+  expect(findProblems({ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 1 } })).toEqual([])
   expect(
-    problems({
+    findProblems({
       apiVersion: 'k8s.keycloak.org/v2alpha1',
       kind: 'KeycloakRealmImport',
       spec: { realm: { realms: 'a' } },

@@ -1,4 +1,4 @@
-// A canary in every secret of every kind, put in by documents and over REST: it is seen nowhere but where it belongs.
+// Writes a canary into every secret of every kind, by documents and by REST, and checks that no output shows it.
 import { dump } from 'js-yaml'
 import { afterAll, expect, test } from 'vitest'
 import { operations } from '../src/http/admin/index.ts'
@@ -11,21 +11,21 @@ import { isList, type Json, type Representation } from '../src/kinds/json.ts'
 import type { Kind, KindName } from '../src/kinds/kind.ts'
 import { maskRepresentation } from '../src/kinds/mask-representation.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
-import { toAddress, createBody, createFilledRealm, createObjects } from './support/addresses.ts'
-import { updateObject } from './support/changes.ts'
-import { ANN, planText, createSource } from './support/reconcile.ts'
-import { dumpRows, plantFailure } from './support/rows.ts'
-import { toDocument, toKey, createSampleObject } from './support/samples.ts'
+import { dumpRows, plantFailure } from './support/database-rows.ts'
+import { createBody, createFilledRealm, createObjects, toAddress } from './support/filled-realm.ts'
+import { updateObject } from './support/live-objects.ts'
+import { createSampleObject, toDocument, toKey } from './support/samples.ts'
 import { testServer } from './support/server.ts'
-import { newService, newName, testService } from './support/service.ts'
+import { newName, openNewService, testService } from './support/service.ts'
+import { ANN, createSource, planText } from './support/sources.ts'
 
 const { adminToken } = await testServer()
 const { service } = await testService()
 
 const CANARY = 'canary-9d41'
-const KEPT = { adminEventsEnabled: true, adminEventsDetailsEnabled: true }
+const STORES_EVENTS = { adminEventsEnabled: true, adminEventsDetailsEnabled: true }
 
-/** What the server writes while it says everything. */
+/** Lines that the server logs at level trace. */
 const log: string[] = []
 const server = await createServer(service, {
   logLevel: 'trace',
@@ -34,15 +34,15 @@ const server = await createServer(service, {
 })
 afterAll(() => server.close())
 
-/** The canaries in a text. */
-const found = (text: string) => [...new Set(text.match(/canary-9d41[\w./-]*/g))]
+/** Returns the canaries in a text. */
+const findCanaries = (text: string) => [...new Set(text.match(/canary-9d41[\w./-]*/g))]
 
-/** The whole answer as text, with its headers. */
-async function ask(
+/** Sends a request. `complete` is the text of headers and body. */
+async function request(
   method: string,
   url: string,
   body?: unknown,
-): Promise<{ status: number; text: string; whole: string }> {
+): Promise<{ status: number; text: string; complete: string }> {
   const {
     statusCode,
     headers,
@@ -56,12 +56,12 @@ async function ask(
     },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  return { status: statusCode, text, whole: `${JSON.stringify(headers)} ${text}` }
+  return { status: statusCode, text, complete: `${JSON.stringify(headers)} ${text}` }
 }
 
-/** The secrets of a kind with canaries that say where they were put in; what else the fields need, too. */
-function secretsOf(kind: KindName, round: string): Representation {
-  const own = kind === 'realm' ? {} : createSampleObject(kind, 'own').representation
+/** Returns the secret fields of a kind with canaries that name kind, field and round, and the required fields. */
+function createSecrets(kind: KindName, round: string): Representation {
+  const sampleFields = kind === 'realm' ? {} : createSampleObject(kind, 'own').representation
   return Object.fromEntries(
     Object.entries(kinds[kind].fields).flatMap(
       ([name, { secret, type, members, computed, schema }]): [string, Json][] => {
@@ -72,7 +72,14 @@ function secretsOf(kind: KindName, round: string): Representation {
         const lists = !schema.safeParse({ key: canary }).success
         const settings = secret.map((key) => [key, lists ? [`${canary}.${key}`] : `${canary}.${key}`])
         return [
-          [name, { ...(own[name] as Representation | undefined), ...mail(name), ...Object.fromEntries(settings) }],
+          [
+            name,
+            {
+              ...(sampleFields[name] as Representation | undefined),
+              ...getRequiredSettings(name),
+              ...Object.fromEntries(settings),
+            },
+          ],
         ]
       },
     ),
@@ -84,151 +91,166 @@ const credentials = (secret: string): Json => [
   { type: 'otp', secretData: JSON.stringify({ value: secret }), credentialData: '{}' },
 ]
 
-/** Keycloak: a server for mail needs an address. */
-const mail = (field: string) => (field === 'smtpServer' ? { host: 'mail.example.org', from: 'sso@example.org' } : {})
+/** Keycloak: settings of a mail server need a sender. */
+const getRequiredSettings = (field: string) =>
+  field === 'smtpServer' ? { host: 'mail.example.org', from: 'sso@example.org' } : {}
 
-const withSecrets = (Object.keys(kinds) as KindName[]).filter((kind) => Object.keys(secretsOf(kind, '')).length)
+const kindsWithSecrets = (Object.keys(kinds) as KindName[]).filter(
+  (kind) => Object.keys(createSecrets(kind, '')).length,
+)
 
-/** A realm with an object of every kind, canaries in all secrets. */
-const document = (realm: string, round: string) =>
+/** Returns a realm with an object of every kind, and canaries in all secrets. */
+const createDocument = (realm: string, round: string) =>
   toDocument(
     realm,
-    createObjects('own', (kind) => secretsOf(kind, round)),
-    { ...KEPT, ...secretsOf('realm', round) },
+    createObjects('own', (kind) => createSecrets(kind, round)),
+    { ...STORES_EVENTS, ...createSecrets('realm', round) },
   )
 
-const sent = (name: string, value: object) => ({
+const toSourceBody = (name: string, value: object) => ({
   name,
   revision: '1',
   files: [{ file: 'realm.yaml', text: dump(value, { noRefs: true }), values: [{}] }],
 })
 
-test('none is in what is said of documents', async () => {
+test('plans, drift, and exports without secrets show no secret', async () => {
   const realm = newName()
   for (const round of ['first', 'second']) {
-    const body = sent(realm, document(realm, round))
-    expect(found(await planText(service, createSource([document(realm, round)], realm)))).toEqual([])
-    for (const what of ['plan', 'apply', 'plan']) {
-      const { status, whole } = await ask('POST', `/regent/v1/${what}`, body)
-      expect({ status, found: found(whole) }, `${what} ${round}`).toEqual({ status: 200, found: [] })
+    const body = toSourceBody(realm, createDocument(realm, round))
+    expect(findCanaries(await planText(service, createSource([createDocument(realm, round)], realm)))).toEqual([])
+    for (const operation of ['plan', 'apply', 'plan']) {
+      const { status, complete } = await request('POST', `/regent/v1/${operation}`, body)
+      expect({ status, canaries: findCanaries(complete) }, `${operation} ${round}`).toEqual({
+        status: 200,
+        canaries: [],
+      })
     }
   }
-  for (const kind of withSecrets) {
+  for (const kind of kindsWithSecrets) {
     const key = kind === 'realm' ? [realm] : toKey(kind, 'own')
-    const secrets = kind === 'user' ? {} : flatten(kinds[kind], secretsOf(kind, 'theirs'))
+    const secrets = kind === 'user' ? {} : flatten(kinds[kind], createSecrets(kind, 'theirs'))
     await updateObject(service, ANN, realm, kind, key, secrets)
   }
-  const drift = await ask('GET', `/regent/v1/drift?realm=${realm}`)
-  expect(JSON.parse(drift.text).length).toBeGreaterThan(withSecrets.length)
-  const back = await ask('POST', '/regent/v1/plan', sent(realm, document(realm, 'second')))
+  const drift = await request('GET', `/regent/v1/drift?realm=${realm}`)
+  expect(JSON.parse(drift.text).length).toBeGreaterThan(kindsWithSecrets.length)
+  const back = await request('POST', '/regent/v1/plan', toSourceBody(realm, createDocument(realm, 'second')))
   const exports = [`/regent/v1/export/${realm}`, `/regent/v1/export/${realm}?full=true&ids=true`]
-  for (const { whole } of [drift, back, ...(await Promise.all(exports.map((url) => ask('GET', url))))])
-    expect(found(whole)).toEqual([])
-  const shown = found((await ask('GET', `/regent/v1/export/${realm}?secrets=true`)).text)
-  for (const kind of withSecrets)
+  for (const { complete } of [drift, back, ...(await Promise.all(exports.map((url) => request('GET', url))))])
+    expect(findCanaries(complete)).toEqual([])
+  const exported = findCanaries((await request('GET', `/regent/v1/export/${realm}?secrets=true`)).text)
+  for (const kind of kindsWithSecrets)
     expect(
-      shown.some((one) => one.includes(`.${kind}.`)),
+      exported.some((canary) => canary.includes(`.${kind}.`)),
       kind,
     ).toBe(true)
 })
 
-test('none is in what is said of documents that are wrong', async () => {
-  for (const kind of withSecrets) {
-    for (const [how, spoil] of Object.entries(spoilt)) {
+test('errors in documents show no secret', async () => {
+  for (const kind of kindsWithSecrets) {
+    for (const [mistake, spoil] of Object.entries(mistakes)) {
       const realm = newName()
-      const fields = (own: KindName) => (own === kind ? spoil(secretsOf(kind, how)) : {})
-      const { status, whole } = await ask(
+      const fields = (otherKind: KindName) => (otherKind === kind ? spoil(createSecrets(kind, mistake)) : {})
+      const { status, complete } = await request(
         'POST',
         '/regent/v1/apply',
-        sent(realm, toDocument(realm, createObjects('own', fields), fields('realm'))),
+        toSourceBody(realm, toDocument(realm, createObjects('own', fields), fields('realm'))),
       )
-      expect({ status, found: found(whole) }, `${kind}: ${how}`).toEqual({ status: 400, found: [] })
+      expect({ status, canaries: findCanaries(complete) }, `${kind}: ${mistake}`).toEqual({ status: 400, canaries: [] })
     }
   }
 })
 
-/** Ways in which a representation with secrets may be wrong. */
-const spoilt: Readonly<Record<string, (secrets: Representation) => Representation>> = {
+/** Mistakes in a representation with secrets. */
+const mistakes: Readonly<Record<string, (secrets: Representation) => Representation>> = {
   'an unknown field beside it': (secrets) => ({ ...secrets, [`${Object.keys(secrets)[0]}x`]: secrets }),
-  'another type': (secrets) => mapped(secrets, (value) => [{ [String(value)]: value }]),
+  'another type': (secrets) => mapTexts(secrets, (value) => [{ [String(value)]: value }]),
 }
 
-/** The object with every text in it changed. */
-function mapped(value: Representation, to: (text: Json) => Json): Representation {
-  const changed = (one: Json): Json => {
-    if (one === null || typeof one !== 'object') return typeof one === 'string' ? to(one) : one
-    return isList(one) ? one.map(changed) : mapped(one, to)
+/** Returns the object with all its texts replaced. */
+function mapTexts(value: Representation, to: (text: Json) => Json): Representation {
+  const changed = (member: Json): Json => {
+    if (member === null || typeof member !== 'object') return typeof member === 'string' ? to(member) : member
+    return isList(member) ? member.map(changed) : mapTexts(member, to)
   }
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changed(member)]))
 }
 
-/** Operations that show secrets, as those of the reference server do. */
-const showing: Readonly<Record<string, string>> = {
-  listClients: 'who may view clients sees their secrets and all of their attributes',
+/** Operations that show secrets, as in Keycloak. */
+const showsSecrets: Readonly<Record<string, string>> = {
+  listClients: 'administrators who may view clients see their secrets and all attributes',
   getClientsClientUuid: 'the same',
   getClientSecret: 'the same',
   getClientCertificate: 'the same',
 }
 
-test('none is in answers of REST, but where the reference server shows it', async () => {
-  const realm = await createFilledRealm('own', (kind) => ({ ...secretsOf(kind, 'document'), ...(kind === 'realm' && KEPT) }))
-  // REST takes components in another form than documents: those that are stated here are refused.
+test('responses of REST show no secret, unless Keycloak shows it', async () => {
+  const realm = await createFilledRealm('own', (kind) => ({
+    ...createSecrets(kind, 'document'),
+    ...(kind === 'realm' && STORES_EVENTS),
+  }))
+  // Components have another form in REST than in documents, so these are refused.
   const accepted = new Set<KindName>(['component'])
   for (const operation of operations) {
     const kind = operation.body?.kind?.name
-    if (!kind || !withSecrets.includes(kind)) continue
-    for (const [how, body] of bodies(operation, kind)) {
-      const { status, whole } = await ask(operation.method, toAddress(operation.path, realm), body)
-      expect({ found: found(whole), fault: status >= 500 }, `${operation.operationId}: ${how} ${status}`).toEqual({
-        found: [],
+    if (!kind || !kindsWithSecrets.includes(kind)) continue
+    for (const [variant, body] of createBodies(operation, kind)) {
+      const { status, complete } = await request(operation.method, toAddress(operation.path, realm), body)
+      expect(
+        { canaries: findCanaries(complete), fault: status >= 500 },
+        `${operation.operationId}: ${variant} ${status}`,
+      ).toEqual({
+        canaries: [],
         fault: false,
       })
       if (status < 300) accepted.add(kind)
     }
   }
-  const taken = new Set(
-    operations.map(({ body }) => body?.kind?.name).filter((kind) => kind && withSecrets.includes(kind)),
+  const written = new Set(
+    operations.map(({ body }) => body?.kind?.name).filter((kind) => kind && kindsWithSecrets.includes(kind)),
   )
-  expect([...accepted].sort()).toEqual([...taken].sort())
+  expect([...accepted].sort()).toEqual([...written].sort())
   const leaks: string[] = []
   for (const { method, path, operationId } of operations) {
-    if (method !== 'GET' || path === '/admin/realms' || operationId in showing) continue
-    const { whole } = await ask('GET', toAddress(path, realm))
-    leaks.push(...found(whole).map((one) => `${operationId} ${one}`))
+    if (method !== 'GET' || path === '/admin/realms' || operationId in showsSecrets) continue
+    const { complete } = await request('GET', toAddress(path, realm))
+    leaks.push(...findCanaries(complete).map((canary) => `${operationId} ${canary}`))
   }
   expect(leaks).toEqual([])
 })
 
-function bodies(operation: Operation, kind: KindName): [how: string, body: unknown][] {
+function createBodies(operation: Operation, kind: KindName): [variant: string, body: unknown][] {
   const label = operation.method === 'PUT' ? 'own' : `new-${operation.operationId}`
-  const secrets = secretsOf(kind, operation.operationId)
+  const secrets = createSecrets(kind, operation.operationId)
   const right = createBody(operation, label, secrets)
-  const wrong = Object.entries(spoilt).map(([how, spoil]): [string, unknown] => [how, spoil(right as Representation)])
+  const invalid = Object.entries(mistakes).map(([mistake, spoil]): [string, unknown] => [
+    mistake,
+    spoil(right as Representation),
+  ])
   return [
     ['right', right],
     ['again', right],
-    ...(Array.isArray(right) ? [] : wrong),
+    ...(Array.isArray(right) ? [] : invalid),
     ['cut', JSON.stringify(right).slice(0, -1)],
   ]
 }
 
-test.each(Object.values(kinds))('none is in what events show of a $title and of what is in it', (kind) => {
-  expect(found(JSON.stringify(maskRepresentation(kind, withEverySecret(kind))))).toEqual([])
+test.each(Object.values(kinds))('admin events of a $title and its children show no secret', (kind) => {
+  expect(findCanaries(JSON.stringify(maskRepresentation(kind, createAllSecrets(kind))))).toEqual([])
 })
 
-/** A representation with the canary in every secret, those of children and of what is not managed yet included. */
-function withEverySecret(kind: Kind): Representation {
+/** Returns a representation with the canary in every secret, including children. */
+function createAllSecrets(kind: Kind): Representation {
   const children = Object.entries(kind.children).map(([field, child]): [string, Json] => {
-    const list = [withEverySecret(kinds[child])]
+    const list = [createAllSecrets(kinds[child])]
     return [field, kinds[child].parentOptional ? { realm: list, client: { shop: list } } : list]
   })
-  return { ...canaries(kind.fields), ...Object.fromEntries(children) }
+  return { ...createCanaries(kind.fields), ...Object.fromEntries(children) }
 }
 
-function canaries(fields: Readonly<Record<string, Field>>): Representation {
+function createCanaries(fields: Readonly<Record<string, Field>>): Representation {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, { secret, type, members }]): [string, Json][] => {
-      if (members) return [[name, [canaries(members)]]]
+      if (members) return [[name, [createCanaries(members)]]]
       if (!secret) return []
       const keys = secret === true ? ['any'] : secret
       return [[name, type === 'map' ? Object.fromEntries(keys.map((key) => [key, CANARY])) : CANARY]]
@@ -236,31 +258,34 @@ function canaries(fields: Readonly<Record<string, Field>>): Representation {
   )
 }
 
-test('none is in the store in the clear, nor in what anybody may read', async () => {
+test('the store has no secret in plain text, and public pages show none', async () => {
   const tables = await dumpRows(service)
-  expect(tables.admin_event!.filter((row) => row.includes('**********')).length).toBeGreaterThan(withSecrets.length)
-  for (const [table, rows] of Object.entries(tables)) expect(found(rows.join('\n')), table).toEqual([])
-  for (const url of ['/metrics', '/openapi.json', '/']) expect(found((await ask('GET', url)).whole), url).toEqual([])
+  expect(tables.admin_event!.filter((row) => row.includes('**********')).length).toBeGreaterThan(
+    kindsWithSecrets.length,
+  )
+  for (const [table, rows] of Object.entries(tables)) expect(findCanaries(rows.join('\n')), table).toEqual([])
+  for (const url of ['/metrics', '/openapi.json', '/'])
+    expect(findCanaries((await request('GET', url)).complete), url).toEqual([])
 })
 
-test('none is in the log of what failed in the database', async () => {
-  const fresh = await newService()
-  const own = await createServer(fresh, {
+test('the log of a database error shows no secret', async () => {
+  const newService = await openNewService()
+  const newServer = await createServer(newService, {
     logTo: { write: (line) => log.push(line) },
     logLevel: 'trace',
     caller: SYSTEM,
   })
   try {
-    await fresh.createRealm(SYSTEM, { representation: { realm: 'broken-realm' } }, async () => {})
-    await plantFailure(fresh, 'broken')
-    const payload = { clientId: 'broken', ...secretsOf('client', 'failed') }
-    const answer = await own.inject({ method: 'POST', url: '/admin/realms/broken-realm/clients', payload })
-    expect(answer.statusCode).toBe(500)
-    expect(found(answer.body)).toEqual([])
+    await newService.createRealm(SYSTEM, { representation: { realm: 'broken-realm' } }, async () => {})
+    await plantFailure(newService, 'broken')
+    const payload = { clientId: 'broken', ...createSecrets('client', 'failed') }
+    const response = await newServer.inject({ method: 'POST', url: '/admin/realms/broken-realm/clients', payload })
+    expect(response.statusCode).toBe(500)
+    expect(findCanaries(response.body)).toEqual([])
     expect(log.join()).toContain('planted failure')
-    expect(found(log.join())).toEqual([])
+    expect(findCanaries(log.join())).toEqual([])
   } finally {
-    await own.close()
-    await fresh.close()
+    await newServer.close()
+    await newService.close()
   }
 })

@@ -6,7 +6,7 @@ import { aboveBounds, measure } from '../scripts/structure.ts'
 
 const lines = (count: number) => '  f()\n'.repeat(count)
 
-test('long functions, many parameters, casts and small files are counted, each with its place', async () => {
+test('long functions, many parameters, casts and small files are counted, with their positions', async () => {
   const root = await mkdtemp(join(tmpdir(), 'regent-structure-'))
   onTestFinished(() => rm(root, { recursive: true }))
   await mkdir(join(root, 'src/lib'), { recursive: true })

@@ -1,4 +1,4 @@
-// What callers type is read in time that grows with its length, not with the square of it: nobody stops the server with a long text.
+// Texts of callers are parsed in linear time, so that no long text blocks the server.
 import { expect, test } from 'vitest'
 import { parseCookies } from '../src/lib/http/cookies.ts'
 import { parseForwarded } from '../src/lib/http/headers.ts'
@@ -15,32 +15,32 @@ import { SYSTEM } from '../src/service/context/service.ts'
 import { withConflictErrors } from '../src/service/objects/conflicts.ts'
 import { parseExpressionNames } from '../src/service/realms/workflow-expressions.ts'
 import { runValidator } from '../src/service/users/user-validators.ts'
-import { measureGrowth, IN_PROPORTION } from './support/growth.ts'
+import { IN_PROPORTION, measureGrowth } from './support/growth.ts'
 import { newRealm, testService } from './support/service.ts'
 
 const { service } = await testService()
 const text = await service.read(SYSTEM, await newRealm(service), (context) => createTranslator(context, {}, 'en'))
 
-/** What reads a text; before, again and again, and behind: parts of texts that patterns of quadratic time are slow with. */
+/** Parsers with the texts that would be slow for patterns of quadratic time: a prefix, repeated parts, and a suffix. */
 const readers: Readonly<
-  Record<string, [read: (text: string) => unknown, before: string, parts: readonly string[], behind: string]>
+  Record<string, [read: (text: string) => unknown, prefix: string, parts: readonly string[], suffix: string]>
 > = {
   'a name on a page': [(name) => text('x', { name }), '', ['${', '${a', '${a}', '$', '{', '}'], ''],
   'a text on a page': [(key) => text(key), '${', ['${', '${a', '${a}', '$', '{', '}'], ''],
-  'a text with places': [(one) => formatMessage(one, ['a']), '', ['{0,choice,', '{0', '{', "'", "''", "{0,'"], ''],
-  'a text with many choices': [(one) => formatMessage(one, ['a']), '{0,choice,', [',', ' ', '0#a|', '0<'], ''],
+  'a text with placeholders': [
+    (pattern) => formatMessage(pattern, ['a']),
+    '',
+    ['{0,choice,', '{0', '{', "'", "''", "{0,'"],
+    '',
+  ],
+  'a text with many choices': [(pattern) => formatMessage(pattern, ['a']), '{0,choice,', [',', ' ', '0#a|', '0<'], ''],
   'an email in HTML': [
     (html) => insertLink(html, 'l'),
     '',
     ['<', '"<"', "'<", '<a href="', '<a -', '<a>', '-', '<a b="-"'],
     '',
   ],
-  'languages that are wished for': [
-    (list) => selectLanguage({}, [list]),
-    '',
-    ['a', 'a,', ' ', '-', ',;q=', 'a;q=0.1,'],
-    '\0',
-  ],
+  'preferred languages': [(list) => selectLanguage({}, [list]), '', ['a', 'a,', ' ', '-', ',;q=', 'a;q=0.1,'], '\0'],
   cookies: [parseCookies, '', ['a', '=', ';', 'a=b;', ' '], ''],
   'a header of a proxy': [parseForwarded, '', ['for=a;', 'for="\\"";', ' ', '"', 'a', '\\"'], ''],
   'a redirect address': [
@@ -55,19 +55,19 @@ const readers: Readonly<
     [':0', ':', '@', 'a@:', ']', '?', 'a??/', '{', '{a}', '%41', '::'],
     '@',
   ],
-  'an address of a client that is none': [
+  'an invalid address of a client': [
     (uri) => findClientProblem({ redirectUris: [uri] }),
     'a://',
     [':', '@', 'a@', '?', 'a??/', '%41', 'a'],
     '\0',
   ],
-  'a mail address': [
+  'an email address': [
     (value) => runValidator('email', [value], { config: { 'max-local-length': 1e9 }, language: 'en' }),
     '',
     ['"', '\\"', 'a', 'a.', '\\ \\"\\'],
     '@a',
   ],
-  'the host of a mail address': [
+  'the host of an email address': [
     (value) => runValidator('email', [value], { config: {}, language: 'en' }),
     'a@',
     ['a', 'a.', 'a-', '.', '@'],
@@ -79,10 +79,30 @@ const readers: Readonly<
     ['a', '@', '[', '[::]', ':', '%41', '/', '?', '☃'],
     '\0',
   ],
-  'a number': [(value) => runValidator('double', [value], { config: {}, language: 'en' }), '', ['1', '.1', 'e1', ' ', '1f'], 'x'],
-  'a whole number': [(value) => runValidator('integer', [value], { config: {}, language: 'en' }), '', ['1', '+', ' '], 'x'],
-  'a day': [(value) => runValidator('local-date', [value], { config: {}, language: 'en' }), '', [' ', '1', '1/', '/'], 'x'],
-  'a day of ISO 8601': [(value) => runValidator('iso-date', [value], { config: {}, language: 'en' }), '', ['1', '-', '-1', '+'], 'x'],
+  'a number': [
+    (value) => runValidator('double', [value], { config: {}, language: 'en' }),
+    '',
+    ['1', '.1', 'e1', ' ', '1f'],
+    'x',
+  ],
+  'a whole number': [
+    (value) => runValidator('integer', [value], { config: {}, language: 'en' }),
+    '',
+    ['1', '+', ' '],
+    'x',
+  ],
+  'a date': [
+    (value) => runValidator('local-date', [value], { config: {}, language: 'en' }),
+    '',
+    [' ', '1', '1/', '/'],
+    'x',
+  ],
+  'a date of ISO 8601': [
+    (value) => runValidator('iso-date', [value], { config: {}, language: 'en' }),
+    '',
+    ['1', '-', '-1', '+'],
+    'x',
+  ],
   'a name of a user': [
     (value) => runValidator('username-prohibited-characters', [value], { config: {}, language: 'en' }),
     '',
@@ -96,8 +116,13 @@ const readers: Readonly<
     'я',
   ],
   'the condition of a workflow': [parseExpressionNames, '', ['a', 'a(', 'a("', '!', '"', 'a and ', ' ', ')'], '\\'],
-  'a parameter in it': [parseExpressionNames, 'a(', ['"\\', '"', '\\', '\\"', '"a"', 'a'], '"'],
-  'a name that is taken': [
+  'a parameter in the condition of a workflow': [
+    parseExpressionNames,
+    'a(',
+    ['"\\', '"', '\\', '\\"', '"a"', 'a'],
+    '"',
+  ],
+  'a conflicting name': [
     (name) =>
       withConflictErrors({ title: 'user', conflict: {} } as never, 'create', async () => {
         throw { code: '23505', detail: `Key (realm, username)=(${name}` }
@@ -117,7 +142,7 @@ const readers: Readonly<
       try {
         toGitAddress({ url: 'https://a/b', folder })
       } catch {
-        // What names no folder is read as well.
+        // A text that is no folder is parsed, too.
       }
     },
     '\0',
@@ -134,13 +159,13 @@ const readers: Readonly<
 }
 
 test.each(
-  Object.entries(readers).flatMap(([what, [, before, parts, behind]]) =>
-    parts.map((part) => [what, { before, part, behind }] as const),
+  Object.entries(readers).flatMap(([reader, [, prefix, parts, suffix]]) =>
+    parts.map((part) => [reader, { prefix, part, suffix }] as const),
   ),
-)('%s is read in time that grows with its length: %j', async (what, { before, part, behind }) => {
-  const read = readers[what]![0]
+)('%s is parsed in linear time: %j', async (reader, { prefix, part, suffix }) => {
+  const read = readers[reader]![0]
   const ratio = await measureGrowth(250, (size) => {
-    const long = before + part.repeat(size) + behind
+    const long = prefix + part.repeat(size) + suffix
     return () => read(long)
   })
   expect(ratio).toBeLessThan(IN_PROPORTION)

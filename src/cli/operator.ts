@@ -6,7 +6,7 @@ import { openCluster } from '../operator/cluster.ts'
 import { type Webhooks, webhooks } from '../operator/git/webhooks.ts'
 import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
-import { seekLease } from '../service/operations/leases.ts'
+import { startLeaseElection } from '../service/operations/leases.ts'
 
 /** A running operator. */
 export interface RunningOperator {
@@ -44,7 +44,7 @@ export async function startOperator(
           throw error
         })
       : undefined
-  const seeker = seekLease(service, OPERATE, sourceLease, operator(service, options))
+  const seeker = startLeaseElection(service, operator(service, options), { name: OPERATE, seconds: sourceLease })
   return {
     webhooks: webhooks(options.cluster, options.counts, failed, ending.signal),
     async close() {

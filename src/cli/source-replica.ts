@@ -2,7 +2,7 @@
 import { SourceController } from '../reconcile/following/source-controller.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
-import type { LeaseCandidate, LeaseHolding } from '../service/operations/leases.ts'
+import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import { paint } from './paint.ts'
 import { terminalReporter } from './terminal-reporter.ts'
 import type { WatchedSource } from './watched-source.ts'
@@ -11,32 +11,32 @@ import type { WatchedSource } from './watched-source.ts'
 export function createLeaseCandidate(
   service: Service,
   sources: readonly WatchedSource[],
-  failed: LeaseCandidate['failed'],
+  failed: LeaseCandidate['onError'],
 ): LeaseCandidate {
   let waiting = false
   return {
-    begin(lease) {
+    start(lease) {
       if (waiting) console.log('This server now applies the sources.\n')
       waiting = false
       return applySources(lease, { service, sources, failed })
     },
-    waits(holder, had) {
+    onNewHolder(holder, had) {
       waiting = true
       if (had)
         console.error(`${paint('red', 'Another server has taken over.')} What this one had not committed is discarded.`)
       console.log(`The server ${holder} applies the sources. This one takes over when that one stops.\n`)
     },
-    failed,
+    onError: failed,
   }
 }
 
 interface SourceReplica {
   readonly service: Service
   readonly sources: readonly WatchedSource[]
-  readonly failed: LeaseCandidate['failed']
+  readonly failed: LeaseCandidate['onError']
 }
 
-function applySources(lease: Lease, { service, sources, failed }: SourceReplica): LeaseHolding {
+function applySources(lease: Lease, { service, sources, failed }: SourceReplica): LeaseWork {
   const say = (line: string) => console.error(`${line}\n`)
   const controller = new SourceController(service, lease, { ...terminalReporter, warn: say, reportFailure: failed })
   let hasEnded = false

@@ -1,55 +1,60 @@
-// Conditional requests (RFC 9110, section 13). What can be replaced at its own address has a tag, made from what is answered
-// there; who sends it back in If-Match changes nothing that somebody else has changed meanwhile (0037).
+// Conditional requests (RFC 9110, section 13). A resource with PUT has an entity tag, the digest of its representation. A
+// caller who sends the tag in If-Match does not overwrite the changes of others (decision 0037).
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../service/context/service.ts'
 import { HttpError } from './errors.ts'
 import type { Answer, Operation } from './operation.ts'
-import { unchanged, unmatched } from './responses.ts'
+import { notModifiedResponse, preconditionFailedResponse } from './responses.ts'
 
-/** What shows at each address at which it can be replaced, by path: that has a tag. */
-export function replaceable(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+/** Returns the GET operations whose path also has PUT, by path. Their responses have an entity tag. */
+export function findTaggedReads(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
   const replaced = new Set(operations.filter(({ method }) => method === 'PUT').map(({ path }) => path))
-  const shown = operations.filter(({ method, path }) => method === 'GET' && replaced.has(path))
-  return new Map(shown.map((operation) => [operation.path, operation]))
+  const reads = operations.filter(({ method, path }) => method === 'GET' && replaced.has(path))
+  return new Map(reads.map((operation) => [operation.path, operation]))
 }
 
-/** The operations with what they answer to conditions. */
-export function conditional(operations: readonly Operation[]): Operation[] {
-  const paths = replaceable(operations)
+/** Adds the responses to conditions, 304 and 412, to operations. */
+export function withConditionResponses(operations: readonly Operation[]): Operation[] {
+  const paths = findTaggedReads(operations)
   return operations.map((operation) => {
     if (!paths.has(operation.path)) return operation
-    const further = operation.method === 'GET' ? { ...unchanged, ...unmatched } : unmatched
+    const further =
+      operation.method === 'GET'
+        ? { ...notModifiedResponse, ...preconditionFailedResponse }
+        : preconditionFailedResponse
     return { ...operation, responses: { ...operation.responses, ...further } }
   })
 }
 
-/** The tag of what is answered, given as JSON. */
-export function tagOf(json: string): string {
+/** Returns the entity tag of a JSON body. */
+export function createTag(json: string): string {
   return `"${hash('sha256', json, 'hex').slice(0, 32)}"`
 }
 
-/** The tag of an answer that is compressed: other bytes, another tag. */
-export function tagInGzip(tag: string): string {
+/** Returns the entity tag of the compressed body: other bytes need another tag. */
+export function toGzipTag(tag: string): string {
   return tag.replace(/"$/, '-gzip"')
 }
 
-/** Throws HttpError unless the condition names the tag, in gzip or not; `*` names whatever is there. A weak tag names nothing. */
-export function demandMatch(condition: string, tag: string): void {
-  if (listed(condition, [tag, tagInGzip(tag)])) return
-  throw new HttpError(412, { errorMessage: 'It has changed meanwhile: If-Match does not name the tag that it has' })
+/** @throws HttpError 412 unless If-Match has the tag, in gzip or not, or `*`. Weak tags never match. */
+export function checkCondition(condition: string, tag: string): void {
+  if (includesTag(condition, [tag, toGzipTag(tag)])) return
+  throw new HttpError(412, {
+    errorMessage: 'The resource has changed: its entity tag is not in If-Match. Read it again.',
+  })
 }
 
-/** What has no tag is not changed on a condition either: to change it all the same would break what the caller relies on. */
-export function untagged(): HttpError {
-  return new HttpError(412, { errorMessage: 'What is at this address has no tag that If-Match could name' })
+/** Returns the error for If-Match on a resource without entity tag: ignoring the condition could lose an update. */
+export function noTagError(): HttpError {
+  return new HttpError(412, { errorMessage: 'This resource has no entity tag. Send the request without If-Match.' })
 }
 
 /**
- * The service of a call with a condition: a write compares first, in its own transaction and under the realm's lock, so that
- * nobody comes in between. `look`: answers what the address shows, as a service reads it.
+ * Returns a service whose writes check the condition first, in their transaction and under the realm's lock. `look` reads
+ * the resource with a given service.
  */
-export function unlessChanged(
+export function withCondition(
   service: Service,
   condition: string,
   look: (within: Service) => Promise<Answer>,
@@ -59,24 +64,28 @@ export function unlessChanged(
     write: (caller, target, work) =>
       service.write(caller, target, async (context) => {
         const { body } = await look({ ...service, read: (_caller, _realm, read) => read(context) })
-        demandMatch(condition, tagOf(JSON.stringify(body)))
+        checkCondition(condition, createTag(JSON.stringify(body)))
         return work(context)
       }),
   }
 }
 
-/** A hook that leaves out what the caller has already: after what compresses, which changes the tag. */
-export async function leftOut(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+/** An onSend hook that answers 304 if If-None-Match has the tag. It runs after compression, which changes the tag. */
+export async function omitUnchangedBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
   const condition = request.headers['if-none-match']
   const tag = reply.getHeader('etag')
-  if (condition === undefined || typeof tag !== 'string' || !listed(condition.replaceAll('W/', ''), [tag]))
+  if (condition === undefined || typeof tag !== 'string' || !includesTag(condition.replaceAll('W/', ''), [tag]))
     return payload
   reply.code(304)
   for (const name of ['content-type', 'content-encoding']) reply.removeHeader(name)
   return ''
 }
 
-function listed(condition: string, tags: readonly string[]): boolean {
+function includesTag(condition: string, tags: readonly string[]): boolean {
   if (condition.trim() === '*') return true
-  return (condition.match(/(W\/)?"[^"]*"/g) ?? []).some((one) => tags.includes(one))
+  return (condition.match(/(W\/)?"[^"]*"/g) ?? []).some((tag) => tags.includes(tag))
 }

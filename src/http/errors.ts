@@ -7,7 +7,7 @@ import { ActionError } from '../reconcile/execute/action-error.ts'
 import { StalePlanError } from '../reconcile/run/saved-plans.ts'
 import { type ErrorCode, type ErrorForm, ServiceError } from '../service/context/errors.ts'
 
-/** An answer that says no, for what only HTTP knows. */
+/** An response that says no, for what only HTTP knows. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
@@ -18,7 +18,7 @@ export class HttpError extends Error {
   }
 }
 
-/** An answer that says no. */
+/** An response that says no. */
 export interface ErrorAnswer {
   readonly status: number
   /** Absent: status and header say it all. */
@@ -53,18 +53,18 @@ function toResponse({ code, form, message, reason, hidesReason }: ServiceError):
   return { status, body: { error: message, ...(hasReason && { error_description: reason }) } }
 }
 
-/** The answer to an error. `id` leads from an internal error to its entry in the log. */
-export function errorAnswer(error: unknown, id: string): ErrorAnswer {
+/** Returns the response to an error. `id` is the request id, which leads to the log entry of an internal error. */
+export function errorResponse(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
-    const answer = toResponse(error)
+    const response = toResponse(error)
     const { params, errors } = error
-    if (errors) return { ...answer, body: { errors: errors.map((single) => errorAnswer(single, id).body) } }
-    return params ? { ...answer, body: { field: params[0], ...answer.body, params } } : answer
+    if (errors) return { ...response, body: { errors: errors.map((single) => errorResponse(single, id).body) } }
+    return params ? { ...response, body: { field: params[0], ...response.body, params } } : response
   }
   if (error instanceof HttpError) return { status: error.status, body: error.body }
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
   if (error instanceof BearerError) return { status: error.status, challenge: error.challenge }
-  if (error instanceof ActionError) return actionAnswer(error, id)
+  if (error instanceof ActionError) return actionResponse(error, id)
   if (error instanceof StalePlanError) return { status: 409, body: { errorMessage: error.message, stale: error.stale } }
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
   const { statusCode = 500, code } = error as { statusCode?: number; code?: string }
@@ -73,25 +73,25 @@ export function errorAnswer(error: unknown, id: string): ErrorAnswer {
     return { status: statusCode, body: { error: `HTTP ${statusCode} ${(error as Error).message}` } }
   const body = {
     error: 'unknown_error',
-    error_description: consult(id),
+    error_description: referToLog(id),
   }
   return { status: 500, body, fault: true }
 }
 
-const consult = (id: string): string => `For more on this error consult the server log: ${id}`
+const referToLog = (id: string): string => `For more on this error consult the server log: ${id}`
 
-/** No such address. */
+/** The error for a path without a route. */
 export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 Not Found' })
 
-/** The address exists, and the method does not. */
+/** The error for a path that has no route for the method. */
 export const methodNotAllowed = (): HttpError => new HttpError(405, { error: 'HTTP 405 Method Not Allowed' })
 
-/** An apply that failed: which action, where it is stated, and why. Nothing of it was kept. */
-function actionAnswer({ action, cause, message: why }: ActionError, id: string): ErrorAnswer {
-  const { status, fault } = errorAnswer(cause, id)
-  // Of what nobody meant for callers, such as a database's words, only the log knows.
-  const told = cause instanceof ServiceError || cause instanceof DocumentError
-  const message = told ? why : consult(id)
+/** Returns the response to a failed action of an apply: the action, its position and the reason. */
+function actionResponse({ action, cause, message: reason }: ActionError, id: string): ErrorAnswer {
+  const { status, fault } = errorResponse(cause, id)
+  // Messages of the database and the like go to the log only.
+  const isPublic = cause instanceof ServiceError || cause instanceof DocumentError
+  const message = isPublic ? reason : referToLog(id)
   const text = `${action.operation} ${describeObject(action.kind, action.key)}: ${message}; nothing was changed`
   const problems = action.position && [{ position: action.position, message: text }]
   return {

@@ -10,6 +10,6 @@ export function formOf(body: unknown): Record<string, string> {
 export function singleFormOf(body: unknown): Record<string, string> {
   const form = formOf(body)
   if (Object.values(body ?? {}).some(Array.isArray))
-    throw new OAuthError(400, 'invalid_request', 'duplicated parameter')
+    throw new OAuthError(400, 'invalid_request', { description: 'duplicated parameter' })
   return form
 }

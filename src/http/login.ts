@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseCookies, renderSetCookie } from '../lib/http/cookies.ts'
 import { toHeaderValue } from '../lib/http/headers.ts'
 import { followLink } from '../oidc/login/action-token-link.ts'
-import { confirmLogOut } from '../oidc/login/log-out.ts'
-import { STYLESHEET } from '../oidc/login/page-response.ts'
-import type { BrowserResponse, BrowserRequest } from '../oidc/login/session/browser-request.ts'
-import { changeFlow, continueLogin, restartLogin } from '../oidc/login/login-actions.ts'
 import { authorize } from '../oidc/login/authorization-endpoint.ts'
-import { isStatusOriginAllowed, cookiePage, statusPage } from '../oidc/login/login-status-iframe.ts'
+import { confirmLogOut } from '../oidc/login/log-out.ts'
+import { changeFlow, continueLogin, restartLogin } from '../oidc/login/login-actions.ts'
+import { cookiePage, isStatusOriginAllowed, statusPage } from '../oidc/login/login-status-iframe.ts'
+import { STYLESHEET } from '../oidc/login/page-response.ts'
+import type { BrowserRequest, BrowserResponse } from '../oidc/login/session/browser-request.ts'
 import { stylesheet } from '../oidc/pages/stylesheet.ts'
 import type { Service } from '../service/context/service.ts'
 import { formOf } from './form.ts'
@@ -28,7 +28,7 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
   }
   const other = { registration: 'registration', 'reset-credentials': 'resetCredentials' } as const
   for (const [page, binding] of Object.entries(other)) {
-    // A form of the page itself brings its code.
+    // A form of the page itself has a session code.
     both(`login-actions/${page}`, (request) =>
       request.form ? continueLogin(service, request) : changeFlow(service, request, binding),
     )
@@ -52,15 +52,15 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
   }
   app.get(`${iframe}/init`, async (request, reply) => {
     const { base, query, realm } = browserRequest(request, baseOf(request))
-    const known = await isStatusOriginAllowed(service, base, realm, query)
-    return reply.code(known ? 204 : 403).send()
+    const isAllowed = await isStatusOriginAllowed(service, { base, realmName: realm, query })
+    return reply.code(isAllowed ? 204 : 403).send()
   })
   app.get(STYLESHEET, (_request, reply) =>
     reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(stylesheet),
   )
 }
 
-/** What a browser asks. */
+/** Returns the request of a browser. */
 export function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
   return {
     base,

@@ -1,8 +1,8 @@
 // The routes of what realms offer to applications; oidc/ decides what they answer.
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RealmEndpoint } from '../oidc/client-call.ts'
 import type { TokenRequest } from '../oidc/client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../oidc/client-call.ts'
 import { getDiscoveryDocument, getPublicKeys, getPublicRealm } from '../oidc/endpoints/discovery.ts'
 import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
@@ -14,7 +14,7 @@ import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, singleFormOf } from './form.ts'
 import { browserRequest, loginRoutes, toBrowser } from './login.ts'
-import { preflight, showReadable, showTo } from './server/cors.ts'
+import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
 const READABLE = { config: { readable: {} } }
@@ -30,13 +30,13 @@ export async function oidcRoutes(
   // Keycloak: a body that is no form states nothing.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
   const endpointOf = endpoints(service, baseOf)
-  app.addHook('onRequest', showReadable)
+  app.addHook('onRequest', addCorsHeaders)
   app.get('/realms/:realm', READABLE, (request) => getPublicRealm(service, baseOf(request), realmOf(request)))
-  preflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
+  servePreflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
   app.get('/realms/:realm/.well-known/openid-configuration', READABLE, (request) =>
     getDiscoveryDocument(endpointOf(request), transportOf(request)),
   )
-  preflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
+  servePreflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
   loginRoutes(app, service, baseOf)
   const prefix = '/realms/:realm/protocol/openid-connect'
   await app.register(async (protocol) => protocolRoutes(protocol, service, baseOf), { prefix })
@@ -67,7 +67,7 @@ function protocolRoutes(
   protocol.post('/logout', async (request, reply) => {
     // Without a refresh token it is the browser of a user that comes, with cookies: no script of another page reads the answer.
     if (formOf(request.body).refresh_token === undefined) return logOutByBrowser(request, reply)
-    showTo(reply, request.headers.origin, 'Access-Control-Allow-Methods')
+    allowOrigin(reply, request.headers.origin, 'Access-Control-Allow-Methods')
     await logOutByToken(endpointOf(request), requestOf(request))
     return reply.code(204).send()
   })
@@ -77,18 +77,18 @@ function protocolRoutes(
     url: '/userinfo',
     config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
     handler: async (request, reply) => {
-      const known = await getUserInfo(endpointOf(request), {
+      const claims = await getUserInfo(endpointOf(request), {
         ...transportOf(request),
         origin: request.headers.origin,
         bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
         form: formOf(request.body).access_token,
       })
-      return typeof known === 'string' ? reply.type('application/jwt').send(known) : known
+      return typeof claims === 'string' ? reply.type('application/jwt').send(claims) : claims
     },
   })
-  preflight(protocol, '/certs', ['GET'])
-  for (const path of ['/token', '/revoke']) preflight(protocol, path, ['POST', 'OPTIONS'])
-  for (const path of ['/logout', '/userinfo']) preflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+  servePreflight(protocol, '/certs', ['GET'])
+  for (const path of ['/token', '/revoke']) servePreflight(protocol, path, ['POST', 'OPTIONS'])
+  for (const path of ['/logout', '/userinfo']) servePreflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
   for (const path of ['/token', '/token/introspect', '/revoke'])
     protocol.get(path, async () => Promise.reject(methodNotAllowed()))
 }

@@ -4,14 +4,14 @@ import { listRolesGranting } from '../kinds/admin-roles.ts'
 import { kinds } from '../kinds/index.ts'
 import { type JsonSchema, type JsonSchemaOptions, toJsonSchema, toJsonSchemas } from '../kinds/json-schema.ts'
 import type { BodyForm } from './body.ts'
-import { type Operation, paramsOf, type Response } from './operation.ts'
+import { listParameters, type Operation, type Response } from './operation.ts'
 import { components, representationOf } from './responses.ts'
 
-/** The document: OpenAPI 3.1. `others`: paths that are no operations of administrators, described already. */
-export function openApi(operations: readonly Operation[], others: Record<string, JsonSchema> = {}): JsonSchema {
-  const paths: Record<string, JsonSchema> = { ...others }
+/** Returns the OpenAPI 3.1 document. `otherPaths` are paths that are not operations of administrators. */
+export function openApi(operations: readonly Operation[], otherPaths: Record<string, JsonSchema> = {}): JsonSchema {
+  const paths: Record<string, JsonSchema> = { ...otherPaths }
   for (const operation of operations) {
-    paths[operation.path] ??= { parameters: paramsOf(operation.path).map(pathParameter) }
+    paths[operation.path] ??= { parameters: listParameters(operation.path).map(pathParameter) }
     paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation)
   }
   return {
@@ -20,8 +20,8 @@ export function openApi(operations: readonly Operation[], others: Record<string,
       title: 'Regent admin API',
       version: '1',
       description:
-        'Administration of realms, in the form of the admin API of Keycloak. A change of the master realm after which nobody ' +
-        'could log in who administers every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`.',
+        'The admin API of Keycloak, and the API of Regent under `/regent/v1`. A change that would lock out the last ' +
+        'administrator of every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`.',
     },
     security: [{ bearer: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
@@ -35,12 +35,12 @@ export function openApi(operations: readonly Operation[], others: Record<string,
 
 function operationObject(operation: Operation): JsonSchema {
   const { operationId, tag, summary, permission, query, body, responses } = operation
-  const parameters = [...Object.entries(query?.shape ?? {}).map(queryParameter), ...conditions(operation)]
+  const parameters = [...Object.entries(query?.shape ?? {}).map(queryParameter), ...listConditionHeaders(operation)]
   return {
     operationId,
     tags: [tag],
     summary,
-    description: needsOf(permission),
+    description: describePermission(permission),
     ...(parameters.length && { parameters }),
     ...(body && {
       requestBody: {
@@ -52,23 +52,22 @@ function operationObject(operation: Operation): JsonSchema {
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, response]) => [
         status,
-        answer(response, responses[304] !== undefined && ['200', '304'].includes(status)),
+        responseObject(response, responses[304] !== undefined && ['200', '304'].includes(status)),
       ]),
     ),
   }
 }
 
-/** The roles that let somebody call an operation. */
-function needsOf(permission: Operation['permission']): string {
-  if (permission === 'any') return 'Every administrator may call it.'
-  if (permission === 'every-realm')
-    return 'Only who administers every realm may call it: with the role `admin` of `master`.'
-  const needed = [permission].flat().map((one) => listRolesGranting(one).map((role) => `\`${role}\``))
-  return `Needs ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
+/** Describes the permissions that an operation requires. */
+function describePermission(permission: Operation['permission']): string {
+  if (permission === 'any') return 'Every administrator may call this operation.'
+  if (permission === 'every-realm') return 'Requires the role `admin` of the master realm.'
+  const needed = [permission].flat().map((name) => listRolesGranting(name).map((role) => `\`${role}\``))
+  return `Requires ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
 }
 
-/** The conditions that an operation is asked on: its answers tell which. */
-function conditions({ responses }: Operation): JsonSchema[] {
+/** Returns the parameters for headers that the responses of an operation imply. */
+function listConditionHeaders({ responses }: Operation): JsonSchema[] {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -77,21 +76,31 @@ function conditions({ responses }: Operation): JsonSchema[] {
   })
   return [
     ...(responses[304]
-      ? [header('If-None-Match', 'Tags of what the caller has already; `*`: whatever is there.')]
+      ? [
+          header(
+            'If-None-Match',
+            'Entity tags that the caller has; `*` matches any. If one matches, the response is 304.',
+          ),
+        ]
       : []),
-    ...(responses[412] ? [header('If-Match', 'Tags of which it must have one, or 412 is answered; `*`: any.')] : []),
+    ...(responses[412]
+      ? [header('If-Match', 'Entity tags; `*` matches any. If none matches, the response is 412.')]
+      : []),
     ...(Object.values(responses).some(({ owned }) => owned)
       ? [
           header(
             'Regent-Allow-Drift',
-            '`true`: also where a source refuses it. Whoever says so must administer the realm: `realm-admin`.',
+            '`true` permits a change that a source refuses. Requires the role `realm-admin`.',
           ),
         ]
       : []),
   ]
 }
 
-function answer({ description, schema, plain, events, type, located, owned }: Response, tagged: boolean): JsonSchema {
+function responseObject(
+  { description, schema, plain, events, type, located, owned }: Response,
+  tagged: boolean,
+): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
     ...(tagged && { ETag: ETAG }),
@@ -109,11 +118,15 @@ function answer({ description, schema, plain, events, type, located, owned }: Re
 
 const OWNED_BY = {
   description:
-    'What sources state and the call has changed: a list (RFC 9651) of sources, each with `object`, `field` and `at`.',
+    'Declarations that the call overwrote: a list (RFC 9651) of sources with `object`, `field` and `at` (file and line).',
   schema: { type: 'string' },
 }
-const ETAG = { description: 'Changes whenever what is answered does.', schema: { type: 'string' } }
-const LOCATION = { description: 'Its address.', required: true, schema: { type: 'string', format: 'uri' } }
+const ETAG = { description: 'Entity tag of the representation.', schema: { type: 'string' } }
+const LOCATION = {
+  description: 'URL of the created object.',
+  required: true,
+  schema: { type: 'string', format: 'uri' },
+}
 
 function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
   return { [plain ? 'text/plain' : 'application/json']: { schema } }
@@ -130,9 +143,9 @@ function queryParameter([name, schema]: [string, z.core.$ZodType]): JsonSchema {
 
 function bodySchemaOf({ kind, schema }: BodyForm): JsonSchema {
   if (!kind) return schemaOf(schema)
-  // What is sent has the form of what is answered.
-  const one = schemaOf(representationOf(kind))
-  return schema instanceof z.ZodArray ? { type: 'array', items: one } : one
+  // The schema of a representation is the same in requests and responses.
+  const element = schemaOf(representationOf(kind))
+  return schema instanceof z.ZodArray ? { type: 'array', items: element } : element
 }
 
 function schemaOf(schema: z.ZodType): JsonSchema {

@@ -1,4 +1,4 @@
-// One REST operation, described once: from it come the route, the checks of its input, OpenAPI and the coverage test.
+// The description of a REST operation. Its route, input validation, OpenAPI and coverage test derive from it.
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import type { EventOperation, EventType } from '../kinds/admin-events.ts'
@@ -8,124 +8,124 @@ import type { RealmRow } from '../service/context/store-types.ts'
 import type { Permission } from '../service/permissions/require-permissions.ts'
 import type { BodyForm } from './body.ts'
 
-/** The methods that operations have. */
+/** The HTTP methods of operations. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /**
- * What an operation that changes something leaves in the realm's admin events: what it is about, and what was done where its
- * method does not say so. `false`: nothing, as the reference server has it.
+ * The admin event of an operation that changes something: its resource type and, if the method does not imply it, its
+ * operation type. `false`: no event, as in Keycloak.
  */
-export type EventFact = EventType | SpecialEvent | false
+export type EventDescription = EventType | SpecialEvent | false
 
-/** An event that says more than its type. */
+/** An admin event with more than a resource type. */
 export interface SpecialEvent {
   readonly type: EventType
   readonly operation?: EventOperation
-  /** The path of a creation is that of the request, without the new object. */
+  /** The resource path is that of the request, also for a created object. */
   readonly asCalled?: boolean
 }
 
 /** One operation. */
 export interface Operation {
   readonly operationId: string
-  /** Keycloak: the group of operations that it belongs to. */
+  /** The tag in Keycloak's OpenAPI document. */
   readonly tag: string
   readonly method: Method
-  /** Literal, with parameters in braces. */
+  /** The path, with parameters in braces. */
   readonly path: string
   readonly summary: string
-  /** What it needs, all of it; `any`: every administrator may call it. The service demands it. */
+  /** The required permissions, all of them; `any`: every administrator may call it. The service checks them. */
   readonly permission: Permission | readonly Permission[] | 'any'
-  /** Every operation that changes something says which admin event it leaves. */
-  readonly event?: EventFact
+  /** Present for every operation that changes something. */
+  readonly event?: EventDescription
   readonly query?: z.ZodObject
   readonly body?: BodyForm
-  /** Bodies are YAML too, where that is sent or asked for. */
+  /** Whether bodies may be YAML as well, by Content-Type and Accept. */
   readonly yaml?: true
   readonly responses: Readonly<Record<number, Response>>
   readonly handle: (call: Call) => Promise<Answer>
 }
 
-/** An operation before its file says which group it belongs to. */
-export type Untagged = Omit<Operation, 'tag'>
+/** An operation without its tag, which the list of its file adds. */
+export type UntaggedOperation = Omit<Operation, 'tag'>
 
-/** The operations of one group. */
-export const tagged = (tag: string, operations: readonly Untagged[]): Operation[] =>
+/** Adds a tag to operations. */
+export const tagged = (tag: string, operations: readonly UntaggedOperation[]): Operation[] =>
   operations.map((operation) => ({ tag, ...operation }))
 
-/** What an operation answers, for OpenAPI and the tests. */
+/** A response of an operation, for OpenAPI and the tests. */
 export interface Response {
   readonly description: string
   readonly schema?: z.ZodType
-  /** The answer is no JSON, but the text itself. */
+  /** The body is plain text. */
   readonly plain?: true
-  /** The answer is a stream of events that the server sends, each with a value of the schema, or of one that the description names. */
+  /** The body is a stream of server-sent events whose data have the schema. */
   readonly events?: true
-  /** The answer is bytes of this type. */
+  /** The media type of a body of bytes. */
   readonly type?: string
-  /** The header Location has the address of what was made. */
+  /** The Location header has the URL of the created object. */
   readonly located?: true
-  /** The header Regent-Owned-By tells what sources state of what was changed. */
+  /** The Regent-Owned-By header lists declarations that the call overwrote. */
   readonly owned?: true
 }
 
-/** A request that was understood. */
+/** A request whose path and query have been parsed. */
 export interface Call {
   readonly operation: Operation
   readonly service: Service
   readonly caller: Caller
-  /** Who calls as it is now. Throws unauthorized when the token counts no more. */
-  readonly stillCaller: () => Promise<Caller>
-  /** The realm of the path, as it was a moment ago; absent where it was not looked up, or is not there. */
+  /** Authenticates the caller again. @throws unauthorized if the token is no longer valid. */
+  readonly reauthenticate: () => Promise<Caller>
+  /** The realm of the path, read during authentication; absent if it was not read or does not exist. */
   readonly realm?: RealmRow | undefined
-  /** The server's own address, as the caller sees it. */
+  /** The server's URL as the caller sees it. */
   readonly base: string
-  /** By name of the parameter in the path; decoded. */
+  /** The decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
-  /** As the form of the operation's body has it. Throws HttpError when it is read and wrong. */
+  /** The parsed body. @throws HttpError on access if it is invalid. */
   readonly body: unknown
-  /** The parts of a body that is a form with files; undefined where it is none. Throws HttpError when it cannot be read. */
+  /** Returns the parts of a multipart body, or undefined for another type. @throws HttpError if it cannot be parsed. */
   readonly parts: () => Promise<FormData | undefined>
 }
 
-/** What is answered. */
+/** The response to a call. */
 export interface Answer {
   readonly status: number
   readonly body?: unknown
-  /** The body is no JSON, but a text of this type, or a stream of bytes. */
+  /** The media type of a body that is not JSON: a text or a stream of bytes. */
   readonly type?: string
-  /** The answer is a stream of events that the server sends, which ends when it or the caller closes. */
+  /** A stream of server-sent events, until the server or the caller closes it. */
   readonly events?: Readable
-  /** Name of the object that was made: its address is that of the request, followed by this. */
+  /** Last path segment of a created object, whose URL is below that of the request. */
   readonly created?: string
-  /** The address of what was made, relative to that of the request, where it is not below it. */
+  /** URL of a created object relative to that of the request, if it is not below it. */
   readonly location?: string
-  /** What the caller's browser is to keep. */
+  /** Cookies to set. */
   readonly cookies?: readonly Cookie[]
 }
 
 /**
- * The body of a call whose address leads through something: Keycloak looks that up before it reads the body, so what
- * `reach` throws is told instead of what is wrong with the body.
+ * Returns the body of a call. If it is invalid, `lookUp` runs first: Keycloak looks up the objects of the path before it
+ * reads the body, so an error about them takes precedence.
  */
-export async function bodyBehind(call: Pick<Call, 'body'>, reach: () => Promise<unknown>): Promise<unknown> {
+export async function readBodyAfter(call: Pick<Call, 'body'>, lookUp: () => Promise<unknown>): Promise<unknown> {
   try {
     return call.body
   } catch (error) {
-    await reach()
+    await lookUp()
     throw error
   }
 }
 
-/** The parameter of the path. Throws when the operation's path has none of that name. */
-export function param({ params }: Call, name: string): string {
+/** Returns a path parameter. @throws Error if the operation's path has none of that name. */
+export function getParameter({ params }: Call, name: string): string {
   const value = params[name]
   if (value === undefined) throw new Error(`the path has no parameter ${name}`)
   return value
 }
 
-/** A name for the operation on the path: `get`, `/admin/realms/{realm}/client-scopes` → `getClientScopes`. */
+/** Derives an operation id: `get` and `/admin/realms/{realm}/client-scopes` give `getClientScopes`. */
 export function operationId(verb: string, path: string): string {
   const words = path
     .replace('/admin/realms/{realm}', '')
@@ -134,7 +134,7 @@ export function operationId(verb: string, path: string): string {
   return verb + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
 }
 
-/** The names of the parameters of a path, in order. */
-export function paramsOf(path: string): string[] {
+/** Lists the parameters of a path, in order. */
+export function listParameters(path: string): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!)
 }

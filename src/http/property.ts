@@ -1,24 +1,24 @@
-// Settings of providers, as several operations show them.
+// The configuration properties of providers.
 import * as z from 'zod'
 import type { ConfigProperty } from '../kinds/config-property.ts'
 import { components } from './responses.ts'
 
-/** One setting of a provider. */
-export const property = z
+/** The schema of a configuration property. */
+export const propertySchema = z
   .object({
-    name: z.string().describe('Name of the setting.'),
-    label: z.string().optional().describe('Name of the setting as people see it.'),
-    helpText: z.string().optional().describe('What the setting means.'),
+    name: z.string().describe('Name of the property.'),
+    label: z.string().optional().describe('Display name.'),
+    helpText: z.string().optional().describe('Help text.'),
     type: z.string().describe('Type of the value, such as String or boolean.'),
-    defaultValue: z.json().optional().describe('What counts where nothing is set.'),
-    options: z.array(z.string()).optional().describe('What can be chosen.'),
+    defaultValue: z.json().optional().describe('Default value.'),
+    options: z.array(z.string()).optional().describe('Permitted values.'),
     secret: z.boolean().describe('Whether the value is a secret.'),
-    required: z.boolean().describe('Whether a value is needed.'),
+    required: z.boolean().describe('Whether a value is required.'),
     readOnly: z.boolean().describe('Whether the value cannot be changed.'),
   })
   .register(components, { id: 'ConfigPropertyRepresentation' })
 
-/** A setting as it shows: of what is not said of it, it is nothing. */
-export function shown(setting: ConfigProperty): object {
+/** Returns a property in the form of the API, with its flags present. */
+export function toProperty(setting: ConfigProperty): object {
   return { secret: false, required: false, readOnly: false, ...setting }
 }

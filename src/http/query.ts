@@ -1,4 +1,4 @@
-// Parameters of queries, as RESTEasy reads them.
+// Query parameters. Keycloak: they are parsed as RESTEasy does.
 import * as z from 'zod'
 
 /** Keycloak: true in any case is true, anything else is false. */
@@ -17,21 +17,21 @@ export const queryNumber = z
   .optional()
   .meta({ wire: { type: 'integer', format: 'int32' } })
 
-/** Every value that is given counts; empty ones are as absent. */
+/** A repeatable parameter. Empty values count as absent. */
 export const queryTexts = z
   .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().filter((value) => value !== ''))
+  .transform((value) => [value].flat().filter((value) => value !== ''))
   .optional()
   .meta({ wire: { type: 'array', items: { type: 'string' } } })
 
-/** Whether every value of a parameter counts, and not only the first. */
-export function takesSeveral(schema: z.core.$ZodType | undefined): boolean {
+/** Whether a parameter is repeatable. Otherwise only its first value counts. */
+export function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
   const wire = schema && (z.globalRegistry.get(schema)?.wire as { type: string } | undefined)
   return wire?.type === 'array'
 }
 
-/** The parameters of a page. */
+/** The parameters for pages of a list. */
 export const page = {
-  first: queryNumber.describe('How many to leave out at the beginning; below 0 as absent.'),
-  max: queryNumber.describe('How many to give at most; below 0 as absent.'),
+  first: queryNumber.describe('Number of elements to skip; a negative number counts as absent.'),
+  max: queryNumber.describe('The most elements to return; a negative number counts as absent.'),
 }

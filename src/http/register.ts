@@ -1,4 +1,4 @@
-// Operations as routes: authenticate, read the input, handle, answer.
+// Registers operations as routes: authenticate, parse the input, call the handler, send the response.
 
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,68 +7,68 @@ import { renderSetCookie } from '../lib/http/cookies.ts'
 import type { Service } from '../service/context/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
-import type { Asked } from './authenticate.ts'
+import type { AuthenticatedRequest } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { demandMatch, replaceable, tagOf, unlessChanged, untagged } from './conditions.ts'
+import { checkCondition, createTag, findTaggedReads, noTagError, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
-import { type Method, type Operation, paramsOf } from './operation.ts'
-import { ownedBy } from './owned-by.ts'
-import { takesSeveral } from './query.ts'
+import { listParameters, type Method, type Operation } from './operation.ts'
+import { renderOwnedBy } from './owned-by.ts'
+import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
-import { preflight, showTo } from './server/cors.ts'
+import { allowOrigin, servePreflight } from './server/cors.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 
-/** What routes need besides the operations. */
-export interface Surroundings {
+/** The dependencies of routes. */
+export interface RouteContext {
   readonly service: Service
-  readonly authenticate: (request: FastifyRequest, about?: string) => Promise<Asked>
+  readonly authenticate: (request: FastifyRequest, about?: string) => Promise<AuthenticatedRequest>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Id of the operation that a route is. */
+    /** Operation id of the route. */
     operation?: string
   }
 }
 
-/** With this header a caller says that nobody may be left who administers every realm. */
+/** The header that permits removing the last administrator of every realm. */
 const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
-/** With this one, that what sources state is to be changed nevertheless. */
+/** The header that permits changing declared values although their source refuses it. */
 const ALLOW_DRIFT = 'regent-allow-drift'
 
-const asking = new WeakMap<FastifyRequest, Asked>()
+const authenticatedRequests = new WeakMap<FastifyRequest, AuthenticatedRequest>()
 
-/** Adds the routes of the admin API: those that there are, those to come, and refusals of other methods. */
-export function register(
+/** Adds the routes of the admin API, of operations that answer 501, and 405 for other methods. */
+export function registerOperations(
   app: FastifyInstance,
-  surroundings: Surroundings,
+  surroundings: RouteContext,
   { operations, missing }: { operations: readonly Operation[]; missing: readonly ListedOperation[] },
 ): void {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ADMIN_LIMIT }, (_request, body, parsed) =>
     parsed(null, body),
   )
-  // Before the body is read: who may not call is not listened to, nor who may do nothing.
+  // Authenticate before reading the body, so that callers without permissions cannot send one.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
     const { caller, realm } = await surroundings.authenticate(request, realmIn(request))
-    const says = (header: string) => request.headers[header] === 'true'
-    const meant = {
-      ...(says(ALLOW_LOCK_OUT) && { mayLockOut: true as const }),
-      ...(says(ALLOW_DRIFT) && { mayDrift: true as const }),
+    const hasHeader = (header: string) => request.headers[header] === 'true'
+    const permitted = {
+      ...(hasHeader(ALLOW_LOCK_OUT) && { allowLockOut: true as const }),
+      ...(hasHeader(ALLOW_DRIFT) && { allowDrift: true as const }),
     }
     allowSlowBody(request.raw)
-    asking.set(request, { caller: { ...caller, ...meant, overwrittenDeclarations: [] }, realm })
-    showTo(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
+    authenticatedRequests.set(request, { caller: { ...caller, ...permitted, overwrittenDeclarations: [] }, realm })
+    allowOrigin(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
   })
   const streams = new Set<Readable>()
-  // Whoever listens has no end of their own, and the server does not end before they do.
+  // Event streams do not end by themselves, and the server waits for them.
   app.addHook('preClose', async () => {
     for (const stream of streams) stream.destroy()
   })
-  const tagged = replaceable(operations)
+  const tagged = findTaggedReads(operations)
   for (const operation of operations) {
     app.route({
       method: operation.method,
@@ -76,7 +76,7 @@ export function register(
       config: { operation: operation.operationId },
       onRequest: async (request: FastifyRequest) => {
         if (operation.body || hasLongBody(request.raw))
-          await surroundings.service.getPermissions(asking.get(request)!.caller)
+          await surroundings.service.getPermissions(authenticatedRequests.get(request)!.caller)
       },
       handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
     })
@@ -92,33 +92,33 @@ export function register(
   refuseOtherMethods(app, [...operations, ...missing])
 }
 
-/** `streams`: those that are being sent. `shown`: the operation that reads what has a tag at the address. */
+/** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
 function handler(
-  { service, authenticate, baseOf, streams }: Surroundings & { readonly streams: Set<Readable> },
+  { service, authenticate, baseOf, streams }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
-  shown: Operation | undefined,
+  taggedRead: Operation | undefined,
 ) {
-  const names = paramsOf(operation.path)
+  const names = listParameters(operation.path)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
     let read: { readonly body: unknown } | undefined
     const condition = request.headers['if-match']
     const about = {
-      ...asking.get(request)!,
+      ...authenticatedRequests.get(request)!,
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
-      stillCaller: async () => (await authenticate(request)).caller,
+      reauthenticate: async () => (await authenticate(request)).caller,
     }
     const look = (read: Operation) => (within: Service) =>
       read.handle({ ...about, operation: read, service: within, query: readQuery(read, request), body: undefined })
-    if (condition !== undefined && !shown && operation.method !== 'GET') throw untagged()
+    if (condition !== undefined && !taggedRead && operation.method !== 'GET') throw noTagError()
     const { status, body, type, events, created, location, cookies } = await operation.handle({
       ...about,
       operation,
-      service: condition !== undefined && shown ? unlessChanged(service, condition, look(shown)) : service,
+      service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
       query: readQuery(operation, request),
-      // Keycloak: whether the realm exists is told before what is wrong with the body.
+      // Keycloak: a missing realm is reported before an invalid body.
       get body() {
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body
@@ -127,8 +127,8 @@ function handler(
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
-    const owned = asking.get(request)!.caller.overwrittenDeclarations
-    if (owned?.length) reply.header('regent-owned-by', ownedBy(owned))
+    const owned = authenticatedRequests.get(request)!.caller.overwrittenDeclarations
+    if (owned?.length) reply.header('regent-owned-by', renderOwnedBy(owned))
     if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)
@@ -137,9 +137,9 @@ function handler(
     if (body instanceof Readable) return reply.type(type ?? 'application/octet-stream').send(body)
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
     const json = JSON.stringify(body)
-    if (operation === shown) {
-      const tag = tagOf(json)
-      if (condition !== undefined) demandMatch(condition, tag)
+    if (operation === taggedRead) {
+      const tag = createTag(json)
+      if (condition !== undefined) checkCondition(condition, tag)
       reply.header('etag', tag)
     }
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
@@ -147,7 +147,7 @@ function handler(
   }
 }
 
-/** Proxies are asked to keep nothing back. */
+/** Asks proxies not to buffer. */
 function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable>): FastifyReply {
   streams.add(events)
   events.once('close', () => streams.delete(events))
@@ -156,17 +156,17 @@ function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable
   return reply.type('text/event-stream').send(events)
 }
 
-/** Keycloak: a parameter that cannot be read makes an address that does not exist; of several values of one the first counts. */
+/** Parses the query. Keycloak: an invalid parameter gives 404, and only the first value of a parameter counts. */
 function readQuery({ query }: Operation, request: FastifyRequest): Record<string, unknown> {
   if (!query) return {}
-  const given = Object.entries(request.query as Record<string, string | string[]>)
-  const values = given.map(([name, value]) => [
+  const entries = Object.entries(request.query as Record<string, string | string[]>)
+  const values = entries.map(([name, value]) => [
     name,
-    Array.isArray(value) && !takesSeveral(query.shape[name]) ? value[0] : value,
+    Array.isArray(value) && !isRepeatable(query.shape[name]) ? value[0] : value,
   ])
-  const read = query.safeParse(Object.fromEntries(values))
-  if (!read.success) throw notFound()
-  return read.data
+  const parsed = query.safeParse(Object.fromEntries(values))
+  if (!parsed.success) throw notFound()
+  return parsed.data
 }
 
 function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | undefined {
@@ -192,41 +192,41 @@ async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {
   try {
     return await new Response(request.body as Buffer, { headers: { 'content-type': type } }).formData()
   } catch {
-    throw new HttpError(400, { error: 'invalid_request', error_description: 'Cannot read the parts of the form' })
+    throw new HttpError(400, { error: 'invalid_request', error_description: 'The multipart body cannot be parsed.' })
   }
 }
 
-/** The realm that the address names. What no store can keep is refused later. */
+/** Returns the realm in the path. A name that the store cannot hold is refused later. */
 function realmIn(request: FastifyRequest): string | undefined {
   const { p0 } = request.params as Record<string, string>
   return p0 !== undefined && isStorable(p0) ? p0 : undefined
 }
 
-/** The path as the caller wrote it: also in the earlier form of the API, and never with a slash at its end. */
+/** Returns the path of the request, also of the legacy API, without a trailing slash. */
 function pathOf(request: FastifyRequest): string {
   return request.originalUrl.split('?')[0]!.replace(/(?<!\/)\/+$/, '')
 }
 
-/** Parameters are named by their place: the router takes a hyphen for the end of a name. */
+/** Returns the route of a path. Parameters are numbered, since the router ends a name at a hyphen. */
 function urlOf(path: string): string {
-  const names = paramsOf(path)
+  const names = listParameters(path)
   const last = names.at(-1)
-  // Keycloak: the path of a group is the rest of the address.
+  // Keycloak: a group's path is the rest of the URL.
   if (last === 'path')
     return path.replace('{path}', '*').replace(/\{([^}]+)\}/g, (_, name) => `:p${names.indexOf(name)}`)
   return path.replace(/\{([^}]+)\}/g, (_, name) => `:p${names.indexOf(name)}`)
 }
 
-function refuseOtherMethods(app: FastifyInstance, known: readonly { method: Method; path: string }[]): void {
-  for (const [url, routes] of Map.groupBy(known, ({ path }) => urlOf(path))) {
-    const own = new Set<string>(routes.map(({ method }) => method))
-    const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !own.has(method))
+function refuseOtherMethods(app: FastifyInstance, operations: readonly { method: Method; path: string }[]): void {
+  for (const [url, routes] of Map.groupBy(operations, ({ path }) => urlOf(path))) {
+    const supported = new Set<string>(routes.map(({ method }) => method))
+    const unsupported = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !supported.has(method))
     app.route({
-      method: others,
+      method: unsupported,
       url,
       bodyLimit: UNAUTHENTICATED_LIMIT,
       handler: async () => Promise.reject(methodNotAllowed()),
     })
-    preflight(app, url, ['DELETE', 'POST', 'GET', 'PUT'])
+    servePreflight(app, url, ['DELETE', 'POST', 'GET', 'PUT'])
   }
 }

@@ -2,12 +2,12 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { listNestedChildren, childrenSchema } from '../kinds/nested-schema.ts'
+import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata } from '../kinds/user-profile.ts'
 import { bodySchema, childShapes } from './body.ts'
 import type { Response } from './operation.ts'
 
-/** Schemas that have a name in OpenAPI. */
+/** The schemas with a name in OpenAPI. */
 export const components = z.registry<{ id: string }>()
 
 const position = z.object({
@@ -17,80 +17,86 @@ const position = z.object({
 })
 
 const problem = z.object({
-  position: position.describe('Where in the text.'),
-  message: z.string().describe('What is wrong, and what would be right.'),
-  path: z.string().optional().describe('Where in the document, as a JSON pointer.'),
-  other: position.optional().describe('Of a contradiction: the other place.'),
+  position: position.describe('Position in the text.'),
+  message: z.string().describe('Problem, and what to do.'),
+  path: z.string().optional().describe('JSON pointer in the document.'),
+  otherPosition: position.optional().describe('The position of the other declaration, for a conflict.'),
 })
 
 const wrongField = {
-  errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
-  field: z.string().optional().describe('The field that is wrong.'),
+  errorMessage: z.string().optional().describe('Error message.'),
+  field: z.string().optional().describe('Invalid field.'),
   params: z
     .array(z.union([z.string(), z.number(), z.null()]))
     .optional()
-    .describe('What the words are about, the field first.'),
+    .describe('Parameters of the message; the field is first.'),
 }
 
-/** Keycloak: errors have one of several forms. */
+/** The schema of errors. Keycloak: they have one of several forms. */
 export const errorSchema = z
   .object({
     ...wrongField,
-    errors: z.array(z.object(wrongField)).optional().describe('The fields that are wrong, where it is more than one.'),
-    error: z.string().optional().describe('What is wrong: a code, or words for people.'),
-    error_description: z.string().optional().describe('What is wrong, in words for people.'),
-    problems: z.array(problem).optional().describe('What is wrong in a document, one by one.'),
+    errors: z.array(z.object(wrongField)).optional().describe('Invalid fields, if there are several.'),
+    error: z.string().optional().describe('Error code, or error message.'),
+    error_description: z.string().optional().describe('Error message.'),
+    problems: z.array(problem).optional().describe('Problems of a document.'),
   })
   .register(components, { id: 'ErrorRepresentation' })
 
 const error = (description: string): Response => ({ description, schema: errorSchema })
 
-/** Every operation may answer so. */
-export const refusals: Readonly<Record<number, Response>> = {
-  400: error('The request says something that cannot be.'),
-  401: error('There is no valid token.'),
-  403: error('The caller may not do this.'),
-  404: error('The realm does not exist, or what is named in it.'),
+/** The error responses of every operation. */
+export const errorResponses: Readonly<Record<number, Response>> = {
+  400: error('The request is invalid.'),
+  401: error('The access token is missing or invalid.'),
+  403: error('The caller lacks a permission.'),
+  404: error('The realm or object does not exist.'),
 }
 
-/** So answers an operation that takes a body. */
+/** The error responses of operations with a request body. */
 export const badRequest: Readonly<Record<number, Response>> = {
-  400: error('The body cannot be read, or says something that cannot be.'),
-  409: error('The name or the id is taken.'),
-  415: error('The body is of another type than JSON.'),
+  400: error('The body is invalid.'),
+  409: error('The name or id is already in use.'),
+  415: error('The media type of the body is not JSON.'),
 }
 
-/** So answers an operation that makes something what it may be already. */
-export const taken: Readonly<Record<number, Response>> = { 409: error('It is so already, or the name is taken.') }
-
-/** So answers who is asked for what the caller has already. */
-export const unchanged: Readonly<Record<number, Response>> = {
-  304: { description: 'The tag is one that If-None-Match names: the caller has it already.' },
+/** The error response of operations that assign something. */
+export const alreadySoResponse: Readonly<Record<number, Response>> = {
+  409: error('It is assigned already, or the name is in use.'),
 }
 
-/** So answers who is asked on a condition. */
-export const unmatched: Readonly<Record<number, Response>> = {
-  412: error('The tag is none that If-Match names: it has changed meanwhile.'),
+/** The response to If-None-Match. */
+export const notModifiedResponse: Readonly<Record<number, Response>> = {
+  304: { description: 'The entity tag is in If-None-Match: the caller has this representation.' },
 }
 
-/** Done, and nothing to say. */
-export const done: Readonly<Record<number, Response>> = { 204: { description: 'Done.' } }
+/** The response to If-Match. */
+export const preconditionFailedResponse: Readonly<Record<number, Response>> = {
+  412: error('The entity tag is not in If-Match: the resource has changed.'),
+}
 
-/** Made; nothing to say but where it is. */
-export const made: Readonly<Record<number, Response>> = { 201: { description: 'Made.', located: true } }
+/** The response without a body. */
+export const noContentResponse: Readonly<Record<number, Response>> = {
+  204: { description: 'Success, without a body.' },
+}
 
-/** One object of the kind. */
-export function one(kind: Kind): Readonly<Record<number, Response>> {
+/** The response to a creation. */
+export const createdResponse: Readonly<Record<number, Response>> = { 201: { description: 'Created.', located: true } }
+
+/** Returns the response with one object of the kind. */
+export function objectResponse(kind: Kind): Readonly<Record<number, Response>> {
   return { 200: { description: `The ${kind.title}.`, schema: representationOf(kind) } }
 }
 
-/** A list of objects of the kind. */
-export function many(kind: Kind): Readonly<Record<number, Response>> {
-  return { 200: { description: `Each ${kind.title}.`, schema: z.array(representationOf(kind)) } }
+/** Returns the response with a list of objects of the kind. */
+export function listResponse(kind: Kind): Readonly<Record<number, Response>> {
+  return { 200: { description: `The list; each element is a ${kind.title}.`, schema: z.array(representationOf(kind)) } }
 }
 
-/** What stands in a representation and is more than its kind says of it: whole objects, and what only shows. */
-const inside: Partial<Record<KindName, (schemaOf: (kind: KindName) => z.ZodType) => Record<string, z.ZodType>>> = {
+/** Fields of representations besides those of their kind: nested objects, and fields that are only returned. */
+const additionalFields: Partial<
+  Record<KindName, (schemaOf: (kind: KindName) => z.ZodType) => Record<string, z.ZodType>>
+> = {
   realm: (schemaOf) => ({
     ...childShapes(schemaOf),
     defaultRole: schemaOf('role'),
@@ -102,22 +108,24 @@ const inside: Partial<Record<KindName, (schemaOf: (kind: KindName) => z.ZodType)
 
 const representations = new Map<Kind, z.ZodType>()
 
-/** The representation of a kind, registered under Keycloak's name for it. */
+/** Returns the schema of a kind's representation, registered under Keycloak's name for it. */
 export function representationOf(kind: Kind): z.ZodType {
-  const known = representations.get(kind)
-  if (known) return known
+  const cached = representations.get(kind)
+  if (cached) return cached
   const children = listNestedChildren(kind).map(([field, child]) => [
     field,
-    childrenSchema(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
+    childrenSchema(child, representationOf(child)).optional().describe(`The ${child.title}s of the ${kind.title}.`),
   ])
-  const own = bodySchema(kind).shape
-  const whole = Object.entries(inside[kind.name]?.((name) => z.lazy(() => representationOf(kinds[name]))) ?? {})
-  const fields = whole.map(([field, one]) => [
+  const shape = bodySchema(kind).shape
+  const additional = Object.entries(
+    additionalFields[kind.name]?.((name) => z.lazy(() => representationOf(kinds[name]))) ?? {},
+  )
+  const fields = additional.map(([field, schema]) => [
     field,
-    one.optional().describe(one.description ?? (own[field] as z.ZodType).description ?? ''),
+    schema.optional().describe(schema.description ?? (shape[field] as z.ZodType).description ?? ''),
   ])
   const schema = z
-    .object({ ...own, ...Object.fromEntries([...children, ...fields]) })
+    .object({ ...shape, ...Object.fromEntries([...children, ...fields]) })
     .describe(`A ${kind.title}.`)
     .register(components, { id: kind.representation })
   representations.set(kind, schema)

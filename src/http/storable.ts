@@ -1,4 +1,4 @@
-// No store keeps NUL or half a surrogate pair: requests that hold one are refused before anything is done with them.
+// No store keeps NUL or half a surrogate pair: requests that hold next are refused before anything is done with them.
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { HttpError } from './errors.ts'
@@ -16,11 +16,11 @@ export async function demandFewFields({ query, body }: FastifyRequest): Promise<
 /** Throws HttpError when the address, the query or the form of the request holds what cannot be kept. */
 export async function demandStorable({ params, query, body }: FastifyRequest): Promise<void> {
   // A body of bytes is read later, by the operation.
-  if (allStorable([params, query, Buffer.isBuffer(body) ? undefined : body])) return
+  if (isStorableValue([params, query, Buffer.isBuffer(body) ? undefined : body])) return
   throw new HttpError(400, { error: 'invalid_request', error_description: 'NUL and lone surrogates are no text' })
 }
 
-/** An escape of JSON, as a parser reads them one after the other. */
+/** An escape of JSON, as a parser reads them next after the other. */
 const ESCAPE = /\\(?:u([\da-f]{4})|.)/gis
 
 /** Whether every text in the JSON can be kept. Text that was UTF-8 can hold what cannot be kept in escapes only. */
@@ -38,14 +38,14 @@ export function isStorableJson(json: string): boolean {
 }
 
 /** Whether every text in the value can be kept, keys among them. */
-export function allStorable(value: unknown): boolean {
-  const left = [value]
-  while (left.length) {
-    const one = left.pop()
-    if (typeof one === 'string') {
-      if (!isStorable(one)) return false
-    } else if (one !== null && typeof one === 'object') {
-      for (const [key, inner] of Object.entries(one)) left.push(key, inner)
+export function isStorableValue(value: unknown): boolean {
+  const remaining = [value]
+  while (remaining.length) {
+    const next = remaining.pop()
+    if (typeof next === 'string') {
+      if (!isStorable(next)) return false
+    } else if (next !== null && typeof next === 'object') {
+      for (const [key, inner] of Object.entries(next)) remaining.push(key, inner)
     }
   }
   return true

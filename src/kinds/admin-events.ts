@@ -1,6 +1,6 @@
-// Keycloak: the words of admin events.
+// Keycloak: the resource types and operations of admin events.
 
-/** What an event is about. */
+/** The resource types of admin events. */
 export const EVENT_TYPES = [
   'AUTHENTICATOR_CONFIG',
   'AUTHORIZATION_POLICY',
@@ -43,11 +43,11 @@ export const EVENT_TYPES = [
   'USER_SESSION',
 ] as const
 
-/** What an event is about. */
+/** A resource type of admin events. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What was done. */
+/** The operations of admin events. */
 export const EVENT_OPERATIONS = ['CREATE', 'UPDATE', 'DELETE', 'ACTION'] as const
 
-/** What was done. */
+/** An operation of admin events. */
 export type EventOperation = (typeof EVENT_OPERATIONS)[number]

@@ -1,16 +1,16 @@
-// Permissions of administrators on single objects: a client of the realm decides them, by resources of these types.
+// Fine-grained admin permissions: a client of the realm has them, as authorization resources of these types.
 import type { Json, Representation } from './json.ts'
 
-/** Keycloak: the client that decides what administrators may do with single objects. */
+/** Keycloak: the client id of the client with the fine-grained admin permissions. */
 export const ADMIN_PERMISSIONS = 'admin-permissions'
 
-/** The client as the switch of the realm creates it. Keycloak: AdminPermissionsSchema. */
+/** The client that is created when the realm enables them. Keycloak: AdminPermissionsSchema. */
 export const adminPermissionsClient: Representation = {
   clientId: ADMIN_PERMISSIONS,
   authorizationServicesEnabled: true,
 }
 
-/** Defaults of that client, where they are not those of any other. */
+/** The defaults of the client that differ from those of other clients. */
 export const adminPermissionsDefaults: Representation = {
   standardFlowEnabled: true,
   directAccessGrantsEnabled: false,
@@ -18,23 +18,20 @@ export const adminPermissionsDefaults: Representation = {
   nodeReRegistrationTimeout: 0,
 }
 
-/**
- * Whether the client decides what administrators may do with single objects. Keycloak: as it comes, it has no secret, no account and no
- * role of its own.
- */
+/** Whether this is the client with the fine-grained admin permissions. Keycloak: it has no secret, no service account and no roles. */
 export function isAdminPermissions({ clientId, authorizationServicesEnabled }: Representation): boolean {
   return clientId === ADMIN_PERMISSIONS && authorizationServicesEnabled === true
 }
 
 interface PermissionType {
   readonly scopes: readonly string[]
-  /** Scopes of groups that give a scope of their members. */
+  /** The scopes of groups that grant a scope on their members. */
   readonly scopeAliases?: Readonly<Record<string, readonly string[]>>
-  /** The type of the groups that objects are members of. */
+  /** The resource type of the groups. */
   readonly groupType?: string
 }
 
-/** What there are permissions on, and for what. */
+/** The resource types with their scopes. */
 export const permissionTypes: Readonly<Record<string, PermissionType>> = {
   Clients: { scopes: ['manage', 'map-roles', 'map-roles-client-scope', 'map-roles-composite', 'view'] },
   Groups: {
@@ -62,12 +59,12 @@ export const permissionTypes: Readonly<Record<string, PermissionType>> = {
   },
 }
 
-/** The scopes of all types, each once. */
+/** The scopes of all resource types, each once. */
 export const permissionScopes: readonly string[] = [
   ...new Set(Object.values(permissionTypes).flatMap(({ scopes }) => scopes)),
 ]
 
-/** The types of permissions, as the settings of the client show them. */
+/** The resource types as the authorization settings of the client contain them. */
 export const authorizationSchema: Json = {
   resourceTypes: Object.fromEntries(
     Object.entries(permissionTypes).map(([type, { scopes, scopeAliases = {}, groupType }]): [string, Json] => [

@@ -1,6 +1,6 @@
-// The roles that administer a realm, and what each of them may: one table, recorded from the reference server.
+// The admin roles of a realm, and the permissions that they grant, recorded from Keycloak.
 
-/** Keycloak: the roles of `realm-management` in a realm, and of `<realm>-realm` and `create-realm` in master. */
+/** Keycloak: the roles of the client `realm-management` in a realm, and of `<realm>-realm` in master; `create-realm` is only in master. */
 export const adminRoles = [
   'create-client',
   'create-realm',
@@ -27,11 +27,11 @@ export const adminRoles = [
   'view-users',
 ] as const
 
-/** One of them. */
+/** The name of an admin role. */
 export type AdminRole = (typeof adminRoles)[number]
 
-/** What each permission is given by; every one of these roles is enough. `realm-admin` has all of a realm. */
-const given = {
+/** The roles that grant each permission; one of them is sufficient. `realm-admin` grants all permissions in the realm. */
+const rolesByPermission = {
   'see-realm': adminRoles.filter((role) => role !== 'impersonation' && role !== 'create-realm'),
   'view-realm': ['view-realm', 'manage-realm'],
   'manage-realm': ['manage-realm'],
@@ -62,16 +62,18 @@ const given = {
   'administer-realm': [],
 } as const satisfies Record<string, readonly AdminRole[]>
 
-/** What an operation may need in a realm; `create-realm`: in master; `every-realm`: all of every realm. */
-export type Permission = keyof typeof given | 'create-realm' | 'every-realm'
+/** A permission that an operation requires in a realm. `create-realm` is granted in master, and `every-realm` is all permissions in all realms. */
+export type Permission = keyof typeof rolesByPermission | 'create-realm' | 'every-realm'
 
-/** The roles that give a permission, each of them alone. None gives `every-realm`: only who administers all has it. */
+/** Returns the roles that each grant a permission. No role grants `every-realm`, which only full administrators have. */
 export function listRolesGranting(permission: Permission): readonly AdminRole[] {
   if (permission === 'every-realm') return []
-  return permission === 'create-realm' ? ['create-realm'] : [...new Set([...given[permission], 'realm-admin' as const])]
+  return permission === 'create-realm'
+    ? ['create-realm']
+    : [...new Set([...rolesByPermission[permission], 'realm-admin' as const])]
 }
 
-/** What somebody must be able to do in a realm to give and take a role. Keycloak: who may manage may also let view. */
+/** The permission that an administrator needs to grant or revoke each admin role. Keycloak: a manage permission includes the view role. */
 export const permissionToGrant: Readonly<Record<AdminRole, Permission>> = {
   'create-client': 'manage-clients',
   'create-realm': 'create-realm',

@@ -3,10 +3,10 @@ import { allStepProviders } from './authentication-providers.ts'
 import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** What a step can mean for its flow. */
+/** The requirements of an execution. */
 export const requirements = ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'] as const
 
-/** Keycloak: AuthenticationFlowRepresentation. A tree of steps; a sub-flow is a flow of its own that an execution names. */
+/** Keycloak: AuthenticationFlowRepresentation. A list of executions. A subflow is a flow that an execution refers to. */
 export const authenticationFlow = defineKind({
   name: 'authenticationFlow',
   title: 'authentication flow',
@@ -16,36 +16,36 @@ export const authenticationFlow = defineKind({
   conflict: { create: 'Flow {name} already exists', update: 'Flow alias name already exists' },
   events: { type: 'AUTH_FLOW', paths: { realm: 'authentication/flows/{id}' } },
   fields: {
-    alias: text('Name of the flow; unique in its realm.'),
-    description: text('What the flow does.', { onPut: 'clear' }),
+    alias: text('Alias of the flow, which is unique in the realm.'),
+    description: text('Description of the flow.', { onPut: 'clear' }),
     providerId: text('Type of the flow: basic-flow, client-flow or form-flow.', { default: 'basic-flow' }),
-    topLevel: flag('Whether the flow can be bound; otherwise it is a part of another.', {
+    topLevel: flag('Whether the flow can be bound. Otherwise it is a subflow.', {
       onPut: 'clear',
       default: false,
     }),
-    builtIn: flag('Whether every new realm has the flow.', { onPut: 'clear', default: false }),
+    builtIn: flag('Whether the flow is built in.', { onPut: 'clear', default: false }),
     authenticationExecutions: objectList(
       {
-        authenticator: text('Type of the step, such as auth-cookie.', {
-          provider: { label: 'authenticator', supported: allStepProviders, consequence: 'log-ins that reach it fail' },
+        authenticator: text('Authenticator of the execution, such as auth-cookie.', {
+          provider: { label: 'authenticator', supported: allStepProviders, consequence: 'logins that reach it fail' },
         }),
-        authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
-        authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
-        autheticatorFlow: flag('Keycloak: an earlier spelling of authenticatorFlow.', { computed: true }),
+        authenticatorConfig: text('Alias of the authenticator config.', { refersTo: 'authenticatorConfig' }),
+        authenticatorFlow: flag('Whether the execution is a subflow.', { computed: true }),
+        autheticatorFlow: flag('Keycloak: former spelling of authenticatorFlow.', { computed: true }),
         requirement: {
-          ...choice(requirements, 'What the step means for the flow; REQUIRED unless it says otherwise.', {
+          ...choice(requirements, 'Requirement of the execution.', {
             default: 'REQUIRED',
           }),
-          // Keycloak: of an earlier form; a document that says so means a conditional flow.
+          // Keycloak: legacy requirement, which is read as a conditional flow.
           schema: z
             .union([z.enum(requirements), z.literal('OPTIONAL')])
             .meta({ wire: { type: 'string', enum: requirements } }),
         },
-        priority: integer('Place in the order of steps: lower comes first.'),
-        flowAlias: text('Alias of the flow that the step is.', { refersTo: 'authenticationFlow' }),
-        userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),
+        priority: integer('Order of the execution. The lowest comes first.'),
+        flowAlias: text('Alias of the subflow.', { refersTo: 'authenticationFlow' }),
+        userSetupAllowed: flag('Whether a user without the credential can set it up during the login.'),
       },
-      'Steps of the flow, in the order of their priorities.',
+      'Executions of the flow, in the order of their priorities.',
       {
         storedSeparately: true,
         default: [],

@@ -1,53 +1,54 @@
-// What authentication is made of: the steps of flows and the required actions that Regent knows, recorded facts.
+// The supported providers of executions and required actions, recorded from Keycloak.
 import recorded from './built-in/authentication-providers.json' with { type: 'json' }
 import type { ConfigProperty } from './config-property.ts'
 
-/** What a step of a flow can be. */
+/** A provider of executions. */
 export interface StepProvider {
   readonly displayName: string
   readonly description: string
-  /** What the step may mean for its flow. */
+  /** The requirements that an execution can have. */
   readonly requirements: readonly string[]
   readonly config: readonly ConfigProperty[]
-  /** Of a client authenticator: whether the client has a secret then, and its settings in the client. */
+  /** For a client authenticator: whether the client has a secret. */
   readonly supportsSecret: boolean
+  /** For a client authenticator: its settings in the client. */
   readonly perClient: readonly ConfigProperty[]
 }
 
-/** Something that people may have to do at log-in. */
+/** A provider of a required action. */
 export interface RequiredActionProvider {
   readonly name: string
-  /** Absent: there is nothing to be set. */
+  /** The settings; absent if the required action cannot be configured. */
   readonly config?: readonly ConfigProperty[]
 }
 
 /** Providers by id. */
 export type Providers<P> = ReadonlyMap<string, P>
 
-/** Steps in which people prove who they are. */
-export const authenticators = stepProviders(recorded.authenticators)
-/** Steps in which clients do. */
-export const clientAuthenticators = stepProviders(recorded.clientAuthenticators)
-/** Steps of a form. */
-export const formActions = stepProviders(recorded.formActions)
-/** Forms: what a step is that is a flow of form actions. */
-export const forms = stepProviders(recorded.forms)
-/** Everything that a step can be. */
+/** The authenticators of users. */
+export const authenticators = createStepProviders(recorded.authenticators)
+/** The authenticators of clients. */
+export const clientAuthenticators = createStepProviders(recorded.clientAuthenticators)
+/** The providers of form actions. */
+export const formActions = createStepProviders(recorded.formActions)
+/** The providers of forms, for subflows of form actions. */
+export const formAuthenticators = createStepProviders(recorded.forms)
+/** All providers of executions. */
 export const allStepProviders: Providers<StepProvider> = new Map([
   ...authenticators,
   ...clientAuthenticators,
   ...formActions,
-  ...forms,
+  ...formAuthenticators,
 ])
-/** What people may have to do at log-in. */
+/** The providers of required actions. */
 export const requiredActionProviders: Providers<RequiredActionProvider> = new Map(
-  Object.entries(recorded.requiredActions as Record<string, Recorded>).map(([id, { name, config }]) => [
+  Object.entries<RecordedProvider>(recorded.requiredActions).map(([id, { name, config }]) => [
     id,
-    { name: name!, ...(config && { config: properties(config) }) },
+    { name: name!, ...(config && { config: createProperties(config) }) },
   ]),
 )
 
-/** The types of flows: what their steps can be, and what a step may mean that is such a flow. */
+/** The types of flows: the providers of their executions, and the requirements that a subflow of the type can have. */
 export const flowTypes: Providers<{ readonly steps: Providers<StepProvider>; readonly requirements: string[] }> =
   new Map([
     ['basic-flow', { steps: authenticators, requirements: ['REQUIRED', 'ALTERNATIVE', 'DISABLED', 'CONDITIONAL'] }],
@@ -55,47 +56,46 @@ export const flowTypes: Providers<{ readonly steps: Providers<StepProvider>; rea
     ['client-flow', { steps: clientAuthenticators, requirements: ['ALTERNATIVE', 'REQUIRED', 'DISABLED'] }],
   ])
 
-/** Settings of steps that hold a secret. */
-export const secretSettings: readonly string[] = [
+/** The settings of executions that are secrets. */
+export const secretAuthenticatorSettings: readonly string[] = [
   ...new Set([...allStepProviders.values()].flatMap(({ config }) => config.filter(({ secret }) => secret))),
 ].map(({ name }) => name)
 
-/** A provider as it is recorded: settings by name, or as they are where another provider has one of that name. */
-interface Recorded {
+/** A recorded provider. Its settings are names of shared properties, or properties. */
+interface RecordedProvider {
   readonly name?: string
   readonly displayName?: string
   readonly description?: string
   readonly requirements?: readonly string[]
-  readonly config?: readonly (string | object)[]
+  readonly config?: readonly RecordedProperty[]
   readonly supportsSecret?: boolean
-  readonly perClient?: readonly (string | object)[]
+  readonly perClient?: readonly RecordedProperty[]
 }
 
-function stepProviders(providers: object): Providers<StepProvider> {
+type RecordedProperty = string | (Pick<ConfigProperty, 'name' | 'type'> & Partial<ConfigProperty>)
+
+function createStepProviders(providers: Readonly<Record<string, RecordedProvider>>): Providers<StepProvider> {
   return new Map(
-    Object.entries(providers as Record<string, Recorded>).map(([id, provider]) => [
+    Object.entries(providers).map(([id, provider]) => [
       id,
       {
         displayName: provider.displayName!,
         description: provider.description!,
         requirements: provider.requirements!,
-        config: properties(provider.config),
+        config: createProperties(provider.config),
         supportsSecret: provider.supportsSecret ?? false,
-        perClient: properties(provider.perClient),
+        perClient: createProperties(provider.perClient),
       },
     ]),
   )
 }
 
-function properties(names: readonly (string | object)[] = []): ConfigProperty[] {
-  const known = recorded.properties as Readonly<Record<string, object>>
-  return names.map((one) => ({
+function createProperties(properties: readonly RecordedProperty[] = []): ConfigProperty[] {
+  const sharedProperties: Readonly<Record<string, Omit<ConfigProperty, 'name'>>> = recorded.properties
+  return properties.map((property) => ({
     secret: false,
     required: false,
     readOnly: false,
-    ...((typeof one === 'string' ? { name: one, ...known[one] } : one) as Omit<
-      ConfigProperty,
-      'secret' | 'required' | 'readOnly'
-    >),
+    ...(typeof property === 'string' ? { name: property, ...sharedProperties[property]! } : property),
   }))
 }

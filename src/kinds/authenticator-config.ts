@@ -1,8 +1,8 @@
-import { secretSettings } from './authentication-providers.ts'
+import { secretAuthenticatorSettings } from './authentication-providers.ts'
 import { text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: AuthenticatorConfigRepresentation. Settings of a step of a flow. */
+/** Keycloak: AuthenticatorConfigRepresentation. Settings of an execution of a flow. */
 export const authenticatorConfig = defineKind({
   name: 'authenticatorConfig',
   title: 'authenticator config',
@@ -14,11 +14,11 @@ export const authenticatorConfig = defineKind({
   },
   events: { type: 'AUTHENTICATOR_CONFIG', paths: { realm: 'authentication/config/{id}' } },
   fields: {
-    alias: text('Name of the settings; unique in their realm.'),
-    config: textMap('Settings of the step, by name.', {
+    alias: text('Alias of the config, which is unique in the realm.'),
+    config: textMap('Settings of the authenticator, by name.', {
       onPut: 'clear',
       default: {},
-      secret: secretSettings,
+      secret: secretAuthenticatorSettings,
       emptyIsAbsent: true,
       loginControl: 'onUpdate',
     }),

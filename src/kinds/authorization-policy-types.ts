@@ -1,6 +1,6 @@
-// Keycloak: the types of policies that it has, recorded from it, and what each has besides what it names.
+// Keycloak: the types of policies with their settings, recorded from it.
 
-/** The types as they are listed. */
+/** The types of policies, in the order of REST. */
 export const policyProviders = [
   { type: 'regex', name: 'Regex', group: 'Identity Based' },
   { type: 'role', name: 'Role', group: 'Identity Based' },
@@ -14,48 +14,48 @@ export const policyProviders = [
   { type: 'aggregate', name: 'Aggregated', group: 'Others' },
 ] as const
 
-/** The types that are permissions. */
+/** The types of permissions. */
 export const PERMISSION_TYPES: readonly unknown[] = ['resource', 'scope']
 
-/** Whether there is such a type. Keycloak: `uma` is what people make who manage their resources; it is not listed. */
+/** Whether a type of policies exists. Keycloak: `uma`, for resources that users manage themselves, is not listed. */
 export function isPolicyType(type: unknown): boolean {
   return type === 'uma' || policyProviders.some((provider) => provider.type === type)
 }
 
-/** One field of the representation of a type, and the setting that holds it as a text. */
+/** A field of the representation of a type, with the setting that stores it as a text. */
 export interface PolicySetting {
   readonly field: string
-  readonly setting: string
-  readonly flag?: true
-  /** What the field shows where nothing is set. */
+  readonly configKey: string
+  readonly isFlag?: true
+  /** The value if there is no setting. */
   readonly default?: boolean
-  /** An update that does not state it leaves it. */
+  /** An update without the field keeps the value. */
   readonly keptOnUpdate?: true
 }
 
-const same = (...names: string[]): PolicySetting[] => names.map((name) => ({ field: name, setting: name }))
-const resourceType = { field: 'resourceType', setting: 'defaultResourceType' }
+const toSettings = (...names: string[]): PolicySetting[] => names.map((name) => ({ field: name, configKey: name }))
+const resourceType = { field: 'resourceType', configKey: 'defaultResourceType' }
 
 const settings: Readonly<Record<string, readonly PolicySetting[]>> = {
-  role: [{ field: 'fetchRoles', setting: 'fetchRoles', flag: true, keptOnUpdate: true }],
-  group: same('groupsClaim'),
+  role: [{ field: 'fetchRoles', configKey: 'fetchRoles', isFlag: true, keptOnUpdate: true }],
+  group: toSettings('groupsClaim'),
   regex: [
-    ...same('targetClaim', 'pattern'),
-    { field: 'targetContextAttributes', setting: 'targetContextAttributes', flag: true, default: false },
+    ...toSettings('targetClaim', 'pattern'),
+    { field: 'targetContextAttributes', configKey: 'targetContextAttributes', isFlag: true, default: false },
   ],
   time: [
-    { field: 'notBefore', setting: 'nbf' },
-    { field: 'notOnOrAfter', setting: 'noa' },
-    ...['dayMonth', 'month', 'year', 'hour', 'minute'].flatMap((unit) => same(unit, `${unit}End`)),
+    { field: 'notBefore', configKey: 'nbf' },
+    { field: 'notOnOrAfter', configKey: 'noa' },
+    ...['dayMonth', 'month', 'year', 'hour', 'minute'].flatMap((unit) => toSettings(unit, `${unit}End`)),
   ],
   resource: [resourceType],
   scope: [resourceType],
 }
 
-/** The fields of a type that are settings. */
+/** Returns the fields of a type that are stored as settings. */
 export function listPolicySettings(type: unknown): readonly PolicySetting[] {
   return Object.hasOwn(settings, String(type)) ? settings[String(type)]! : []
 }
 
-/** Every field that some type has. */
+/** The fields of all types. */
 export const policySettings: readonly PolicySetting[] = Object.values(settings).flat()

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { choice, structured, text, textMap, textSet } from './fields.ts'
 import { groupPaths } from './group.ts'
+import { isList, isObject, type Json } from './json.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
 const sibling = { relation: true, targetsSiblings: true } as const
 
-/** Keycloak: PolicyRepresentation. A policy says yes or no; one of the types `resource` and `scope` is a permission. */
+/** Keycloak: PolicyRepresentation. A policy grants or denies access. With the type `resource` or `scope`, it is a permission. */
 export const authorizationPolicy = defineKind({
   name: 'authorizationPolicy',
   title: 'authorization policy',
@@ -20,107 +21,116 @@ export const authorizationPolicy = defineKind({
   parents: ['client'],
   isSeparate: true,
   fields: {
-    name: text('Name of the policy; unique in its client.'),
-    description: text('What the policy is for.', { onPut: 'clear' }),
-    type: text('Type of the policy, such as role, user or time; of a permission resource or scope.'),
-    logic: choice(['POSITIVE', 'NEGATIVE'], 'Whether the policy means what it says, or the opposite.', {
-      onPut: 'clear',
-      default: 'POSITIVE',
-    }),
+    name: text('Name of the policy, which is unique in the client.'),
+    description: text('Description of the policy.', { onPut: 'clear' }),
+    type: text('Type of the policy, such as role, user or time; of a permission, resource or scope.'),
+    logic: choice(
+      ['POSITIVE', 'NEGATIVE'],
+      'Whether the result of the policy is used as it is (POSITIVE) or negated (NEGATIVE).',
+      {
+        onPut: 'clear',
+        default: 'POSITIVE',
+      },
+    ),
     decisionStrategy: choice(
       ['AFFIRMATIVE', 'UNANIMOUS', 'CONSENSUS'],
-      'What several policies must say: one of them yes, all of them, or most.',
+      'Policies that must grant access if there are several: one (AFFIRMATIVE), all (UNANIMOUS), or most (CONSENSUS).',
       { onPut: 'clear', default: 'UNANIMOUS' },
     ),
     config: textMap('Settings of the policy, by name.', { onPut: 'replace', default: {} }),
-    resources: textSet('Resources that the permission is for.', { refersTo: 'authorizationResource', ...sibling }),
-    scopes: textSet('Scopes that the permission is for.', { refersTo: 'authorizationScope', ...sibling }),
-    policies: textSet('Policies that decide.', { refersTo: 'authorizationPolicy', late: true, ...sibling }),
+    resources: textSet('Resources of the permission, by name.', { refersTo: 'authorizationResource', ...sibling }),
+    scopes: textSet('Scopes of the permission, by name.', { refersTo: 'authorizationScope', ...sibling }),
+    policies: textSet('Policies of the permission or aggregated policy, by name.', {
+      refersTo: 'authorizationPolicy',
+      late: true,
+      ...sibling,
+    }),
     users: {
-      ...textSet('People who fulfil the policy, by username.', { refersTo: 'user', relation: true }),
+      ...textSet('Users to whom the policy grants access, by username.', { refersTo: 'user', relation: true }),
       schema: z.array(z.string().transform((name) => name.toLowerCase())),
     },
-    clients: textSet('Clients that fulfil the policy.', { refersTo: 'client', relation: true }),
-    roles: structured(roleNames, 'Roles any of which fulfils the policy.', { refersTo: 'role', relation: true }),
-    requiredRoles: structured(roleNames, 'Roles that all are needed.', { refersTo: 'role', relation: true }),
-    groups: groupPaths('Groups whose members fulfil the policy, by path.'),
-    groupsAndBelow: groupPaths('Groups whose members and those of groups below fulfil the policy, by path.'),
-    clientScopes: textSet('Client scopes any of which fulfils the policy.', {
+    clients: textSet('Clients to whom the policy grants access, by client id.', { refersTo: 'client', relation: true }),
+    roles: structured(roleNames, 'Roles of which one is required.', { refersTo: 'role', relation: true }),
+    requiredRoles: structured(roleNames, 'Roles that are all required.', { refersTo: 'role', relation: true }),
+    groups: groupPaths('Groups to whose members the policy grants access, by path.'),
+    groupsAndBelow: groupPaths(
+      'Groups to whose members, including those of subgroups, the policy grants access, by path.',
+    ),
+    clientScopes: textSet('Client scopes of which one is required.', {
       refersTo: 'clientScope',
       relation: true,
     }),
-    requiredClientScopes: textSet('Client scopes that all are needed.', { refersTo: 'clientScope', relation: true }),
+    requiredClientScopes: textSet('Client scopes that are all required.', { refersTo: 'clientScope', relation: true }),
   },
 })
 
-/** What a policy names. In documents and on the wire it is a setting that is a JSON text. */
+/** A relation of policies. In documents and REST, it is a setting with a JSON text. */
 export interface PolicyTarget {
-  readonly setting: string
-  /** The field of the kind. */
+  readonly configKey: string
+  /** The field of the policy. */
   readonly field: string
-  /** Policies of any type name it, or only those of this one. */
+  /** The type of policies with this relation. Default: all types. */
   readonly type?: string
-  /** The field of those that are named with this flag; elements are objects then, and these members name. */
+  /** Elements are objects: those with this flag are in another field, and these members may contain the name. */
   readonly flagged?: { readonly flag: string; readonly field: string; readonly names: readonly string[] }
 }
 
-/** Everything that policies name. */
+/** All relations of policies. */
 export const policyTargets: readonly PolicyTarget[] = [
-  { setting: 'resources', field: 'resources' },
-  { setting: 'scopes', field: 'scopes' },
-  { setting: 'applyPolicies', field: 'policies' },
-  { setting: 'users', field: 'users', type: 'user' },
-  { setting: 'clients', field: 'clients', type: 'client' },
+  { configKey: 'resources', field: 'resources' },
+  { configKey: 'scopes', field: 'scopes' },
+  { configKey: 'applyPolicies', field: 'policies' },
+  { configKey: 'users', field: 'users', type: 'user' },
+  { configKey: 'clients', field: 'clients', type: 'client' },
   {
-    setting: 'roles',
+    configKey: 'roles',
     field: 'roles',
     type: 'role',
     flagged: { flag: 'required', field: 'requiredRoles', names: ['id'] },
   },
   {
-    setting: 'groups',
+    configKey: 'groups',
     field: 'groups',
     type: 'group',
     flagged: { flag: 'extendChildren', field: 'groupsAndBelow', names: ['path', 'id'] },
   },
   {
-    setting: 'clientScopes',
+    configKey: 'clientScopes',
     field: 'clientScopes',
     type: 'client-scope',
     flagged: { flag: 'required', field: 'requiredClientScopes', names: ['id'] },
   },
 ]
 
-/** What policies of a type name. */
+/** Returns the relations of policies of a type. */
 export function listPolicyTargets(type: unknown): PolicyTarget[] {
   return policyTargets.filter((target) => target.type === undefined || target.type === type)
 }
 
-/** One element of what a policy names. */
+/** An element of a relation of a policy. */
 export interface PolicyElement {
   readonly name: string
   readonly flagged: boolean
 }
 
-/** The elements that a setting states, be it a JSON text or a list; undefined where it is no such list. */
-export function parsePolicyElements({ flagged }: PolicyTarget, value: unknown): PolicyElement[] | undefined {
-  const list = typeof value === 'string' ? parsed(value) : value
-  if (!Array.isArray(list)) return undefined
-  const elements = list.map((one: unknown): PolicyElement | undefined => {
-    if (typeof one === 'string') return { name: one, flagged: false }
-    if (!flagged || one === null || typeof one !== 'object') return undefined
-    const members = one as Record<string, unknown>
-    const name = flagged.names.map((member) => members[member]).find((text) => typeof text === 'string')
-    return name === undefined ? undefined : { name: name as string, flagged: isTrue(members[flagged.flag]) }
+/** Parses the elements of a setting, which is a JSON text or a list; undefined for any other value. */
+export function parsePolicyElements({ flagged }: PolicyTarget, value: Json): PolicyElement[] | undefined {
+  const list = typeof value === 'string' ? parseJson(value) : value
+  if (!isList(list)) return undefined
+  const elements = list.map((element): PolicyElement | undefined => {
+    if (typeof element === 'string') return { name: element, flagged: false }
+    if (!flagged || !isObject(element)) return undefined
+    const name = flagged.names.map((member) => element[member]).find((text) => typeof text === 'string')
+    return name === undefined ? undefined : { name, flagged: isTrue(element[flagged.flag]) }
   })
-  return elements.every((one) => one !== undefined) ? elements : undefined
+  return elements.every((element) => element !== undefined) ? elements : undefined
 }
 
-function isTrue(value: unknown): boolean {
+function isTrue(value: Json | undefined): boolean {
   return value === true || value === 'true'
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {

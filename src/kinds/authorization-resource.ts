@@ -1,7 +1,7 @@
 import { flag, lowerCaseText, text, textListMap, textSet } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: ResourceRepresentation. Something that a client protects. */
+/** Keycloak: ResourceRepresentation. A resource that a client protects. */
 export const authorizationResource = defineKind({
   name: 'authorizationResource',
   title: 'authorization resource',
@@ -16,20 +16,23 @@ export const authorizationResource = defineKind({
   parents: ['client'],
   isSeparate: true,
   fields: {
-    name: text('Name of the resource; unique in its client.'),
-    displayName: text('Name of the resource as people see it.', { onPut: 'clear' }),
-    type: text('What the resource has in common with others; permissions may be for all of a type.', {
+    name: text('Name of the resource, which is unique in the client.'),
+    displayName: text('Display name of the resource.', { onPut: 'clear' }),
+    type: text('Type of the resource. Permissions can be for all resources of a type.', {
       onPut: 'clear',
     }),
-    uris: textSet('Addresses that the resource has in the client.', { onPut: 'clear', default: [] }),
-    icon_uri: text('Address of an icon.', { onPut: 'clear' }),
-    owner: lowerCaseText('Whose resource it is, by username; absent for the client’s own.', { refersTo: 'user' }),
-    ownerManagedAccess: flag('Whether the owner may decide who else has access.', { onPut: 'clear', default: false }),
-    scopes: textSet('What can be done with the resource: scopes of its client.', {
+    uris: textSet('URIs of the resource.', { onPut: 'clear', default: [] }),
+    icon_uri: text('URI of an icon.', { onPut: 'clear' }),
+    owner: lowerCaseText('Owner of the resource, by username. Default: the client.', { refersTo: 'user' }),
+    ownerManagedAccess: flag('Whether the owner can manage access to the resource.', {
+      onPut: 'clear',
+      default: false,
+    }),
+    scopes: textSet('Scopes of the resource, by name.', {
       refersTo: 'authorizationScope',
       relation: true,
       targetsSiblings: true,
     }),
-    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
   },
 })

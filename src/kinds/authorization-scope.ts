@@ -1,7 +1,7 @@
 import { opaque, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: ScopeRepresentation. Something that can be done with the resources of a client, such as viewing them. */
+/** Keycloak: ScopeRepresentation. An action on resources of a client, such as view. */
 export const authorizationScope = defineKind({
   name: 'authorizationScope',
   title: 'authorization scope',
@@ -14,10 +14,10 @@ export const authorizationScope = defineKind({
   parents: ['client'],
   isSeparate: true,
   fields: {
-    name: text('Name of the scope; unique in its client.'),
-    displayName: text('Name of the scope as people see it.', { onPut: 'clear' }),
-    iconUri: text('Address of an icon.', { onPut: 'clear' }),
-    policies: opaque('Keycloak: without effect; policies name the scope.', { computed: true }),
-    resources: opaque('Keycloak: without effect; resources name the scope.', { computed: true }),
+    name: text('Name of the scope, which is unique in the client.'),
+    displayName: text('Display name of the scope.', { onPut: 'clear' }),
+    iconUri: text('URI of an icon.', { onPut: 'clear' }),
+    policies: opaque('Keycloak: ignored; policies refer to the scope.', { computed: true }),
+    resources: opaque('Keycloak: ignored; resources refer to the scope.', { computed: true }),
   },
 })

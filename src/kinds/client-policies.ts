@@ -1,86 +1,86 @@
-// What clients of a realm are held to: profiles say what is demanded, policies say of which clients.
+// Client profiles and client policies: a policy applies profiles to the clients that meet its conditions.
 import * as z from 'zod'
 import recorded from './built-in/client-policies.json' with { type: 'json' }
 import { type Field, flag, objectList, objectSchema, opaque, text, textList } from './fields.ts'
 import type { Representation } from './json.ts'
 
-/** Keycloak: the profiles that every realm has, and that nobody changes. */
-export const globalProfiles = recorded.globalProfiles as readonly Representation[]
+/** Keycloak: the built-in global profiles, which cannot be changed. */
+export const globalProfiles: readonly Representation[] = recorded.globalProfiles
 
-/** What profiles can demand, and what policies can tell clients by. */
+/** The executors of profiles that are supported. */
 export const executors: ReadonlySet<string> = new Set(recorded.executors)
+/** The conditions of policies that are supported. */
 export const conditions: ReadonlySet<string> = new Set(recorded.conditions)
 
-const OWN = 'Those of the realm itself.'
-const OBJECT = { type: 'object' }
+const DESCRIPTION = 'Those of the realm.'
+
 const configuration = opaque('Settings, by name.')
 
 const profileMembers = {
-  name: text('Name of the profile; unique, also among those that every realm has.'),
-  description: text('What the profile is for.'),
+  name: text('Name of the profile, which is unique, also among global profiles.'),
+  description: text('Description of the profile.'),
   executors: objectList(
     {
-      executor: text('What is demanded, such as pkce-enforcer.', {
-        provider: { label: 'executor', supported: executors, consequence: 'it demands nothing' },
+      executor: text('Type of the executor, such as pkce-enforcer.', {
+        provider: { label: 'executor', supported: executors, consequence: 'it is not enforced' },
       }),
       configuration,
     },
-    'What the profile demands, in order.',
+    'Executors of the profile, in order.',
   ),
 }
 
 const policyMembers = {
-  name: text('Name of the policy; unique.'),
-  description: text('What the policy is for.'),
-  enabled: flag('Whether the policy counts.'),
+  name: text('Name of the policy, which is unique.'),
+  description: text('Description of the policy.'),
+  enabled: flag('Whether the policy is enabled.'),
   conditions: objectList(
     {
-      condition: text('What tells the clients, such as client-access-type.', {
-        provider: { label: 'condition', supported: conditions, consequence: 'it fits no client' },
+      condition: text('Type of the condition, such as client-access-type.', {
+        provider: { label: 'condition', supported: conditions, consequence: 'it matches no client' },
       }),
       configuration,
     },
-    'Which clients the policy is about: those that fulfil all conditions.',
+    'Conditions of the policy, all of which a client must meet.',
   ),
-  profiles: textList('Profiles that these clients are held to, by name.'),
+  profiles: textList('Profiles that apply to these clients, by name.'),
 }
 
-/** What exports of versions 12 to 18 say besides. Keycloak: what is built in is never taken over, and `enable` is ignored. */
-const earlierMembers = {
-  builtin: flag('Keycloak: of an earlier form; what is built in is ignored.', { computed: true }),
-  enable: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+/** The fields in exports of versions 12 to 18. Keycloak: built-in profiles and policies are ignored, and so is `enable`. */
+const legacyMembers = {
+  builtin: flag('Keycloak: legacy field; elements that are built in are ignored.', { computed: true }),
+  enable: flag('Keycloak: legacy field, ignored.', { computed: true }),
 }
 
-/** A policy with what holds where it says nothing. */
+/** Adds the defaults to a policy. */
 export const completePolicy = (policy: Representation): Representation => ({
   enabled: false,
   conditions: [],
   profiles: [],
-  ...withoutNulls(policy),
+  ...removeNulls(policy),
 })
 
-/** Keycloak: `{profiles: […]}`, a document that is replaced as a whole. */
-export const clientProfiles = wrapped(
-  'profiles',
-  'globalProfiles',
-  profileMembers,
-  withoutNulls,
-  'Profiles for clients.',
-)
-/** Keycloak: `{policies: […]}`, a document that is replaced as a whole. */
-export const clientPolicies = wrapped(
-  'policies',
-  'globalPolicies',
-  policyMembers,
-  completePolicy,
-  'Policies that hold clients to profiles, in order.',
-)
+/** A list that REST has in an object, beside the global list. */
+interface WrappedList {
+  readonly name: string
+  readonly globalName: string
+  readonly members: Readonly<Record<string, Field>>
+}
 
-/** The documents as they are sent. */
-export const profilesDocument = documentOf('profiles', 'globalProfiles', profileMembers)
-export const policiesDocument = documentOf('policies', 'globalPolicies', policyMembers)
+const profileList: WrappedList = { name: 'profiles', globalName: 'globalProfiles', members: profileMembers }
+const policyList: WrappedList = { name: 'policies', globalName: 'globalPolicies', members: policyMembers }
 
-/** A realm with these lists as they are kept in the documents that hold them. */
+/** Keycloak: `{profiles: […]}`, which is replaced as a whole. */
+export const clientProfiles = createListField(profileList, 'Client profiles.', removeNulls)
+/** Keycloak: `{policies: […]}`, which is replaced as a whole. */
+export const clientPolicies = createListField(policyList, 'Client policies, in order.', completePolicy)
+
+/** The schema of client profiles in REST. */
+export const profilesDocument = createObjectSchema(profileList)
+/** The schema of client policies in REST. */
+export const policiesDocument = createObjectSchema(policyList)
+
+/** Wraps the lists of client profiles and policies in their objects. */
 export function wrapClientPolicies(realm: Representation): Representation {
   const { clientProfiles: profiles, clientPolicies: policies } = realm
   return {
@@ -90,35 +90,36 @@ export function wrapClientPolicies(realm: Representation): Representation {
   }
 }
 
-function documentOf(name: string, global: string, members: Record<string, Field>) {
+function createObjectSchema({ name, globalName, members }: WrappedList) {
   return z.strictObject({
-    [name]: z.array(objectSchema(members)).nullish().describe(OWN),
-    [global]: z.json().nullish().describe('Those that every realm has; they stay as they are.'),
+    [name]: z.array(objectSchema(members)).nullish().describe(DESCRIPTION),
+    [globalName]: z.json().nullish().describe('Global ones, which cannot be changed.'),
   })
 }
 
-/** A list of objects that stands in an object of its own, beside those of the server. */
-function wrapped(
-  name: string,
-  global: string,
-  members: Record<string, Field>,
-  whole: (element: Representation) => Representation,
+/** Creates a field with a list that may be wrapped in its object. `complete` adds the defaults to an element. */
+function createListField(
+  list: WrappedList,
   description: string,
+  complete: (element: Representation) => Representation,
 ): Field<readonly Representation[]> {
-  const all = { ...members, ...earlierMembers }
-  const list = z.array(objectSchema(all))
+  const members = { ...list.members, ...legacyMembers }
+  const elementsSchema = z.array(objectSchema(members))
+  const wrappedSchema = createObjectSchema({ ...list, members }).transform((value) => value[list.name] ?? [])
+  const wireList = { description: DESCRIPTION, type: 'array', items: { type: 'object' } }
   const schema = z
-    .union([list, documentOf(name, global, all).transform((value) => value[name] ?? [])])
-    .transform((elements) => (elements as Representation[]).flatMap((one) => ownOf(one)).map(whole))
-    .meta({ wire: { type: 'object', properties: { [name]: { description: OWN, type: 'array', items: OBJECT } } } })
-  return { ...objectList(members, description), schema }
+    .union([elementsSchema, wrappedSchema])
+    // The members are JSON values.
+    .transform((elements) => (elements as Representation[]).flatMap(convertLegacyElement).map(complete))
+    .meta({ wire: { type: 'object', properties: { [list.name]: wireList } } })
+  return { ...objectList(list.members, description), schema }
 }
 
-/** The element as Keycloak of today writes it, if it is the realm's own. */
-function ownOf({ builtin, enable: _, ...own }: Representation): Representation[] {
-  return builtin === true ? [] : [own]
+/** Returns the element without legacy fields, or none if it is built in. */
+function convertLegacyElement({ builtin, enable: _, ...element }: Representation): Representation[] {
+  return builtin === true ? [] : [element]
 }
 
-function withoutNulls(element: Representation): Representation {
+function removeNulls(element: Representation): Representation {
   return Object.fromEntries(Object.entries(element).filter(([, value]) => value != null))
 }

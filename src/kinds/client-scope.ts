@@ -2,7 +2,7 @@ import { structured, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
-/** The client scope of clients that have an account of their own. */
+/** The client scope of clients with a service account. */
 export const SERVICE_ACCOUNT_SCOPE = 'service_account'
 
 /** Keycloak: ClientScopeRepresentation. A named set of protocol mappers and role scope mappings that clients share. */
@@ -16,20 +16,16 @@ export const clientScope = defineKind({
   ignoresUnknownFields: true,
   conflict: { create: 'Client Scope {name} already exists', update: 'Client Scope {name} already exists' },
   fields: {
-    name: text('Name of the scope, as it appears in the scope parameter.'),
-    description: text('What the scope is for.'),
-    protocol: text('Protocol that the scope serves: openid-connect or saml.'),
-    scopeMappings: structured(
-      roleNames,
-      'Roles that tokens show because of the scope, where the client has not the full scope.',
-      {
-        refersTo: 'role',
-        relation: true,
-        late: true,
-        isSeparate: true,
-        grants: true,
-      },
-    ),
+    name: text('Name of the client scope, as in the scope parameter.'),
+    description: text('Description of the client scope.'),
+    protocol: text('Protocol of the client scope: openid-connect or saml.'),
+    scopeMappings: structured(roleNames, 'Roles that the client scope adds to the scope of its clients.', {
+      refersTo: 'role',
+      relation: true,
+      late: true,
+      isSeparate: true,
+      grants: true,
+    }),
     attributes: textMap('Settings by name, such as include.in.token.scope and consent.screen.text.', { default: {} }),
   },
 })

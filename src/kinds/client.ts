@@ -2,24 +2,26 @@ import * as z from 'zod'
 import { adminPermissionsDefaults, isAdminPermissions } from './admin-permissions.ts'
 import { clientAuthenticators } from './authentication-providers.ts'
 import { choice, flag, flagMap, integer, objectSchema, structured, text, textMap, textSet } from './fields.ts'
-import type { Representation } from './json.ts'
+import { type Json, type Representation, readObject, readTexts } from './json.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
-/** Keycloak: the settings of ResourceServerRepresentation. */
+const OIDC = 'openid-connect'
+
+/** Keycloak: the settings in ResourceServerRepresentation. */
 export const authorizationSettingsFields = {
-  allowRemoteResourceManagement: flag('Whether the client itself may manage its resources.'),
+  allowRemoteResourceManagement: flag('Whether the client can manage its resources remotely.'),
   policyEnforcementMode: choice(
     ['ENFORCING', 'PERMISSIVE', 'DISABLED'],
-    'Whether what has no permission is refused, granted, or nothing is looked at.',
+    'Access to resources without a permission: denied (ENFORCING), granted (PERMISSIVE), or not checked at all (DISABLED).',
   ),
   decisionStrategy: choice(
     ['AFFIRMATIVE', 'UNANIMOUS', 'CONSENSUS'],
-    'What several permissions must say: one of them yes, all of them, or most.',
+    'Permissions that must grant access if there are several: one (AFFIRMATIVE), all (UNANIMOUS), or most (CONSENSUS).',
   ),
 }
 
-/** Keycloak: ClientRepresentation. An application that people log in to, or a service that asks for tokens. */
+/** Keycloak: ClientRepresentation. An application that users log in to, or a service that requests tokens. */
 export const client = defineKind({
   name: 'client',
   title: 'client',
@@ -33,56 +35,60 @@ export const client = defineKind({
     authorizationPolicies: 'authorizationPolicy',
   },
   alternativeFields: {
-    authorizationSettings:
-      'Resources of the client, scopes and policies; counts where authorization services are enabled.',
+    authorizationSettings: 'Resources, scopes and policies of the client, for authorization services.',
   },
   conflict: { create: 'Client {name} already exists' },
-  defaults: (stated) => ({
+  defaults: (declared) => ({
     surrogateAuthRequired: false,
     enabled: true,
     alwaysDisplayInConsole: false,
     clientAuthenticatorType: 'client-secret',
     redirectUris: [],
-    webOrigins: toWebOrigins((stated.redirectUris ?? []) as string[]),
+    webOrigins: toWebOrigins(readTexts(declared.redirectUris)),
     notBefore: 0,
     bearerOnly: false,
     consentRequired: false,
-    standardFlowEnabled: stated.directGrantsOnly !== true,
+    standardFlowEnabled: declared.directGrantsOnly !== true,
     implicitFlowEnabled: false,
-    directAccessGrantsEnabled: stated.directGrantsOnly === true,
-    serviceAccountsEnabled: stated.authorizationServicesEnabled === true,
+    directAccessGrantsEnabled: declared.directGrantsOnly === true,
+    serviceAccountsEnabled: declared.authorizationServicesEnabled === true,
     publicClient: false,
     frontchannelLogout: false,
     protocol: OIDC,
     attributes: { realm_client: 'false' },
     authenticationFlowBindingOverrides: {},
-    fullScopeAllowed: stated.consentRequired !== true,
+    fullScopeAllowed: declared.consentRequired !== true,
     nodeReRegistrationTimeout: -1,
-    ...(stated.authorizationServicesEnabled === true && { authorizationSettings: defaultAuthorizationSettings }),
-    ...(isAdminPermissions(stated) && adminPermissionsDefaults),
-    // Keycloak: who states one of the two lists gets nothing from the realm for the other.
-    ...((stated.defaultClientScopes ?? stated.optionalClientScopes) == null
+    ...(declared.authorizationServicesEnabled === true && { authorizationSettings: defaultAuthorizationSettings }),
+    ...(isAdminPermissions(declared) && adminPermissionsDefaults),
+    // Keycloak: if one of the two lists is declared, the other one has no defaults of the realm.
+    ...((declared.defaultClientScopes ?? declared.optionalClientScopes) == null
       ? {}
       : { defaultClientScopes: [], optionalClientScopes: [] }),
   }),
   fields: {
-    clientId: text('Name of the client, as it appears in requests; unique in its realm.'),
-    name: text('Name of the client as people see it.', { cannotAffectTokens: true }),
-    description: text('What the client is for.', { cannotAffectTokens: true }),
-    type: text('Type that the client follows; set when it is created.'),
-    protocol: text('Protocol that the client speaks: openid-connect or saml.'),
-    enabled: flag('Whether the client can be used.', { credential: true, cannotAffectTokens: true }),
-    rootUrl: text('Address that relative addresses of the client start from, that of its keys among them.', {
+    clientId: text('Client id, which is unique in the realm and identifies the client in requests.'),
+    name: text('Display name of the client.', { cannotAffectTokens: true }),
+    description: text('Description of the client.', { cannotAffectTokens: true }),
+    type: text('Type of the client, set on creation.'),
+    protocol: text('Protocol of the client: openid-connect or saml.'),
+    enabled: flag('Whether the client is enabled. Users cannot log in to a disabled client, and it gets no tokens.', {
+      credential: true,
+      cannotAffectTokens: true,
+    }),
+    rootUrl: text('Root URL, which is prepended to relative URLs of the client.', {
       credential: true,
     }),
-    baseUrl: text('Page that a link to the client leads to.'),
-    adminUrl: text('Address at which the client is told of log-outs and revocations; for SAML, of everything.'),
-    redirectUris: textSet('Addresses that a log-in may return to; a * at the end stands for anything.'),
-    webOrigins: textSet('Origins whose scripts may call the realm; + for those of the redirect URIs.'),
+    baseUrl: text('Home page of the client.'),
+    adminUrl: text(
+      'URL of the client for backchannel requests, such as logout and not-before. For SAML, for all requests.',
+    ),
+    redirectUris: textSet('Valid redirect URIs after a login. A * at the end is a wildcard.'),
+    webOrigins: textSet('Allowed CORS origins. +: the origins of the redirect URIs.'),
 
-    publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.', { credential: true }),
-    bearerOnly: flag('Whether the client only checks tokens and never starts a log-in.'),
-    clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.', {
+    publicClient: flag('Whether the client is public, which means that it cannot keep a secret.', { credential: true }),
+    bearerOnly: flag('Whether the client only verifies tokens and never initiates a login.'),
+    clientAuthenticatorType: text('Client authenticator, such as client-secret or client-jwt.', {
       provider: {
         label: 'client authenticator',
         supported: clientAuthenticators,
@@ -90,27 +96,35 @@ export const client = defineKind({
       },
       credential: true,
     }),
-    secret: text('Secret of a confidential client; made when none is stated.', {
+    secret: text('Secret of a confidential client, generated if none is given.', {
       secret: true,
       generated: true,
       credential: true,
     }),
-    registrationAccessToken: text('Token with which the client may change itself.', { computed: true, secret: true }),
-    standardFlowEnabled: flag('Whether people log in with a browser that returns with a code.'),
-    implicitFlowEnabled: flag('Whether people log in with a browser that returns with tokens.'),
-    directAccessGrantsEnabled: flag('Whether the client may send username and password of people.'),
-    serviceAccountsEnabled: flag('Whether the client may get tokens for itself; it has a user of its own then.'),
-    authorizationServicesEnabled: flag('Whether permissions on resources of the client are decided here.', {
-      onPut: 'clear',
+    registrationAccessToken: text('Registration access token, with which the client can update itself.', {
+      computed: true,
+      secret: true,
     }),
+    standardFlowEnabled: flag('Whether the client can use the standard flow (authorization codes).'),
+    implicitFlowEnabled: flag('Whether the client can use the implicit flow.'),
+    directAccessGrantsEnabled: flag(
+      'Whether the client can use direct access grants (username and password of a user).',
+    ),
+    serviceAccountsEnabled: flag('Whether the client has a service account, for tokens without a user.'),
+    authorizationServicesEnabled: flag(
+      'Whether authorization services are enabled, which decide on access to resources of the client.',
+      {
+        onPut: 'clear',
+      },
+    ),
     authorizationSettings: {
       type: 'map',
       schema: objectSchema(authorizationSettingsFields),
-      description: 'How permissions on resources of the client are decided.',
+      description: 'Settings of the authorization services.',
       isSeparate: true,
     },
     authenticationFlowBindingOverrides: textMap(
-      'Flows of this client in place of those of the realm: browser, direct_grant.',
+      "Authentication flows of this client instead of the realm's: browser, direct_grant.",
       {
         refersTo: 'authenticationFlow',
         wire: 'id',
@@ -119,43 +133,56 @@ export const client = defineKind({
         loginControl: true,
       },
     ),
-    surrogateAuthRequired: flag('Keycloak: of an earlier form; without effect.'),
+    surrogateAuthRequired: flag('Keycloak: legacy field, without effect.'),
 
-    consentRequired: flag('Whether people must agree to what the client learns about them.'),
-    fullScopeAllowed: flag('Whether tokens show all roles of a person, whatever the scope of the client.', {
-      loginControl: 'onUpdate',
-    }),
-    scopeMappings: structured(roleNames, 'Roles that tokens of the client may show where it has not the full scope.', {
-      refersTo: 'role',
-      relation: true,
-      late: true,
-      isSeparate: true,
-      grants: true,
-    }),
-    defaultClientScopes: textSet('Client scopes that every token of the client follows.', {
+    consentRequired: flag('Whether users must consent to the access of the client.'),
+    fullScopeAllowed: flag(
+      'Whether tokens contain all roles of the user, instead of those in the scope of the client.',
+      {
+        loginControl: 'onUpdate',
+      },
+    ),
+    scopeMappings: structured(
+      roleNames,
+      'Roles in the scope of the client. Without effect if fullScopeAllowed is set.',
+      {
+        refersTo: 'role',
+        relation: true,
+        late: true,
+        isSeparate: true,
+        grants: true,
+      },
+    ),
+    defaultClientScopes: textSet('Default client scopes, which apply to all tokens of the client.', {
       refersTo: 'clientScope',
       relation: true,
       exclusiveWith: 'optionalClientScopes',
       grants: 'onUpdate',
     }),
-    optionalClientScopes: textSet('Client scopes that the client may ask for.', {
+    optionalClientScopes: textSet('Optional client scopes, which the client can request.', {
       refersTo: 'clientScope',
       relation: true,
       exclusiveWith: 'defaultClientScopes',
       grants: 'onUpdate',
     }),
-    frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
-    alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.', {
+    frontchannelLogout: flag('Whether the client is logged out through the browser (front channel).'),
+    alwaysDisplayInConsole: flag(
+      'Whether the account console lists the client even if the user has no session of it.',
+      {
+        cannotAffectTokens: true,
+      },
+    ),
+    notBefore: integer('Tokens issued before this time are invalid. In seconds since 1970; 0 for no limit.', {
       cannotAffectTokens: true,
     }),
-    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.', {
-      cannotAffectTokens: true,
-    }),
-    nodeReRegistrationTimeout: integer('Seconds after which a node of the client must register again; -1 for never.', {
-      cannotAffectTokens: true,
-    }),
+    nodeReRegistrationTimeout: integer(
+      'Seconds after which a cluster node of the client must register again. -1: never.',
+      {
+        cannotAffectTokens: true,
+      },
+    ),
     registeredNodes: {
-      ...textMap('Nodes of the client, and when each registered; seconds since 1970.'),
+      ...textMap('Registered cluster nodes of the client, with the time of the registration in seconds since 1970.'),
       schema: z.record(z.string(), z.int().nullable()),
       cannotAffectTokens: true,
     },
@@ -183,56 +210,64 @@ export const client = defineKind({
       ],
     }),
 
-    access: flagMap('What the caller may do with the client.', { computed: true }),
-    origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
-    defaultRoles: textSet('Keycloak: of an earlier form; in documents, roles of the client that everybody has.', {
+    access: flagMap('Permissions of the caller on the client.', { computed: true }),
+    origin: text('Origin of the client, if it is not the realm itself.', { computed: true }),
+    defaultRoles: textSet(
+      'Keycloak: legacy field; in documents, default roles of the client, which become composites of the default role.',
+      {
+        computed: true,
+        legacy: true,
+      },
+    ),
+    directGrantsOnly: flag('Keycloak: legacy field, used only on creation.', {
       computed: true,
       legacy: true,
     }),
-    directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', {
+    clientTemplate: text('Keycloak: legacy field; in documents, a further client scope of the client.', {
       computed: true,
       legacy: true,
     }),
-    clientTemplate: text('Keycloak: of an earlier form; in documents, a client scope besides those of the realm.', {
-      computed: true,
-      legacy: true,
-    }),
-    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    useTemplateConfig: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    useTemplateScope: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    useTemplateMappers: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
   },
 })
 
-/** What a client that decides permissions has where it says nothing of it. */
+/** The default settings of authorization services. */
 export const defaultAuthorizationSettings = {
   allowRemoteResourceManagement: true,
   policyEnforcementMode: 'ENFORCING',
   decisionStrategy: 'UNANIMOUS',
 } as const
 
-const OIDC = 'openid-connect'
-
 /**
- * What is stated, and what naming a protocol states besides. Keycloak: so it is for a client that is made by itself; in an
- * import, and for the clients of a new realm, a protocol is a field like any other.
+ * Adds the defaults for a declared protocol. Keycloak: only if a client is created on its own. In an import, and for the clients of a new
+ * realm, a protocol has no defaults.
  */
-export function addProtocolDefaults(stated: Representation): Representation {
-  const given = typeof stated.protocol === 'string' ? protocolDefaults[stated.protocol] : undefined
-  if (!given) return stated
-  const own = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null))
-  const attributes = (own.attributes ?? {}) as Representation
+export function addProtocolDefaults(declared: Representation): Representation {
+  const defaults = typeof declared.protocol === 'string' ? protocolDefaults[declared.protocol] : undefined
+  if (!defaults) return declared
+  const { attributes: defaultAttributes, ...defaultFields } = defaults
+  const fields = Object.fromEntries(Object.entries(declared).filter(([, value]) => value !== null))
+  const attributes = readObject(fields.attributes)
+  const hasLogoutUrl = Boolean(attributes['backchannel.logout.url'])
   return {
-    ...given,
-    ...(own.directGrantsOnly === false && { directAccessGrantsEnabled: false }),
-    ...own,
+    ...defaultFields,
+    ...(fields.directGrantsOnly === false && { directAccessGrantsEnabled: false }),
+    ...fields,
     attributes:
-      stated.protocol === OIDC
-        ? { ...attributes, ...(attributes['backchannel.logout.url'] ? {} : (given.attributes as Representation)) }
-        : { ...(given.attributes as Representation), ...attributes },
+      declared.protocol === OIDC
+        ? { ...attributes, ...(hasLogoutUrl ? {} : defaultAttributes) }
+        : { ...defaultAttributes, ...attributes },
   }
 }
 
-const protocolDefaults: Readonly<Record<string, Representation>> = {
+interface ProtocolDefaults {
+  readonly [field: string]: Json
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+const protocolDefaults: Readonly<Record<string, ProtocolDefaults>> = {
   [OIDC]: {
     publicClient: true,
     directAccessGrantsEnabled: true,
@@ -254,7 +289,7 @@ const protocolDefaults: Readonly<Record<string, Representation>> = {
   },
 }
 
-/** The origins that redirect URIs imply. Keycloak: what begins like http, up to the first slash after the scheme's. */
+/** Returns the origins of redirect URIs. Keycloak: the part of a URI that begins with http, up to the first slash after the host. */
 export function toWebOrigins(redirectUris: readonly string[]): string[] {
   const origins = redirectUris
     .filter((uri) => uri.startsWith('http'))

@@ -96,15 +96,15 @@ export function findDifferences(kind: Kind, from: FlatFields, to: FlatFields): F
 }
 
 /** Whether two normalised values of a field are equal. */
-export function isSameValue(field: Field, left: Json, right: Json): boolean {
-  if (field.optionalMembers && isList(left) && isList(right))
-    return left.length === right.length && left.every((element, at) => isSameElement(field, element, right[at]!))
-  return isDeepEqual(left, right)
+export function isSameValue(field: Field, value: Json, other: Json): boolean {
+  if (field.optionalMembers && isList(value) && isList(other))
+    return value.length === other.length && value.every((element, at) => isSameElement(field, element, other[at]!))
+  return isDeepEqual(value, other)
 }
 
 /** Whether two values are equal. The order of keys is ignored. */
-export function isDeepEqual(left: Json | undefined, right: Json | undefined): boolean {
-  return isDeepStrictEqual(left, right)
+export function isDeepEqual(value: Json | undefined, other: Json | undefined): boolean {
+  return isDeepStrictEqual(value, other)
 }
 
 /** Returns the parts of a path and its field. Throws if the kind has no such field. */
@@ -231,10 +231,10 @@ function normaliseElement(members: Readonly<Record<string, Field>>, element: Rep
 }
 
 /** Whether two elements of a list are equal. Optional members are compared only if both have them. */
-export function isSameElement({ optionalMembers = [] }: Field, left: Json, right: Json): boolean {
-  if (!optionalMembers.length || !isObject(left) || !isObject(right)) return isDeepEqual(left, right)
-  return Object.keys({ ...left, ...right }).every((member) => {
-    const [a, b] = [left[member], right[member]]
+export function isSameElement({ optionalMembers = [] }: Field, value: Json, other: Json): boolean {
+  if (!optionalMembers.length || !isObject(value) || !isObject(other)) return isDeepEqual(value, other)
+  return Object.keys({ ...value, ...other }).every((member) => {
+    const [a, b] = [value[member], other[member]]
     const isSkipped = optionalMembers.includes(member) && (a === undefined || b === undefined)
     return isSkipped || isDeepEqual(a, b)
   })

@@ -1,31 +1,31 @@
-// Settings of components that are documents themselves: what is said the same way is written the same way.
+// The canonical form of component settings that contain JSON.
 import { sortMembers } from './compare.ts'
 import { USER_PROFILE } from './component-types.ts'
-import { isList, type Json } from './json.ts'
+import { isList, isObject, type Json } from './json.ts'
 import { completeUserProfile, profileSchema } from './user-profile.ts'
 
-/** The setting that holds what is known of people, as JSON. */
+/** The setting with the user profile configuration, as JSON. */
 export const PROFILE_SETTING = 'kc.user.profile.config'
 
-/** The settings with texts of JSON written in one way: spaces, the order of keys and what holds anyway say nothing. */
+/** Returns the settings of a component with JSON texts in canonical form: with sorted keys and defaults, and without spaces. */
 export function toCanonicalConfig(providerType: string, config: Json): Json {
-  if (providerType !== USER_PROFILE || config === null || typeof config !== 'object' || isList(config)) return config
-  const stated = config[PROFILE_SETTING]
-  if (stated === undefined) return config
-  const texts = isList(stated) ? stated.map(canonicalText) : canonicalText(stated)
-  return { ...config, [PROFILE_SETTING]: texts }
+  if (providerType !== USER_PROFILE || !isObject(config)) return config
+  const profile = config[PROFILE_SETTING]
+  if (profile === undefined) return config
+  const canonical = isList(profile) ? profile.map(toCanonicalText) : toCanonicalText(profile)
+  return { ...config, [PROFILE_SETTING]: canonical }
 }
 
-/** A profile as the setting has it; one that is none stays as it is: whoever writes the component says what is wrong. */
+/** Formats a user profile as JSON in canonical form. An invalid one is formatted as it is, and is reported when it is written. */
 export function formatUserProfile(profile: Json): string {
-  const read = profileSchema.safeParse(profile)
-  return JSON.stringify(sortMembers(read.success ? completeUserProfile(read.data) : profile))
+  const parsed = profileSchema.safeParse(profile)
+  return JSON.stringify(sortMembers(parsed.success ? completeUserProfile(parsed.data) : profile))
 }
 
-function canonicalText(text: Json): Json {
+function toCanonicalText(text: Json): Json {
   if (typeof text !== 'string') return text
   try {
-    return formatUserProfile(JSON.parse(text) as Json)
+    return formatUserProfile(JSON.parse(text))
   } catch {
     return text
   }

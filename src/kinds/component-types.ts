@@ -1,53 +1,57 @@
-// Types of components: recorded facts.
+// Types of components, recorded from Keycloak.
 import recorded from './built-in/component-types.json' with { type: 'json' }
 import type { ConfigProperty } from './config-property.ts'
 import type { Json } from './json.ts'
 
-/** What is known of a provider of components. */
+/** A type of component. */
 export interface ComponentType {
   readonly helpText?: string
   readonly metadata?: Readonly<Record<string, Json>>
-  /** The settings that show. Keycloak: others are kept, and neither shown nor refused. */
+  /** The visible settings. Keycloak: accepts and stores others, but does not return them. */
   readonly properties: readonly ConfigProperty[]
-  /** Settings that the provider makes for itself and nobody is shown, less those that are no secret. */
+  /** The generated settings that are secrets. */
   readonly hiddenSecrets?: readonly string[]
-  /** Settings that creation gives where they are not stated. */
+  /** The settings that creation adds. */
   readonly defaults?: Readonly<Record<string, readonly string[]>>
-  /** What is checked, in the order in which the reference server looks. */
+  /** The checks of settings, in Keycloak's order. */
   readonly checks?: readonly PropertyCheck[]
 }
 
-/** What a setting must fulfil. */
+/** A check of a setting. */
 export interface PropertyCheck {
   readonly property: string
-  /** What messages call it. */
+  /** The name of the setting in messages. */
   readonly label: string
   readonly required?: boolean
-  readonly a?: 'number' | 'flag'
-  readonly among?: readonly string[]
+  readonly valueType?: 'number' | 'flag'
+  readonly allowedValues?: readonly string[]
 }
 
-/** Java names of the types of providers that operations know. */
+/** Keycloak: the Java name of user federation providers. */
 export const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider'
+/** Keycloak: the Java name of LDAP mappers. */
 export const LDAP_MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
+/** Keycloak: the Java name of user profile providers. */
 export const USER_PROFILE = 'org.keycloak.userprofile.UserProfileProvider'
 
-/** Providers by id, by the Java name of their type. */
-export const componentTypes = recorded as unknown as Readonly<Record<string, Readonly<Record<string, ComponentType>>>>
+type ComponentTypes = Readonly<Record<string, ComponentType>>
 
-/** The providers of a type, by id; undefined when nothing is known of the type. */
-export function findComponentTypes(providerType: string): Readonly<Record<string, ComponentType>> | undefined {
+/** The types of components by the Java name of the provider type, and by the id of the provider. */
+export const componentTypes: Readonly<Record<string, ComponentTypes>> = Object.assign(Object.create(null), recorded)
+
+/** Returns the types of components of a provider type, by id of the provider; undefined if it is unknown. */
+export function findComponentTypes(providerType: string): ComponentTypes | undefined {
   return Object.hasOwn(componentTypes, providerType) ? componentTypes[providerType] : undefined
 }
 
-/** What is known of a provider; undefined for one that Regent does not have. */
+/** Returns the type of a component; undefined if it is not supported. */
 export function findComponentType(providerType: string, providerId: string): ComponentType | undefined {
-  const known = findComponentTypes(providerType)
-  return known && Object.hasOwn(known, providerId) ? known[providerId] : undefined
+  const types = findComponentTypes(providerType)
+  return types && Object.hasOwn(types, providerId) ? types[providerId] : undefined
 }
 
-/** The settings that are secrets, of whatever provider. */
-export const secretSettings: readonly string[] = [
+/** The settings that are secrets, of all types. */
+export const secretComponentSettings: readonly string[] = [
   ...new Set(
     Object.values(componentTypes)
       .flatMap((providers) => Object.values(providers))
@@ -58,8 +62,8 @@ export const secretSettings: readonly string[] = [
   ),
 ]
 
-/** The settings that say which server vouches for people, and which of its people they are. */
-export const userStoreSettings: readonly string[] = [
+/** The settings of user federation providers that decide which server authenticates users, and as which of its users. */
+export const userFederationSettings: readonly string[] = [
   'bindCredential',
   'bindDn',
   'connectionUrl',
@@ -71,10 +75,10 @@ export const userStoreSettings: readonly string[] = [
   'uuidLDAPAttribute',
 ]
 
-/** Keycloak: reads keys from files in a format of Java. */
+/** Keycloak: the provider that reads keys from Java keystore files. Regent does not support it. */
 export const JAVA_KEYSTORE = 'java-keystore'
 
-/** The ids of the providers that do something. */
+/** The ids of the supported providers. */
 export const supportedComponentProviders: ReadonlySet<string> = new Set(
   Object.values(componentTypes)
     .flatMap((providers) => Object.keys(providers))

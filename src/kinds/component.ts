@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import { secretSettings, supportedComponentProviders, userStoreSettings } from './component-types.ts'
+import { secretComponentSettings, supportedComponentProviders, userFederationSettings } from './component-types.ts'
 import { text, textList, textListMap } from './fields.ts'
-import { generatedSettings, keySettings } from './key-providers.ts'
+import { keySettings, listGeneratedSettings } from './key-providers.ts'
 import { defineKind } from './kind.ts'
 
 /**
- * Keycloak: ComponentRepresentation, ComponentExportRepresentation. Something that a provider does for the realm, with its
- * settings: signing keys, a user store, a policy of client registration. Names repeat: a component is known by its path,
- * which begins with the type of its provider and holds those of the components that it belongs to.
+ * Keycloak: ComponentRepresentation, ComponentExportRepresentation. A configured provider of the realm: signing keys, a user federation
+ * provider, a client registration policy. Names may repeat, and the natural key is a path with the type of the provider and the paths of
+ * the parents.
  */
 export const component = defineKind({
   name: 'component',
@@ -19,68 +19,69 @@ export const component = defineKind({
   formatName: (path) => path.replaceAll(/(^|\/)(?:[a-z][a-z0-9]*\.)+/g, '$1'),
   fields: {
     path: text(
-      'Type of the provider, its sub-type in brackets, a slash and the name; for a part of another component after its path.',
+      'Path: the type of the provider with the subtype in brackets, a slash, and the name; after the path of the parent component, if any.',
     ),
-    name: text('Name of the component; may repeat.', { computed: true }),
-    providerId: text('The provider: ldap, rsa-generated, trusted-hosts and so on.', {
+    name: text('Name of the component, which may not be unique.', { computed: true }),
+    providerId: text('Provider of the component, such as ldap, rsa-generated or trusted-hosts.', {
       provider: {
         label: 'component',
         supported: supportedComponentProviders,
-        consequence: 'it is kept, and does nothing',
+        consequence: 'it is stored only',
       },
     }),
-    providerType: text('What the provider does, by its Java name.', { computed: true }),
-    parentId: text('Id of the component that this one belongs to, or of the realm.', { computed: true }),
-    subType: text('For whom it counts, where there are several: anonymous or authenticated.', { computed: true }),
+    providerType: text('Type of the provider, by its Java name.', { computed: true }),
+    parentId: text('Id of the parent component, or of the realm.', { computed: true }),
+    subType: text('Subtype of the component: anonymous or authenticated, for client registration policies.', {
+      computed: true,
+    }),
     config: {
-      ...textListMap('Lists of texts by name of the setting; their order does not matter.', {
-        secret: secretSettings,
+      ...textListMap('Settings: lists of values by name, in any order.', {
+        secret: secretComponentSettings,
         destination: ({ connectionUrl, bindDn }) => ({ connectionUrl, bindDn }),
         unorderedLists: true,
-        generated: ({ providerId }) => generatedSettings(String(providerId)),
+        generated: ({ providerId }) => listGeneratedSettings(String(providerId)),
         default: {},
         grantKeys: { role: ['role'], group: ['group'] },
-        loginControl: [...keySettings, ...userStoreSettings],
+        loginControl: [...keySettings, ...userFederationSettings],
       }),
       schema: z.record(z.string(), textList('').schema.nullable()),
     },
   },
 })
 
-/** What a path says of a component. */
+/** The parts of a component's path. */
 export interface ComponentName {
   readonly providerType: string
   readonly subType?: string | undefined
-  /** Absent: it has none. */
   readonly name?: string | undefined
 }
 
-/** The path of a component below another one; `parent` is empty at the top. */
-export function componentPath(parent: string, { providerType, subType, name = '' }: ComponentName): string {
-  const type = subType === undefined ? escaped(providerType) : `${escaped(providerType)}(${escaped(subType)})`
-  return `${parent}${parent && '/'}${type}/${escaped(name)}`
+/** Formats the path of a component. `parent` is the path of the parent component; empty at the top level. */
+export function formatComponentPath(parent: string, { providerType, subType, name = '' }: ComponentName): string {
+  const type = subType === undefined ? escapeName(providerType) : `${escapeName(providerType)}(${escapeName(subType)})`
+  return `${parent}${parent && '/'}${type}/${escapeName(name)}`
 }
 
-/** What the path says of its component. */
-export function componentName(path: string): ComponentName {
+/** Parses the path of a component. */
+export function parseComponentPath(path: string): ComponentName {
   const [type = '', name = ''] = path.split('/').slice(-2)
   const [, providerType = type, subType] = /^([^(]*)(?:\((.*)\))?$/s.exec(type) ?? []
   return {
-    providerType: unescaped(providerType),
-    ...(subType !== undefined && { subType: unescaped(subType) }),
-    ...(name !== '' && { name: unescaped(name) }),
+    providerType: unescapeName(providerType),
+    ...(subType !== undefined && { subType: unescapeName(subType) }),
+    ...(name !== '' && { name: unescapeName(name) }),
   }
 }
 
-/** The path of the component that the one at the path belongs to; empty at the top. */
-export function parentComponentPath(path: string): string {
+/** Returns the path of the parent component; empty at the top level. */
+export function getParentComponentPath(path: string): string {
   return path.split('/').slice(0, -2).join('/')
 }
 
-function escaped(text: string): string {
-  return text.replaceAll(/[%/()]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+function escapeName(text: string): string {
+  return text.replaceAll(/[%/()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-function unescaped(text: string): string {
+function unescapeName(text: string): string {
   return text.replaceAll(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }

@@ -1,6 +1,6 @@
 import type { Json } from './json.ts'
 
-/** One setting of a provider, for the forms of the reference server's console. */
+/** A setting of a provider. Keycloak: ConfigPropertyRepresentation, for forms of the admin console. */
 export type ConfigProperty = {
   readonly name: string
   readonly label?: string

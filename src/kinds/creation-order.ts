@@ -1,31 +1,31 @@
-// The order of kinds, derived from parents and references that are not late.
+// The order in which kinds are created, derived from parents and references that are not late.
 import { kinds } from './index.ts'
 import type { Kind, KindName } from './kind.ts'
 
-/** Kinds so that each comes after what it belongs to and refers to; deletion goes the other way. */
-export const creationOrder: readonly KindName[] = order()
+/** All kinds, each after its parents and the kinds that it refers to. Deletion uses the opposite order. */
+export const creationOrder: readonly KindName[] = sortKinds()
 
-function order(): KindName[] {
-  const done: KindName[] = []
-  const left = new Set(Object.keys(kinds) as KindName[])
-  while (left.size) {
-    const ready = [...left].filter((name) =>
-      [...needs(kinds[name])].every((needed) => needed === name || done.includes(needed)),
+function sortKinds(): KindName[] {
+  const sorted: KindName[] = []
+  const remaining = new Map(Object.values(kinds).map((kind) => [kind.name, kind]))
+  while (remaining.size) {
+    const ready = [...remaining.values()].filter((kind) =>
+      [...listDependencies(kind)].every((dependency) => dependency === kind.name || sorted.includes(dependency)),
     )
-    if (!ready.length) throw new Error(`a cycle that no late field breaks: ${[...left].join(', ')}`)
-    for (const name of ready) {
-      done.push(name)
-      left.delete(name)
+    if (!ready.length) throw new Error(`a cycle without late fields: ${[...remaining.keys()].join(', ')}`)
+    for (const { name } of ready) {
+      sorted.push(name)
+      remaining.delete(name)
     }
   }
-  return done
+  return sorted
 }
 
-function needs(kind: Kind): Set<KindName> {
+function listDependencies(kind: Kind): Set<KindName> {
   const fields = Object.values(kind.fields).flatMap((field) => [field, ...Object.values(field.members ?? {})])
-  const referred = fields
+  const references = fields
     .filter((field) => field.refersTo && !field.late && !field.computed)
     .map((field) => field.refersTo!)
   const realm: KindName[] = kind.name === 'realm' ? [] : ['realm']
-  return new Set([...realm, ...kind.parents, ...referred])
+  return new Set([...realm, ...kind.parents, ...references])
 }

@@ -20,7 +20,7 @@ export interface FieldFacts {
   readonly destination?: (settings: Values, fields: Values) => Readonly<Record<string, Json | undefined>>
   /** Generated when an object is created without a value: the whole value, or these keys of a map. */
   readonly generated?: true | readonly string[] | ((object: Readonly<Record<string, Json>>) => readonly string[])
-  /** What PUT does when the field, or a key of a map, is absent from the body. Default: the value is kept. */
+  /** The effect of PUT without the field, or without a key of a map. Default: the value is kept. */
   readonly onPut?: 'clear' | 'replace'
   /** The value that creation sets when none is given. */
   readonly default?: Json
@@ -51,14 +51,14 @@ export interface FieldFacts {
   readonly isSeparate?: true
   /**
    * For a relation: the object gets the permissions of the roles, groups or client scopes in it. `onUpdate`: only if they are added to an
-   * existing object. This fact and the next ones are for service/permissions/privilege.ts, against privilege escalation.
+   * existing object. This fact and the next ones are for service/permissions/privilege-escalation.ts, against privilege escalation.
    */
   readonly grants?: true | 'onUpdate'
   /** For a map: the keys whose values name a role or a group that users get. */
   readonly grantKeys?: { readonly role: readonly string[]; readonly group: readonly string[] }
-  /** Whoever sets it can act as the object: as the account, or as users who log in through it. For a map, these keys. */
+  /** Setting it lets the caller act as the object: as the account, or as users who log in through it. For a map, these keys. */
   readonly credential?: true | readonly string[]
-  /** Whoever sets it controls the login and can act as any user of the realm. `onUpdate`: only on an existing object. For a map, these keys. */
+  /** Setting it controls the login, and lets the caller act as any user. `onUpdate`: only on an existing object. For a map, these keys. */
   readonly loginControl?: true | 'onUpdate' | readonly string[]
   /** For a login control: the value of every new realm, which opens no login. */
   readonly safeValue?: string
@@ -110,7 +110,7 @@ export type FieldValues<F extends Readonly<Record<string, Field>>> = {
 const asText = z
   .union([z.string(), z.number(), z.boolean()])
   .transform(String)
-  .refine(isStorable, 'must not hold NUL or a lone surrogate')
+  .refine(isStorable, 'must not contain NUL or a lone surrogate')
   .meta({ wire: { type: 'string' } })
 const asFlag = z
   .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
@@ -198,13 +198,24 @@ export const opaque = (description: string, facts: FieldFacts = {}): Field<Json>
 export const structured = <T>(schema: z.ZodType<T>, description: string, facts: FieldFacts = {}): Field<T> =>
   field('json', schema, { description, ...facts })
 
-/** Returns an object schema in which each field may be absent or null. It rejects unknown fields. */
-export function objectSchema(fields: Readonly<Record<string, Field>>): z.ZodObject {
+/**
+ * Returns an object schema in which each field may be absent or null. It rejects unknown fields. Descriptions end with the defaults, which
+ * are those of the fields unless others are given.
+ */
+export function objectSchema(fields: Readonly<Record<string, Field>>, defaults: Values = {}): z.ZodObject {
   return z.strictObject(
     Object.fromEntries(
-      Object.entries(fields).map(([name, { schema, description }]) => [name, schema.nullish().describe(description)]),
+      Object.entries(fields).map(([name, field]) => {
+        const description = describeDefault(field, defaults[name] ?? field.default)
+        return [name, field.schema.nullish().describe(description)]
+      }),
     ),
   )
+}
+
+function describeDefault({ computed, description }: Field, value: Json | undefined): string {
+  const isDescribed = computed || value === '' || value === undefined || typeof value === 'object'
+  return isDescribed ? description : `${description} Default: ${value}.`
 }
 
 // A cast, since `T` is the type in representations, while the schema also accepts other forms of the value.

@@ -14,15 +14,15 @@ import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
 
-/** Roles that a person or a group has, in the two fields of the wire. */
+/** The role mappings of a user or group. */
 export const mappedRoles = {
-  realmRoles: textSet('Roles of the realm, by name.', {
+  realmRoles: textSet('Realm roles, by name.', {
     refersTo: 'role',
     relation: true,
     targetParent: 'realm',
     grants: true,
   }),
-  clientRoles: structured(z.record(z.string(), names), 'Roles of clients, by client id and name.', {
+  clientRoles: structured(z.record(z.string(), names), 'Client roles, by client id and name.', {
     refersTo: 'role',
     relation: true,
     targetParent: 'client',
@@ -30,7 +30,7 @@ export const mappedRoles = {
   }),
 }
 
-/** Groups by path. Keycloak: the slash at the beginning may be missing. */
+/** Creates a field with groups by path. Keycloak: the slash at the beginning is optional. */
 export const groupPaths = (description: string, facts: FieldFacts = {}): Field<readonly string[]> => ({
   ...textSet(description, { refersTo: 'group', relation: true, ...facts }),
   schema: z.array(
@@ -42,8 +42,8 @@ export const groupPaths = (description: string, facts: FieldFacts = {}): Field<r
 })
 
 /**
- * Keycloak: GroupRepresentation. Groups form a tree; each is known by its path, in which a slash that belongs to a name is
- * written `~/`. In documents and on the wire a group stands inside of the one that it belongs to.
+ * Keycloak: GroupRepresentation. Groups form a tree, and the natural key is the path, with `~/` for a slash in a name. In documents and
+ * REST, subgroups are in their parent.
  */
 export const group = defineKind({
   name: 'group',
@@ -53,40 +53,40 @@ export const group = defineKind({
   nameField: 'name',
   events: { type: 'GROUP', paths: { realm: 'groups/{id}' } },
   fields: {
-    name: text('Name of the group; unique among those beside it.', { computed: true }),
-    description: text('What the group is for.', { onPut: 'clear' }),
-    path: text('Names of the groups from the top down to this one, each after a slash; unique in the realm.'),
-    parentId: text('Id of the group that this one belongs to.', { computed: true }),
-    subGroupCount: integer('How many groups belong to this one directly.', { computed: true }),
-    subGroups: opaque('Groups that belong to this one.', { computed: true, default: [] }),
-    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    name: text('Name of the group, which is unique in its parent group.', { computed: true }),
+    description: text('Description of the group.', { onPut: 'clear' }),
+    path: text('Path: the names of the ancestors and of the group, each after a slash. It is unique in the realm.'),
+    parentId: text('Id of the parent group.', { computed: true }),
+    subGroupCount: integer('Number of direct subgroups.', { computed: true }),
+    subGroups: opaque('Subgroups.', { computed: true, default: [] }),
+    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
     ...mappedRoles,
-    access: flagMap('What the caller may do with the group.', { computed: true }),
+    access: flagMap('Permissions of the caller on the group.', { computed: true }),
   },
 })
 
-/** The name as a step of a path. */
+/** Converts a name to a segment of a path. */
 export function toPathSegment(name: string): string {
   return `/${name.replaceAll('/', '~/')}`
 }
 
-/** The path of the group that the one at the path belongs to; empty at the top. */
+/** Returns the path of the parent group; empty at the top level. */
 export function getParentPath(path: string): string {
-  return path.slice(0, lastStep(path))
+  return path.slice(0, findLastSegment(path))
 }
 
-/** The name of the group at the path. */
+/** Returns the name of the group with a path. */
 export function getNameFromPath(path: string): string {
-  return path.slice(lastStep(path) + 1).replaceAll('~/', '/')
+  return path.slice(findLastSegment(path) + 1).replaceAll('~/', '/')
 }
 
-/** Keycloak: the path as the wire shows it: what in it is a slash of a name cannot be told. */
+/** Returns the path as REST shows it. Keycloak: slashes in names are not escaped there. */
 export function toWirePath(path: string): string {
   return path.replaceAll('~/', '/')
 }
 
-function lastStep(path: string): number {
-  let at = path.lastIndexOf('/')
-  while (at > 0 && path[at - 1] === '~') at = path.lastIndexOf('/', at - 1)
-  return at
+function findLastSegment(path: string): number {
+  let index = path.lastIndexOf('/')
+  while (index > 0 && path[index - 1] === '~') index = path.lastIndexOf('/', index - 1)
+  return index
 }

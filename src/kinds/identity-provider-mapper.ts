@@ -2,7 +2,7 @@ import { text, textMap } from './fields.ts'
 import { identityProviderMapperTypes } from './identity-provider-types.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: IdentityProviderMapperRepresentation. Makes something in the realm of what an identity provider says of a person. */
+/** Keycloak: IdentityProviderMapperRepresentation. Maps data of a user at an identity provider to the user of the realm. */
 export const identityProviderMapper = defineKind({
   name: 'identityProviderMapper',
   title: 'identity provider mapper',
@@ -16,13 +16,13 @@ export const identityProviderMapper = defineKind({
   parents: ['identityProvider'],
   parentField: 'identityProviderAlias',
   fields: {
-    name: text('Name of the mapper; unique in its identity provider.'),
-    identityProviderAlias: text('Alias of the identity provider that the mapper belongs to.', { computed: true }),
+    name: text('Name of the mapper, which is unique in the identity provider.'),
+    identityProviderAlias: text('Alias of the identity provider.', { computed: true }),
     identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.', {
       provider: {
         label: 'type of identity provider mappers',
         supported: new Set(Object.keys(identityProviderMapperTypes)),
-        consequence: 'log-ins do without it',
+        consequence: 'logins do not use it',
       },
     }),
     config: textMap('Settings of the mapper, by name.', {

@@ -1,29 +1,29 @@
-// Types of identity providers and of their mappers: recorded facts.
+// Types of identity providers and of their mappers, recorded from Keycloak.
 import recordedMappers from './built-in/identity-provider-mapper-types.json' with { type: 'json' }
 import recorded from './built-in/identity-provider-types.json' with { type: 'json' }
 import type { ConfigProperty } from './config-property.ts'
 import type { Representation } from './json.ts'
 
-/** What is known of a type of identity provider. */
+/** A type of identity provider. */
 export interface IdentityProviderType {
   readonly name: string
-  /** Which settings it has, as far as they are checked. */
+  /** The group of settings that are checked. */
   readonly settings: 'oauth' | 'oauth2' | 'oidc' | 'google' | 'saml' | 'kubernetes' | 'jwtGrant'
-  /** What it can do for a realm. */
+  /** Keycloak: its types, such as USER_AUTHENTICATION. */
   readonly types: readonly string[]
-  /** A social network. Keycloak: these do not show what they can do. */
+  /** A social network. Keycloak: does not return the types of these. */
   readonly social?: boolean
-  /** Absent: people can be linked to it. */
-  readonly linksPeople?: boolean
-  /** What creation gives besides what every provider gets. */
+  /** Whether users can be linked to it. Default: true. */
+  readonly linksUsers?: boolean
+  /** The values that creation sets besides those of every identity provider. */
   readonly defaults?: Representation
-  /** The types of mappers that it takes. */
+  /** The supported types of mappers. */
   readonly mapperTypes: readonly string[]
-  /** Settings that are its own. */
+  /** The settings of only this type. */
   readonly properties?: readonly ConfigProperty[]
 }
 
-/** What is known of a type of mapper. */
+/** A type of identity provider mapper. */
 export interface IdentityProviderMapperType {
   readonly name: string
   readonly category: string
@@ -31,13 +31,13 @@ export interface IdentityProviderMapperType {
   readonly properties: readonly ConfigProperty[]
 }
 
-/** The types of identity providers by provider id. */
+/** The types of identity providers by id. */
 export const identityProviderTypes: Readonly<Record<string, IdentityProviderType>> = Object.assign(
   Object.create(null),
   recorded,
 )
 
-/** The types of mappers by id. */
+/** The types of identity provider mappers by id. */
 export const identityProviderMapperTypes: Readonly<Record<string, IdentityProviderMapperType>> = Object.assign(
   Object.create(null),
   recordedMappers,

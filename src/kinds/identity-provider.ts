@@ -1,9 +1,9 @@
 import { flag, text, textList, textMap } from './fields.ts'
 import { identityProviderTypes } from './identity-provider-types.ts'
-import type { Representation } from './json.ts'
+import { type Representation, readObject } from './json.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: IdentityProviderRepresentation. A server elsewhere at which people of the realm can log in. */
+/** Keycloak: IdentityProviderRepresentation. An external server through which users of the realm can log in. */
 export const identityProvider = defineKind({
   name: 'identityProvider',
   title: 'identity provider',
@@ -14,46 +14,46 @@ export const identityProvider = defineKind({
   conflict: { create: 'Identity Provider {name} already exists' },
   defaults: ({ providerId }) => ({ enabled: true, config: {}, ...identityProviderTypes[String(providerId)]?.defaults }),
   fields: {
-    alias: text('Name of the provider, as it appears in addresses; unique in its realm.'),
-    displayName: text('Name of the provider as people see it.', { onPut: 'clear' }),
-    providerId: text('Type of the provider: oidc, saml, github and so on.', {
+    alias: text('Alias of the identity provider, which is unique in the realm and part of its URLs.'),
+    displayName: text('Display name of the identity provider.', { onPut: 'clear' }),
+    providerId: text('Type of the identity provider: oidc, saml, github and others.', {
       provider: {
         label: 'type of identity providers',
         supported: new Set(Object.keys(identityProviderTypes)),
-        consequence: 'nobody can log in through it',
+        consequence: 'users cannot log in through it',
       },
       credential: true,
     }),
-    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear', credential: true }),
-    trustEmail: flag('Whether addresses that the provider gives count as verified.', {
+    enabled: flag('Whether users can log in through the identity provider.', { onPut: 'clear', credential: true }),
+    trustEmail: flag('Whether email addresses from the identity provider count as verified.', {
       onPut: 'clear',
       credential: true,
     }),
-    storeToken: flag('Whether the tokens of the provider are kept.', { onPut: 'clear' }),
-    addReadTokenRoleOnCreate: flag('Whether new people may read the tokens of the provider that are kept.', {
+    storeToken: flag('Whether tokens of the identity provider are stored.', { onPut: 'clear' }),
+    addReadTokenRoleOnCreate: flag('Whether new users can read the stored tokens of the identity provider.', {
       onPut: 'clear',
     }),
-    authenticateByDefault: flag('Keycloak: of an earlier form; the flow that redirects to a provider took its place.', {
+    authenticateByDefault: flag('Keycloak: legacy field; use the authenticator identity-provider-redirector.', {
       onPut: 'clear',
     }),
-    linkOnly: flag('Whether people can only link an account of theirs, and not log in.', { onPut: 'clear' }),
-    hideOnLogin: flag('Whether the provider is not offered at log-in.', { onPut: 'clear' }),
-    firstBrokerLoginFlowAlias: text('Flow of the first log-in through the provider, in place of the realm’s.', {
+    linkOnly: flag('Whether users can only link their account, and not log in.', { onPut: 'clear' }),
+    hideOnLogin: flag('Whether the login page hides the identity provider.', { onPut: 'clear' }),
+    firstBrokerLoginFlowAlias: text("Authentication flow of the first login, instead of the realm's.", {
       refersTo: 'authenticationFlow',
       loginControl: true,
       safeValue: 'first broker login',
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
-    postBrokerLoginFlowAlias: text('Flow after each log-in through the provider.', {
+    postBrokerLoginFlowAlias: text('Authentication flow after each login.', {
       refersTo: 'authenticationFlow',
       loginControl: true,
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
-    config: textMap('Settings of the provider, by name.', {
+    config: textMap('Settings of the identity provider, by name.', {
       secret: ['clientSecret'],
-      // Social networks of one's own are named by the last two; without these, the public one is asked.
+      // The last two are the URLs of a private instance. Without them, the public social network is used.
       destination: ({ tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl, baseUrl, apiUrl }, { providerId }) => ({
         ...{ providerId, tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl },
         ...{ baseUrl: baseUrl ?? '', apiUrl: apiUrl ?? '' },
@@ -62,20 +62,20 @@ export const identityProvider = defineKind({
       onPut: 'clear',
       credential: true,
     }),
-    types: textList('What the provider can do for the realm.', { computed: true }),
-    organization: text('Organization that the provider belongs to, by alias.', {
+    types: textList('Types of the identity provider.', { computed: true }),
+    organization: text('Organization of the identity provider, by alias.', {
       refersTo: 'organization',
       isSeparate: true,
     }),
-    organizationId: text('Id of the organization that the provider belongs to.', { computed: true }),
-    updateProfileFirstLoginMode: text('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    organizationId: text('Id of the organization of the identity provider.', { computed: true }),
+    updateProfileFirstLoginMode: text('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    updateProfileFirstLogin: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
   },
 })
 
-/** Keycloak: whether a provider is offered at log-in was a setting among the others, and is read as one still. */
+/** Converts a legacy setting to the field `hideOnLogin`. Keycloak: still accepts it. */
 export function removeLegacySettings(provider: Representation): Representation {
-  const { hideOnLoginPage, ...config } = (provider.config ?? {}) as Representation
+  const { hideOnLoginPage, ...config } = readObject(provider.config)
   if (hideOnLoginPage === undefined || hideOnLoginPage === null) return provider
   return { ...provider, config, hideOnLogin: String(hideOnLoginPage).toLowerCase() === 'true' }
 }

@@ -1,29 +1,29 @@
-// What is known of the providers of realm keys: which keys they hold, and in which settings.
+// The providers of realm keys, with the settings that contain the keys.
 
-/** Java name of the type of components that hold keys of the realm. */
+/** The type of components with realm keys. */
 export const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider'
 
-/** What a key is for: signing, or encrypting. */
+/** The use of a key: signatures or encryption. */
 export type KeyUse = 'sig' | 'enc'
 
-/** A provider of keys. */
+/** A provider of realm keys. */
 export interface KeyProvider {
   /** Keycloak: RSA, EC, OKP (Edwards curves) or OCT (a secret). */
   readonly type: 'RSA' | 'EC' | 'OKP' | 'OCT'
   readonly use: KeyUse
-  /** The setting that holds the secret half, or the secret. */
+  /** The setting with the private key or secret. */
   readonly secret: string
-  /** Settings that a component makes for itself, where it states none. Keycloak: exports carry them, so these names stay. */
+  /** The settings that are generated if they are not set. Keycloak: exports contain these names. */
   readonly generatedSettings: readonly string[]
-  /** The setting that says which key is made, and what holds where it says nothing; absent: the key is given. */
-  readonly shape?: { readonly setting: string; readonly otherwise: string }
+  /** The setting with the size or curve of the generated key, and its default; absent if the key is not generated. */
+  readonly keyParameter?: { readonly setting: string; readonly default: string }
 }
 
 const rsa = { type: 'RSA', secret: 'privateKey' } as const
 const generatedRsa = {
   ...rsa,
   generatedSettings: ['privateKey', 'certificate'],
-  shape: { setting: 'keySize', otherwise: '2048' },
+  keyParameter: { setting: 'keySize', default: '2048' },
 } as const
 const secret = { type: 'OCT', secret: 'secret', generatedSettings: ['secret', 'kid'] } as const
 
@@ -32,58 +32,62 @@ const providers: Readonly<Record<string, KeyProvider>> = {
   'rsa-enc': { ...rsa, use: 'enc', generatedSettings: ['certificate'] },
   'rsa-generated': { ...generatedRsa, use: 'sig' },
   'rsa-enc-generated': { ...generatedRsa, use: 'enc' },
-  'ecdsa-generated': onCurve('EC', 'sig', 'ecdsa', 'P-256'),
-  'ecdh-generated': onCurve('EC', 'enc', 'ecdh', 'P-256'),
-  'eddsa-generated': onCurve('OKP', 'sig', 'eddsa', 'Ed25519'),
-  'hmac-generated': { ...secret, use: 'sig', shape: { setting: 'secretSize', otherwise: '128' } },
-  'aes-generated': { ...secret, use: 'enc', shape: { setting: 'secretSize', otherwise: '32' } },
+  'ecdsa-generated': createCurveProvider('EC', 'sig', { prefix: 'ecdsa', defaultCurve: 'P-256' }),
+  'ecdh-generated': createCurveProvider('EC', 'enc', { prefix: 'ecdh', defaultCurve: 'P-256' }),
+  'eddsa-generated': createCurveProvider('OKP', 'sig', { prefix: 'eddsa', defaultCurve: 'Ed25519' }),
+  'hmac-generated': { ...secret, use: 'sig', keyParameter: { setting: 'secretSize', default: '128' } },
+  'aes-generated': { ...secret, use: 'enc', keyParameter: { setting: 'secretSize', default: '32' } },
 }
 
-function onCurve(type: 'EC' | 'OKP', use: KeyUse, name: string, otherwise: string): KeyProvider {
+function createCurveProvider(
+  type: 'EC' | 'OKP',
+  use: KeyUse,
+  { prefix, defaultCurve }: { readonly prefix: string; readonly defaultCurve: string },
+): KeyProvider {
   return {
     type,
     use,
-    secret: `${name}PrivateKey`,
-    generatedSettings: [`${name}PrivateKey`, `${name}PublicKey`, 'certificate'],
-    shape: { setting: `${name}EllipticCurveKey`, otherwise },
+    secret: `${prefix}PrivateKey`,
+    generatedSettings: [`${prefix}PrivateKey`, `${prefix}PublicKey`, 'certificate'],
+    keyParameter: { setting: `${prefix}EllipticCurveKey`, default: defaultCurve },
   }
 }
 
-/** The provider of keys of that id; undefined for one that Regent does not have. */
+/** Returns the provider of realm keys with an id; undefined if it is not supported. */
 export function findKeyProvider(id: string): KeyProvider | undefined {
   return Object.hasOwn(providers, id) ? providers[id] : undefined
 }
 
-/** The settings that hold the secret halves of keys, or say where they are: who knows them can sign whatever they like. */
+/** The settings with private keys and secrets, or with their location. A caller who can read or set them can sign tokens. */
 export const keySettings: readonly string[] = [
   ...new Set(Object.values(providers).map(({ secret }) => secret)),
   'keystore',
   'keyAlias',
 ]
 
-/** The settings that nobody states: the component makes them for itself. */
-export function generatedSettings(id: string): readonly string[] {
+/** Returns the settings that a component with this provider generates. */
+export function listGeneratedSettings(id: string): readonly string[] {
   const provider = findKeyProvider(id)
-  return provider?.shape ? provider.generatedSettings : []
+  return provider?.keyParameter ? provider.generatedSettings : []
 }
 
-/** Algorithms of private keys. */
+/** The signature algorithms with a private key. */
 export const KEY_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
-/** Algorithms of secrets. */
+/** The signature algorithms with a secret. */
 export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512']
 
-/** Everything that tokens and assertions are signed with. */
+/** All signature algorithms of tokens and assertions. */
 export const SIGNING_ALGORITHMS = [...KEY_ALGORITHMS, ...SECRET_ALGORITHMS]
 
-/** Curves by the algorithms that sign on them. */
+/** The curves of signature algorithms. */
 const CURVES: ReadonlyMap<string, string> = new Map([
   ['ES256', 'P-256'],
   ['ES384', 'P-384'],
   ['ES512', 'P-521'],
 ])
 
-/** The component that is made where a realm is to sign with an algorithm that no key of it is for; undefined: nothing signs so. */
+/** Returns the component to create if no key of a realm supports a signature algorithm; undefined if no provider supports it. */
 export function findFallbackKeyProvider(
   algorithm: string,
 ): { providerId: string; config: Record<string, string[]> } | undefined {

@@ -13,7 +13,7 @@ export type { KindName } from './kind-name.ts'
  */
 export type Key = readonly string[]
 
-/** How admin events name the objects of a kind. */
+/** The names of a kind's objects in admin events. */
 export interface AdminEventNames {
   readonly type: EventType
   /** The type for objects with a parent of this kind, if it differs. */
@@ -106,7 +106,7 @@ export function defineKind<const F extends Readonly<Record<string, Field>>>(
     defaults: () => defaults,
     conflict: { create: `${description.title} {name} already exists` },
     ...description,
-    schema: objectSchema({ ...description.fields }),
+    schema: objectSchema(description.fields, description.defaults?.({})),
   }
 }
 

@@ -1,10 +1,10 @@
 import { text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** Emails that carry a link: who follows it acts as the user whom it was sent to. */
+/** The emails with a link that authenticates the user. */
 export const emailsWithLink = ['emailVerification', 'passwordReset', 'executeActions'] as const
 
-/** Texts of pages and mails in one language, which stand in place of those that come with the server. */
+/** Texts of pages and emails in one language, which replace the built-in ones. */
 export const localization = defineKind({
   name: 'localization',
   title: 'localization',
@@ -13,10 +13,10 @@ export const localization = defineKind({
   events: { type: 'REALM', paths: { realm: 'localization/{name}' } },
   hasNoAdminEvents: true,
   fields: {
-    locale: text('The language, such as de or pt-BR.'),
+    locale: text('Locale, such as de or pt-BR.'),
     texts: textMap('Texts by name.', {
       default: {},
-      // A text decides where the link goes: into the address of an image, for one.
+      // A text could leak the link, for example in the URL of an image.
       loginControl: emailsWithLink.flatMap((name) => [`${name}Body`, `${name}BodyHtml`]),
     }),
   },

@@ -1,49 +1,53 @@
-// Types of protocol mappers: recorded facts, and what the server makes of the settings of a mapper.
+// Types of protocol mappers, recorded from Keycloak, and the effective settings of mappers.
 import recorded from './built-in/mapper-types.json' with { type: 'json' }
 
-/** What is known of a type of protocol mapper. */
+/** A type of protocol mapper. */
 export interface MapperType {
   readonly protocol: string
-  /** What people call it, and what it is listed among. */
+  /** The display name. */
   readonly name: string
   readonly category: string
-  /** Mappers of a type with a higher number run later. */
+  /** Types with a higher number run later. Default: 0. */
   readonly priority?: number
-  /** Settings that show where none are stated. */
-  readonly defaults: Settings
-  /** What is in the ID token is in user info too, and what is in the access token in introspection, unless stated. */
-  readonly copiesClaims?: boolean
-  /** Settings that show, whatever is stated for them, unless the claim is stated to have several values. */
-  readonly forcedUnlessMultivalued?: Settings
+  /** The default settings. */
+  readonly defaults: MapperSettings
+  /** By default, user info has the claims of the ID token, and introspection those of the access token. */
+  readonly copiesClaimFlags?: boolean
+  /** Settings with fixed values unless the claim is multivalued. */
+  readonly enforcedUnlessMultivalued?: MapperSettings
 }
 
-type Settings = Readonly<Record<string, string>>
+type MapperSettings = Readonly<Record<string, string>>
 
-/** The types of protocol mappers by provider id. */
+/** The types of protocol mappers by id. */
 export const mapperTypes: Readonly<Record<string, MapperType>> = Object.assign(Object.create(null), recorded)
 
-const copies: Settings = { 'userinfo.token.claim': 'id.token.claim', 'introspection.token.claim': 'access.token.claim' }
+const copiedFlags: MapperSettings = {
+  'userinfo.token.claim': 'id.token.claim',
+  'introspection.token.claim': 'access.token.claim',
+}
 
 /**
- * The settings that the operations on protocol mappers show for stored ones. Keycloak: clients and client scopes show the
- * mappers in them as they are stored.
+ * Returns the effective settings of a mapper, which the operations on protocol mappers return. Keycloak: the representations of clients
+ * and client scopes contain the stored settings instead.
  */
-export function toEffectiveMapperConfig(protocolMapper: string, config: Settings): Record<string, string> {
-  const { defaults, copiesClaims, forcedUnlessMultivalued }: Partial<MapperType> = mapperTypes[protocolMapper] ?? {}
-  const copied = Object.entries(copies).filter(([, from]) => copiesClaims && config[from] !== undefined)
+export function toEffectiveMapperConfig(protocolMapper: string, config: MapperSettings): Record<string, string> {
+  const { defaults, copiesClaimFlags, enforcedUnlessMultivalued }: Partial<MapperType> =
+    mapperTypes[protocolMapper] ?? {}
+  const copied = Object.entries(copiedFlags).filter(([, from]) => copiesClaimFlags && config[from] !== undefined)
   return {
     ...defaults,
     ...Object.fromEntries(copied.map(([to, from]) => [to, String(config[from] === 'true')])),
     ...config,
-    ...(config.multivalued !== 'true' && forcedUnlessMultivalued),
+    ...(config.multivalued !== 'true' && enforcedUnlessMultivalued),
   }
 }
 
 /**
- * The settings that are stored for a mapper which arrives inside of a client or client scope. Keycloak: what is in the ID
- * token is in user info too, with every type of mapper.
+ * Returns the settings that are stored for a mapper in a client or client scope. Keycloak: for every type, user info has the claims of the
+ * ID token by default.
  */
-export function toStoredMapperConfig(config: Settings): Record<string, string> {
+export function toStoredMapperConfig(config: MapperSettings): Record<string, string> {
   const claim = config['id.token.claim']
   return { ...(claim !== undefined && { 'userinfo.token.claim': claim }), ...config }
 }

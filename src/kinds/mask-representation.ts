@@ -1,50 +1,50 @@
-// A representation as admin events show it: what was stated, in the order of the description, secrets masked.
+// Masks secrets in representations.
 import type { Field } from './fields.ts'
-import type { Json, Representation } from './json.ts'
+import { isList, isObject, type Json, type Representation, readObject } from './json.ts'
 import type { Kind } from './kind.ts'
 import { MASK } from './mask.ts'
 import { listNestedChildren } from './nested-schema.ts'
 
-/** The representation without what is null or not on the wire; computed fields that are always the same show. */
+/** Returns a representation as admin events contain it: in the order of the kind's description, without nulls, and with masked secrets. */
 export function maskRepresentation(kind: Kind, representation: Representation): Representation {
   const id = representation[kind.idField]
   return {
     ...(typeof id === 'string' && { [kind.idField]: id }),
-    ...maskedFields(kind.fields, representation),
+    ...maskFields(kind.fields, representation),
     ...Object.fromEntries(
       listNestedChildren(kind).flatMap(([field, child]) => {
         const value = representation[field] ?? null
-        return value === null ? [] : [[field, maskedChildren(child, value)]]
+        return value === null ? [] : [[field, maskChildren(child, value)]]
       }),
     ),
   }
 }
 
-function maskedFields(fields: Readonly<Record<string, Field>>, stated: Representation): Representation {
+function maskFields(fields: Readonly<Record<string, Field>>, values: Representation): Representation {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
-      const value = stated[name] ?? (field.computed ? field.default : undefined)
-      // Keycloak: of credentials not even the number shows.
-      const hidden = value === undefined || field.isSeparate || (field.secret === true && field.members)
-      return hidden ? [] : [[name, maskedValue(field, value)]]
+      const value = values[name] ?? (field.computed ? field.default : undefined)
+      // Keycloak: credentials are omitted, so that not even their number is visible.
+      const isOmitted = value === undefined || field.isSeparate || (field.secret === true && field.members)
+      return isOmitted ? [] : [[name, maskValue(field, value)]]
     }),
   )
 }
 
-function maskedValue({ type, secret, members }: Field, value: Json): Json {
-  if (members && Array.isArray(value)) return value.map((one) => maskedFields(members, one as Representation))
-  if (type !== 'map' || value === null || typeof value !== 'object') return secret === true ? mask(value) : value
+function maskValue({ type, secret, members }: Field, value: Json): Json {
+  if (members && isList(value)) return value.map((element) => maskFields(members, readObject(element)))
+  if (type !== 'map' || !isObject(value)) return secret === true ? mask(value) : value
   const isSecret = (key: string) => secret === true || (Array.isArray(secret) && secret.includes(key))
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isSecret(key) ? mask(one) : one]))
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, isSecret(key) ? mask(entry) : entry]))
 }
 
 function mask(value: Json): Json {
-  return Array.isArray(value) ? [MASK] : MASK
+  return isList(value) ? [MASK] : MASK
 }
 
-/** A list, or lists by what the children belong to. */
-function maskedChildren(child: Kind, value: Json): Json {
-  if (Array.isArray(value)) return value.map((one) => maskRepresentation(child, one as Representation))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedChildren(child, inner)]))
+/** Masks a list of children, or lists grouped by parent. */
+function maskChildren(child: Kind, value: Json): Json {
+  if (isList(value)) return value.map((element) => maskRepresentation(child, readObject(element)))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, group]) => [key, maskChildren(child, group)]))
 }

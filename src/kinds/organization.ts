@@ -3,62 +3,62 @@ import { flag, lowerCaseText, objectList, structured, text, textListMap } from '
 import { isEmpty, type Json, type Representation } from './json.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: shown of a group of an organization, besides what it says. */
-const derived = ['id', 'path', 'parentId', 'subGroupCount', 'access']
+/** The computed fields of a group of an organization. */
+const COMPUTED_FIELDS = ['id', 'path', 'parentId', 'subGroupCount', 'access']
 
-/** A group of an organization, as it is kept: without what is empty. */
+/** A group of an organization. Empty values are not stored. */
 const group: z.ZodType<Representation> = z.lazy(() =>
   z
     .strictObject({
-      name: z.string().describe('Name of the group; unique among those beside it.'),
-      description: z.string().nullish().describe('What the group is for.'),
-      attributes: z.record(z.string(), z.array(z.string())).nullish().describe('Lists of texts by name.'),
-      realmRoles: z.array(z.string()).nullish().describe('Roles of the realm that members of the group have, by name.'),
+      name: z.string().describe('Name of the group, which is unique in its parent group.'),
+      description: z.string().nullish().describe('Description of the group.'),
+      attributes: z.record(z.string(), z.array(z.string())).nullish().describe('Attributes: lists of values by name.'),
+      realmRoles: z.array(z.string()).nullish().describe('Realm roles of the members of the group, by name.'),
       clientRoles: z
         .record(z.string(), z.array(z.string()))
         .nullish()
-        .describe('Roles of clients that members of the group have, by client id and name.'),
-      subGroups: z.array(group).nullish().describe('Groups that belong to this one.'),
-      ...Object.fromEntries(derived.map((name) => [name, z.json().optional().describe('Ignored.')])),
+        .describe('Client roles of the members of the group, by client id and name.'),
+      subGroups: z.array(group).nullish().describe('Subgroups.'),
+      ...Object.fromEntries(COMPUTED_FIELDS.map((name) => [name, z.json().optional().describe('Ignored.')])),
     })
-    .transform((stated) => Object.fromEntries(Object.entries(stated as Representation).filter(says))),
+    .transform((fields) => Object.fromEntries(Object.entries(fields as Representation).filter(isStored))),
 )
 
-/** Keycloak: OrganizationRepresentation. A customer or partner of the realm, whose people are people of the realm too. */
+/** Keycloak: OrganizationRepresentation. A customer or partner with members among the users of the realm. */
 export const organization = defineKind({
   name: 'organization',
   title: 'organization',
   representation: 'OrganizationRepresentation',
   naturalKey: 'alias',
-  // An alias that is not stated is the name.
+  // The default alias is the name.
   nameField: 'name',
   events: { type: 'ORGANIZATION', paths: { realm: 'organizations/{id}' } },
   conflict: { create: 'A organization with the same alias already exists' },
   alternativeFields: {
-    members: 'People who belong to the organization: username, and membershipType MANAGED where it made their account.',
-    identityProviders: 'Identity providers of the organization, each by its alias.',
+    members: 'Members of the organization: username, and membershipType MANAGED if the organization manages the user.',
+    identityProviders: 'Identity providers of the organization, by alias.',
   },
   fields: {
-    name: text('Name of the organization as people see it; unique in the realm.'),
+    name: text('Name of the organization, which is unique in the realm.'),
     alias: text(
-      'Name of the organization in addresses and scopes; unique in the realm, and stays. Without it, the name.',
+      'Alias of the organization in URLs and scopes, which is unique in the realm and cannot be changed. Default: the name.',
     ),
-    enabled: flag('Whether people can log in by way of the organization.', { onPut: 'clear', default: true }),
-    description: text('What the organization is.', { onPut: 'clear' }),
-    redirectUrl: text('Where people go who have accepted an invitation.', { onPut: 'clear' }),
-    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    enabled: flag('Whether members can log in through the organization.', { onPut: 'clear', default: true }),
+    description: text('Description of the organization.', { onPut: 'clear' }),
+    redirectUrl: text('URL that users are redirected to after accepting an invitation.', { onPut: 'clear' }),
+    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
     domains: objectList(
       {
-        name: lowerCaseText('Name of the domain; in one organization of the realm.'),
-        verified: flag('Whether the domain is known to be theirs; false unless it says otherwise.'),
+        name: lowerCaseText('Name of the domain, which can be in only one organization of the realm.'),
+        verified: flag('Whether the domain is verified. Default: false.'),
       },
-      'Domains of mail addresses of the organization.',
+      'Email domains of the organization.',
       { storedSeparately: true, onPut: 'clear', elementKey: 'name', optionalMembers: ['verified'] },
     ),
-    groups: structured(z.array(group), 'Groups inside of the organization, as a tree.'),
+    groups: structured(z.array(group), 'Groups of the organization, as a tree.'),
   },
 })
 
-function says([name, value]: [string, Json]): boolean {
-  return !derived.includes(name) && !isEmpty(value)
+function isStored([name, value]: [string, Json]): boolean {
+  return !COMPUTED_FIELDS.includes(name) && !isEmpty(value)
 }

@@ -1,12 +1,12 @@
-// The policies for passwords that a realm can state: facts only.
+// The password policies that a realm can use.
 
-/** What a policy takes: a number, a text, or nothing; and what it is where the realm does not say. */
+/** The type of a policy's value, with its default. */
 export type PasswordPolicyValue =
   | { readonly type: 'number'; readonly default: number }
   | { readonly type: 'text'; readonly default?: string }
   | { readonly type: 'none' }
 
-/** The policies by name, with what people call them. Keycloak: of those that a password breaks, the first in this order is told. */
+/** The policies by name, with their display names. Keycloak: reports only the first violation, in this order. */
 export const passwordPolicies = {
   notContainsUsername: { label: 'Not Contains Username', type: 'none' },
   forceExpiredPasswordChange: { label: 'Expire Password', type: 'number', default: 365 },
@@ -28,5 +28,5 @@ export const passwordPolicies = {
   passwordAge: { label: 'Not Recently Used (In Days)', type: 'number', default: 30 },
 } as const satisfies Readonly<Record<string, PasswordPolicyValue & { readonly label: string }>>
 
-/** The name of a policy. */
+/** The name of a password policy. */
 export type PasswordPolicyName = keyof typeof passwordPolicies

@@ -2,7 +2,7 @@ import { flag, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 import { mapperTypes } from './mapper-types.ts'
 
-/** Keycloak: ProtocolMapperRepresentation. Puts one thing into the tokens of a client, or of the clients of a client scope. */
+/** Keycloak: ProtocolMapperRepresentation. Adds a claim or role to the tokens of a client, or of clients with a client scope. */
 export const protocolMapper = defineKind({
   name: 'protocolMapper',
   title: 'protocol mapper',
@@ -19,25 +19,25 @@ export const protocolMapper = defineKind({
   conflict: { create: 'Protocol mapper exists with same name' },
   parents: ['clientScope', 'client'],
   fields: {
-    name: text('Name of the mapper; unique in its client or client scope.'),
-    protocol: text('Protocol that the mapper serves: openid-connect or saml.', { default: 'openid-connect' }),
+    name: text('Name of the mapper, which is unique in the client or client scope.'),
+    protocol: text('Protocol of the mapper: openid-connect or saml.', { default: 'openid-connect' }),
     protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {
       provider: {
         label: 'protocol mapper',
         supported: new Set(Object.keys(mapperTypes)),
-        consequence: 'tokens do without it',
+        consequence: 'tokens do not contain it',
       },
     }),
-    consentRequired: flag('Keycloak: of an earlier form; always false.', {
+    consentRequired: flag('Keycloak: legacy field, always false.', {
       computed: true,
       legacy: true,
       default: false,
     }),
-    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    consentText: text('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
     config: textMap('Settings of the mapper, by name.', {
       onPut: 'replace',
       default: {},
-      // What the other role is called by, and so what tokens show.
+      // `new.role.name` is the name of a role in tokens.
       grantKeys: { role: ['role', 'new.role.name'], group: [] },
     }),
   },

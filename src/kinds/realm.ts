@@ -6,18 +6,18 @@ import { groupPaths } from './group.ts'
 import type { Json, Representation } from './json.ts'
 import { defineKind } from './kind.ts'
 
-/** Algorithms of JWS (RFC 7518, section 3.1; RFC 8037) that keys of a realm have. */
+/** The signature algorithms of JWS (RFC 7518, section 3.1; RFC 8037) that realm keys support. */
 const signatureAlgorithms = ['RS', 'PS', 'ES', 'HS']
   .flatMap((name) => [256, 384, 512].map((bits) => `${name}${bits}`))
   .concat('EdDSA')
 
 const newRealm: Representation = recorded.settings
 
-/** Content that exports of early versions have, which is not read: a document that declares it gets a notice. */
-const unreadContent = (content: string): Field<Json> =>
-  opaque(`Keycloak: of an early version; ${content}. Not read.`, { computed: true, legacy: true })
+/** Creates a field of exports of early versions that is ignored, with a warning. */
+const legacyContent = (content: string): Field<Json> =>
+  opaque(`Keycloak: legacy field, ignored; ${content}.`, { computed: true, legacy: true })
 
-/** Keycloak: RealmRepresentation. A tenant: its settings, and everything that belongs to it. */
+/** Keycloak: RealmRepresentation. A tenant with its settings and objects. */
 export const realm = defineKind({
   name: 'realm',
   title: 'realm',
@@ -41,180 +41,193 @@ export const realm = defineKind({
     workflows: 'workflow',
   },
   alternativeFields: {
-    defaultRoles: 'Keycloak: of an earlier form; roles of the realm that everybody has.',
-    clientTemplates: 'Keycloak: of an earlier form; see clientScopes.',
-    userProfile: 'Attributes of people, as keycloak-config-cli states them: a component is the same.',
-    messageBundles: 'Texts by language, as keycloak-config-cli names them: localizationTexts are the same.',
-    userFederationProviders: 'User stores as earlier versions list them: components are the same.',
-    userFederationMappers: 'Mappers of user stores as earlier versions list them, each with the name of its store.',
-    scopeMappings: 'Realm roles in the scope of clients and client scopes: who has which.',
-    clientScopeMappings: 'Client roles in the scope of clients and client scopes, by the client whose roles they are.',
+    defaultRoles: 'Keycloak: legacy field; default roles of the realm, which become composites of the default role.',
+    clientTemplates: 'Keycloak: legacy field; use clientScopes.',
+    userProfile: 'User profile configuration, in the format of keycloak-config-cli.',
+    messageBundles:
+      'Localization texts by locale, in the format of keycloak-config-cli; the same as localizationTexts.',
+    userFederationProviders: 'Keycloak: legacy field; user federation providers, which are components.',
+    userFederationMappers: 'Keycloak: legacy field; mappers of user federation providers, which are components.',
+    scopeMappings: 'Realm roles in the scope of clients and client scopes.',
+    clientScopeMappings: 'Client roles in the scope of clients and client scopes, by the client with the roles.',
   },
   conflict: { create: 'Realm {name} already exists', update: 'Realm with same name exists' },
-  // Keycloak: a new realm is disabled until it says otherwise, and log-in by address ends where addresses may repeat.
+  // Keycloak: login with an email address is disabled if email addresses can repeat.
   defaults: ({ duplicateEmailsAllowed }) => ({
     ...newRealm,
     enabled: false,
     loginWithEmailAllowed: duplicateEmailsAllowed !== true,
   }),
   fields: {
-    realm: text('Name of the realm; unique, and part of its address.'),
-    displayName: text('Name of the realm as people see it.'),
-    displayNameHtml: text('The same with HTML markup, for the pages of log-in.'),
-    enabled: flag('Whether anybody can log in to the realm.'),
+    realm: text('Name of the realm, which is unique and part of its URLs.'),
+    displayName: text('Display name of the realm.'),
+    displayNameHtml: text('Display name of the realm with HTML markup, for login pages.'),
+    enabled: flag('Whether users and clients can log in to the realm.'),
     sslRequired: {
       ...choice(
         ['all', 'external', 'none'],
-        'Who must come over HTTPS: everybody, addresses that are not private, or nobody.',
+        'Requests that require HTTPS: all, those from public addresses (external), or none.',
       ),
-      // Keycloak: taken in any case, shown in lower case.
+      // Keycloak: accepts any case, and returns lower case.
       schema: z
         .string()
         .toLowerCase()
         .pipe(z.enum(['all', 'external', 'none']))
         .meta({ wire: { type: 'string', enum: ['all', 'external', 'none'] } }),
     },
-    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
-    // Keycloak: it keeps any text, and fails when it makes a token.
+    notBefore: integer('Tokens issued before this time are invalid. In seconds since 1970; 0 for no limit.'),
+    // Keycloak: accepts any text, and fails to issue tokens.
     defaultSignatureAlgorithm: choice(
       ['', ...signatureAlgorithms],
-      'Algorithm that signs tokens where a client does not choose one; empty: RS256.',
+      'Default signature algorithm of tokens. Empty: RS256.',
     ),
     attributes: textMap('Further settings by name, such as frontendUrl.', {
       onPut: 'replace',
       loginControl: ['frontendUrl'],
     }),
-    requiredCredentials: textSet('Keycloak: of an earlier form; kinds of credentials that everybody must have.'),
+    requiredCredentials: textSet('Keycloak: legacy field, ignored. Types of credentials that users need.'),
 
-    revokeRefreshToken: flag('Whether a refresh token is spent by its use.'),
-    refreshTokenMaxReuse: integer('How often a refresh token may be used again where it is spent by its use.'),
-    accessTokenLifespan: integer('Seconds that an access token is valid.'),
-    accessTokenLifespanForImplicitFlow: integer('Seconds that an access token of the implicit flow is valid.'),
-    ssoSessionIdleTimeout: integer('Seconds without activity after which a session ends.'),
-    ssoSessionMaxLifespan: integer('Seconds after which a session ends in any case.'),
-    ssoSessionIdleTimeoutRememberMe: integer('Idle seconds of a remembered session; 0 for those of any session.'),
+    revokeRefreshToken: flag('Whether refresh tokens can be used only once, or refreshTokenMaxReuse times more.'),
+    refreshTokenMaxReuse: integer('Number of times that a refresh token can be reused, if revokeRefreshToken is set.'),
+    accessTokenLifespan: integer('Lifespan of access tokens, in seconds.'),
+    accessTokenLifespanForImplicitFlow: integer('Lifespan of access tokens from the implicit flow, in seconds.'),
+    ssoSessionIdleTimeout: integer('Seconds without activity after which a user session expires.'),
+    ssoSessionMaxLifespan: integer('Maximum lifespan of a user session, in seconds.'),
+    ssoSessionIdleTimeoutRememberMe: integer(
+      'Seconds without activity after which a user session with "remember me" expires. 0: ssoSessionIdleTimeout.',
+    ),
     ssoSessionMaxLifespanRememberMe: integer(
-      'Longest life of a remembered session in seconds; 0 for that of any session.',
+      'Maximum lifespan of a user session with "remember me", in seconds. 0: ssoSessionMaxLifespan.',
     ),
-    offlineSessionIdleTimeout: integer('Seconds without use after which an offline session ends.'),
-    offlineSessionMaxLifespanEnabled: flag('Whether offline sessions end at all while they are used.'),
-    offlineSessionMaxLifespan: integer('Seconds after which an offline session ends, where offline sessions do.'),
-    clientSessionIdleTimeout: integer('Idle seconds of the session of one client; 0 for those of the whole session.'),
-    clientSessionMaxLifespan: integer(
-      'Longest life of the session of one client in seconds; 0 for that of the whole session.',
+    offlineSessionIdleTimeout: integer('Seconds without activity after which an offline session expires.'),
+    offlineSessionMaxLifespanEnabled: flag('Whether offline sessions have a maximum lifespan.'),
+    offlineSessionMaxLifespan: integer(
+      'Maximum lifespan of an offline session, in seconds, if offlineSessionMaxLifespanEnabled is set.',
     ),
+    clientSessionIdleTimeout: integer(
+      'Seconds without activity after which a client session expires. 0: that of the user session.',
+    ),
+    clientSessionMaxLifespan: integer('Maximum lifespan of a client session, in seconds. 0: that of the user session.'),
     clientOfflineSessionIdleTimeout: integer(
-      'Idle seconds of the offline session of one client; 0 for those of the whole one.',
+      'Seconds without activity after which an offline client session expires. 0: that of the offline session.',
     ),
     clientOfflineSessionMaxLifespan: integer(
-      'Longest life of the offline session of one client in seconds; 0 for that of the whole one.',
+      'Maximum lifespan of an offline client session, in seconds. 0: that of the offline session.',
     ),
-    accessCodeLifespan: integer('Seconds in which a client must exchange a code for tokens.'),
-    accessCodeLifespanUserAction: integer('Seconds that a person has for one step, such as a new password.'),
-    accessCodeLifespanLogin: integer('Seconds that a person has for the whole log-in.'),
-    actionTokenGeneratedByAdminLifespan: integer('Seconds that a link in a mail caused by an administrator is valid.'),
-    actionTokenGeneratedByUserLifespan: integer(
-      'Seconds that a link in a mail that people caused themselves is valid.',
-    ),
-    oauth2DeviceCodeLifespan: integer('Seconds that a code shown on a device is valid.', {
+    accessCodeLifespan: integer('Lifespan of authorization codes, in seconds.'),
+    accessCodeLifespanUserAction: integer('Seconds that a user has for a required action, such as a new password.'),
+    accessCodeLifespanLogin: integer('Seconds that a user has for the whole login.'),
+    actionTokenGeneratedByAdminLifespan: integer('Lifespan of links in emails that administrators send, in seconds.'),
+    actionTokenGeneratedByUserLifespan: integer('Lifespan of links in emails that users request, in seconds.'),
+    oauth2DeviceCodeLifespan: integer('Lifespan of device codes, in seconds.', {
       onPut: 'clear',
       default: 600,
     }),
-    oauth2DevicePollingInterval: integer('Seconds that a device waits before it asks again.', {
+    oauth2DevicePollingInterval: integer('Seconds between the token requests of a device.', {
       onPut: 'clear',
       default: 5,
     }),
 
-    registrationAllowed: flag('Whether people may sign up.'),
-    registrationEmailAsUsername: flag('Whether the mail address is the username of who signs up.'),
-    rememberMe: flag('Whether people may stay logged in when the browser closes.'),
-    verifyEmail: flag('Whether people must confirm their mail address.'),
-    loginWithEmailAllowed: flag('Whether the mail address serves as username at log-in.'),
-    duplicateEmailsAllowed: flag('Whether several people may have the same mail address.'),
-    resetPasswordAllowed: flag('Whether log-in offers a link for a forgotten password.'),
-    editUsernameAllowed: flag('Whether people may change their username.'),
-    userManagedAccessAllowed: flag('Whether people may share their resources with others.'),
-    passwordPolicy: text('Rules for passwords, such as "length(8) and digits(1)".'),
+    registrationAllowed: flag('Whether users can register themselves.'),
+    registrationEmailAsUsername: flag('Whether the email address is the username of users who register.'),
+    rememberMe: flag('Whether users can stay logged in after the browser is closed.'),
+    verifyEmail: flag('Whether users must verify their email address.'),
+    loginWithEmailAllowed: flag('Whether users can log in with their email address.'),
+    duplicateEmailsAllowed: flag('Whether several users can have the same email address.'),
+    resetPasswordAllowed: flag('Whether login pages have a link for a forgotten password.'),
+    editUsernameAllowed: flag('Whether users can change their username.'),
+    userManagedAccessAllowed: flag('Whether users can manage access to their resources (User-Managed Access).'),
+    passwordPolicy: text('Password policy, such as "length(8) and digits(1)".'),
 
-    bruteForceProtected: flag('Whether failed log-ins lock an account for a while.'),
+    bruteForceProtected: flag('Whether failed logins lock a user (brute force detection).'),
     bruteForceStrategy: choice(
       ['MULTIPLE', 'LINEAR'],
-      'How waits grow: at each multiple of failureFactor, or with each failure beyond it.',
+      'When the wait time increases: at each multiple of failureFactor (MULTIPLE), or with each further failure (LINEAR).',
     ),
-    permanentLockout: flag('Whether failed log-ins disable an account for good.'),
-    maxTemporaryLockouts: integer('Temporary locks before an account is disabled for good.'),
-    failureFactor: integer('Failures that lock an account.'),
-    waitIncrementSeconds: integer('Seconds that each lock is longer than the one before.'),
-    maxFailureWaitSeconds: integer('Longest temporary lock in seconds.'),
-    minimumQuickLoginWaitSeconds: integer('Seconds of a lock after failures that follow each other too fast.'),
-    quickLoginCheckMilliSeconds: integer('Milliseconds between two failures that count as too fast.'),
-    maxDeltaTimeSeconds: integer('Seconds after which failures are forgotten.'),
-    maxSecondaryAuthFailures: integer(
-      'Failures with one-time codes before an account is disabled for good; 0 for no limit.',
+    permanentLockout: flag('Whether failed logins disable a user permanently.'),
+    maxTemporaryLockouts: integer(
+      'Number of temporary lockouts before a user is disabled permanently, if permanentLockout is set.',
     ),
+    failureFactor: integer('Number of failed logins that lock a user.'),
+    waitIncrementSeconds: integer('Seconds by which the wait time of each lockout increases.'),
+    maxFailureWaitSeconds: integer('Maximum wait time of a temporary lockout, in seconds.'),
+    minimumQuickLoginWaitSeconds: integer('Wait time after two failed logins in quick succession, in seconds.'),
+    quickLoginCheckMilliSeconds: integer('Milliseconds between two failed logins that count as quick succession.'),
+    maxDeltaTimeSeconds: integer('Seconds after which failed logins are reset.'),
+    maxSecondaryAuthFailures: integer('Number of failed one-time codes that disable a user permanently. 0: no limit.'),
 
-    otpPolicyType: choice(['totp', 'hotp'], 'Whether one-time codes follow the time or a counter.'),
-    otpPolicyAlgorithm: choice(['HmacSHA1', 'HmacSHA256', 'HmacSHA512'], 'Hash of one-time codes.'),
-    otpPolicyDigits: integer('Digits of a one-time code.'),
-    otpPolicyPeriod: integer('Seconds that a one-time code is shown; for codes that follow the time.'),
-    otpPolicyInitialCounter: integer('Where the counter starts; for codes that follow a counter.'),
+    otpPolicyType: choice(['totp', 'hotp'], 'Type of one-time codes: based on time (totp) or on a counter (hotp).'),
+    otpPolicyAlgorithm: choice(['HmacSHA1', 'HmacSHA256', 'HmacSHA512'], 'Hash algorithm of one-time codes.'),
+    otpPolicyDigits: integer('Number of digits of a one-time code.'),
+    otpPolicyPeriod: integer('Seconds that a one-time code is valid, for totp.'),
+    otpPolicyInitialCounter: integer('Initial value of the counter, for hotp.'),
     otpPolicyLookAheadWindow: integer(
-      'Neighbouring codes that are accepted too, for clocks and counters that are off; 100 at most.',
+      'Number of adjacent codes that are also accepted, for inexact clocks and counters; at most 100.',
       { loginControl: true },
     ),
-    otpPolicyCodeReusable: flag('Whether a one-time code may be used twice.', { loginControl: true }),
-    otpSupportedApplications: textList('Known applications that can show such codes.', { computed: true }),
+    otpPolicyCodeReusable: flag('Whether a one-time code can be used more than once.', { loginControl: true }),
+    otpSupportedApplications: textList('Applications that support the policy for one-time codes.', { computed: true }),
 
-    webAuthnPolicyRpEntityName: text('Name of this realm as a security key shows it.'),
-    webAuthnPolicyRpId: text('Domain that security keys are bound to; empty for that of the server.'),
-    webAuthnPolicySignatureAlgorithms: textList('Signature algorithms for security keys, the preferred one first.'),
-    webAuthnPolicyAttestationConveyancePreference: text('Whether a security key must show where it comes from.'),
+    webAuthnPolicyRpEntityName: text(
+      'Name of the realm that security keys show during registration (relying party entity name).',
+    ),
+    webAuthnPolicyRpId: text(
+      'Domain that security keys are bound to (relying party id). Empty: the domain of the server.',
+    ),
+    webAuthnPolicySignatureAlgorithms: textList('Signature algorithms for security keys, in order of preference.'),
+    webAuthnPolicyAttestationConveyancePreference: text(
+      'Attestation preference for the registration of a security key: none, indirect or direct.',
+    ),
     webAuthnPolicyAuthenticatorAttachment: text(
-      'Whether a security key is part of the device (platform) or not (cross-platform).',
+      'Whether a security key must be part of the device (platform) or external (cross-platform).',
     ),
-    webAuthnPolicyRequireResidentKey: text('Keycloak: of an earlier form; Yes or No, see webAuthnPolicyResidentKey.'),
-    webAuthnPolicyResidentKey: text('Whether a security key must know the account by itself.'),
+    webAuthnPolicyRequireResidentKey: text('Keycloak: legacy field, Yes or No; use webAuthnPolicyResidentKey.'),
+    webAuthnPolicyResidentKey: text(
+      'Whether a security key must be a discoverable credential: required, preferred or discouraged.',
+    ),
     webAuthnPolicyUserVerificationRequirement: text(
-      'Whether a security key must recognise the person, by PIN or finger.',
+      'Whether a security key must verify the user, by PIN or biometrics: required, preferred or discouraged.',
     ),
-    webAuthnPolicyCreateTimeout: integer('Seconds in which a security key must be registered; 0 for no limit.'),
-    webAuthnPolicyAvoidSameAuthenticatorRegister: flag(
-      'Whether one security key may be registered only once by a person.',
-    ),
-    webAuthnPolicyAcceptableAaguids: textSet('Models of security keys that are accepted, by AAGUID; empty for all.'),
-    webAuthnPolicyExtraOrigins: textSet('Further origins that security keys may be used at.'),
+    webAuthnPolicyCreateTimeout: integer('Seconds for the registration of a security key. 0: no limit.'),
+    webAuthnPolicyAvoidSameAuthenticatorRegister: flag('Whether a security key can be registered only once per user.'),
+    webAuthnPolicyAcceptableAaguids: textSet('Accepted models of security keys, by AAGUID. Empty: all.'),
+    webAuthnPolicyExtraOrigins: textSet('Further origins where security keys can be used.'),
 
-    webAuthnPolicyPasswordlessRpEntityName: text('Name of this realm as a passkey shows it.'),
-    webAuthnPolicyPasswordlessRpId: text('Domain that passkeys are bound to; empty for that of the server.'),
-    webAuthnPolicyPasswordlessSignatureAlgorithms: textList(
-      'Signature algorithms for passkeys, the preferred one first.',
+    webAuthnPolicyPasswordlessRpEntityName: text(
+      'Name of the realm that passkeys show during registration (relying party entity name).',
     ),
-    webAuthnPolicyPasswordlessAttestationConveyancePreference: text('Whether a passkey must show where it comes from.'),
+    webAuthnPolicyPasswordlessRpId: text(
+      'Domain that passkeys are bound to (relying party id). Empty: the domain of the server.',
+    ),
+    webAuthnPolicyPasswordlessSignatureAlgorithms: textList(
+      'Signature algorithms for passkeys, in order of preference.',
+    ),
+    webAuthnPolicyPasswordlessAttestationConveyancePreference: text(
+      'Attestation preference for the registration of a passkey: none, indirect or direct.',
+    ),
     webAuthnPolicyPasswordlessAuthenticatorAttachment: text(
-      'Whether a passkey is part of the device (platform) or not (cross-platform).',
+      'Whether a passkey must be part of the device (platform) or external (cross-platform).',
     ),
     webAuthnPolicyPasswordlessRequireResidentKey: text(
-      'Keycloak: of an earlier form; Yes or No, see webAuthnPolicyPasswordlessResidentKey.',
+      'Keycloak: legacy field, Yes or No; use webAuthnPolicyPasswordlessResidentKey.',
     ),
-    webAuthnPolicyPasswordlessResidentKey: text('Whether a passkey must know the account by itself.'),
+    webAuthnPolicyPasswordlessResidentKey: text(
+      'Whether a passkey must be a discoverable credential: required, preferred or discouraged.',
+    ),
     webAuthnPolicyPasswordlessUserVerificationRequirement: text(
-      'Whether a passkey must recognise the person, by PIN or finger.',
+      'Whether a passkey must verify the user, by PIN or biometrics: required, preferred or discouraged.',
     ),
-    webAuthnPolicyPasswordlessCreateTimeout: integer('Seconds in which a passkey must be registered; 0 for no limit.'),
+    webAuthnPolicyPasswordlessCreateTimeout: integer('Seconds for the registration of a passkey. 0: no limit.'),
     webAuthnPolicyPasswordlessAvoidSameAuthenticatorRegister: flag(
-      'Whether one passkey may be registered only once by a person.',
+      'Whether a passkey can be registered only once per user.',
     ),
-    webAuthnPolicyPasswordlessAcceptableAaguids: textSet(
-      'Models of passkeys that are accepted, by AAGUID; empty for all.',
-    ),
-    webAuthnPolicyPasswordlessExtraOrigins: textSet('Further origins that passkeys may be used at.'),
-    webAuthnPolicyPasswordlessPasskeysEnabled: flag('Whether the log-in page itself offers passkeys.'),
-    webAuthnPolicyPasswordlessMediation: text(
-      'How the browser offers passkeys on the log-in page, such as conditional.',
-    ),
+    webAuthnPolicyPasswordlessAcceptableAaguids: textSet('Accepted models of passkeys, by AAGUID. Empty: all.'),
+    webAuthnPolicyPasswordlessExtraOrigins: textSet('Further origins where passkeys can be used.'),
+    webAuthnPolicyPasswordlessPasskeysEnabled: flag('Whether login pages offer passkeys.'),
+    webAuthnPolicyPasswordlessMediation: text('How the browser offers passkeys on login pages, such as conditional.'),
 
-    browserSecurityHeaders: textMap('Values of security headers of pages, such as xFrameOptions.'),
-    smtpServer: textMap('How mail is sent: host, port, from, user and so on; empty for not at all.', {
+    browserSecurityHeaders: textMap('Security headers of pages, such as xFrameOptions.'),
+    smtpServer: textMap('Settings for sending emails: host, port, from, user and others. Empty: no emails are sent.', {
       secret: ['password', 'authTokenClientSecret'],
       destination: ({ host, port, ssl, user, authTokenUrl, authTokenClientId }) => ({
         ...{ host, user, authTokenUrl, authTokenClientId },
@@ -223,110 +236,114 @@ export const realm = defineKind({
       onPut: 'replace',
       loginControl: true,
     }),
-    loginTheme: text('Theme of the pages of log-in.'),
-    accountTheme: text('Theme of the pages on which people manage their account.'),
-    adminTheme: text('Theme of the administration console.'),
-    emailTheme: text('Theme of mails.'),
-    internationalizationEnabled: flag('Whether pages and mails follow the language of people.'),
-    supportedLocales: textSet('Languages that people can choose.'),
-    defaultLocale: text('Language of who chose none.'),
+    loginTheme: text('Theme of login pages.'),
+    accountTheme: text('Theme of the account console.'),
+    adminTheme: text('Theme of the admin console.'),
+    emailTheme: text('Theme of emails.'),
+    internationalizationEnabled: flag("Whether pages and emails are in the user's language."),
+    supportedLocales: textSet('Supported languages, such as de.'),
+    defaultLocale: text('Language of users who have not chosen one.'),
 
-    eventsEnabled: flag('Whether events of people are kept.'),
-    eventsExpiration: integer('Seconds that events of people are kept; 0 or absent for ever.'),
-    eventsListeners: textSet('Listeners that are told of events.'),
-    enabledEventTypes: textSet('Types of events of people that are kept; empty for the usual ones.'),
-    adminEventsEnabled: flag('Whether events of administration are kept.'),
-    adminEventsDetailsEnabled: flag('Whether events of administration show what was sent.'),
+    eventsEnabled: flag('Whether user events are stored.'),
+    eventsExpiration: integer('Seconds after which user events are deleted. 0 or absent: never.'),
+    eventsListeners: textSet('Event listeners, such as email.'),
+    enabledEventTypes: textSet('Types of user events that are stored. Empty: the default types.'),
+    adminEventsEnabled: flag('Whether admin events are stored.'),
+    adminEventsDetailsEnabled: flag('Whether admin events contain the representation that was sent.'),
 
-    browserFlow: text('Flow of log-in with a browser.', {
+    browserFlow: text('Authentication flow of logins in a browser.', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true, loginControl: true }),
-    directGrantFlow: text('Flow of log-in with username and password sent by a client.', {
+    registrationFlow: text('Authentication flow of registrations.', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    resetCredentialsFlow: text('Flow of a forgotten password.', {
+    directGrantFlow: text('Authentication flow of direct access grants (username and password sent by a client).', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    clientAuthenticationFlow: text('Flow in which clients prove who they are.', {
+    resetCredentialsFlow: text('Authentication flow for a forgotten password.', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    dockerAuthenticationFlow: text('Flow of log-in to a container registry.', {
+    clientAuthenticationFlow: text('Authentication flow of clients.', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    firstBrokerLoginFlow: text('Flow of the first log-in through an identity provider.', {
+    dockerAuthenticationFlow: text('Authentication flow of logins to a Docker registry.', {
       refersTo: 'authenticationFlow',
       late: true,
       loginControl: true,
     }),
-    defaultDefaultClientScopes: textSet('Client scopes that a new client has at once.', {
+    firstBrokerLoginFlow: text('Authentication flow of the first login through an identity provider.', {
+      refersTo: 'authenticationFlow',
+      late: true,
+      loginControl: true,
+    }),
+    defaultDefaultClientScopes: textSet('Default client scopes of new clients.', {
       refersTo: 'clientScope',
       relation: true,
       exclusiveWith: 'defaultOptionalClientScopes',
       late: 'afterTarget',
     }),
-    defaultOptionalClientScopes: textSet('Client scopes that a new client may ask for.', {
+    defaultOptionalClientScopes: textSet('Optional client scopes of new clients.', {
       refersTo: 'clientScope',
       relation: true,
       exclusiveWith: 'defaultDefaultClientScopes',
       late: 'afterTarget',
     }),
 
-    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true, grants: true }),
+    defaultGroups: groupPaths('Default groups, which new users join, by path.', { late: true, grants: true }),
 
     clientProfiles,
     clientPolicies,
 
-    organizationsEnabled: flag('Whether the realm has organizations.'),
-    adminPermissionsEnabled: flag('Whether permissions of administrators can be limited to single objects.', {
+    organizationsEnabled: flag('Whether organizations are enabled.'),
+    adminPermissionsEnabled: flag('Whether fine-grained admin permissions are enabled.', {
       late: true,
     }),
-    adminPermissionsClient: opaque('The client that decides these permissions; it comes with the switch.', {
+    adminPermissionsClient: opaque('Client with the fine-grained admin permissions, created when they are enabled.', {
       computed: true,
     }),
     verifiableCredentialsEnabled: flag('Whether the realm issues verifiable credentials.'),
-    scimApiEnabled: flag('Whether people and groups can be managed over SCIM.'),
+    scimApiEnabled: flag('Whether the SCIM API is enabled, for managing users and groups.'),
 
     defaultRole: opaque(
-      'The role that everybody has; in documents, its name where the realm calls it otherwise than usual.',
+      'Default role, which all users have. In documents, its name if it is not default-roles-<realm>.',
       { computed: true },
     ),
-    keycloakVersion: text('Version of the server that wrote an export.', { computed: true }),
+    keycloakVersion: text('Version of the server that exported the realm.', { computed: true }),
     serviceVersion: text('Version of the server.', { computed: true }),
-    passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    userCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    realmCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    social: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    updateProfileOnInitialSocialLogin: flag('Keycloak: of an earlier form; ignored.', {
+    passwordCredentialGrantAllowed: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    userCacheEnabled: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    realmCacheEnabled: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    social: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    updateProfileOnInitialSocialLogin: flag('Keycloak: legacy field, ignored.', {
       computed: true,
       legacy: true,
     }),
-    federatedUsers: unreadContent('what the realm stores about the users of a user store'),
-    privateKey: unreadContent('the signing key'),
-    publicKey: unreadContent('the public signing key'),
-    certificate: unreadContent('the certificate of the signing key'),
-    codeSecret: unreadContent('the secret of authorization codes'),
-    protocolMappers: unreadContent('protocol mappers of the realm'),
-    socialProviders: unreadContent('identity providers'),
-    applications: unreadContent('clients'),
-    applicationScopeMappings: unreadContent('client roles in the scope of clients'),
-    oauthClients: unreadContent('clients of third parties'),
+    federatedUsers: legacyContent('data of federated users that the realm stores'),
+    privateKey: legacyContent('the signing key'),
+    publicKey: legacyContent('the public signing key'),
+    certificate: legacyContent('the certificate of the signing key'),
+    codeSecret: legacyContent('the secret of authorization codes'),
+    protocolMappers: legacyContent('protocol mappers of the realm'),
+    socialProviders: legacyContent('identity providers'),
+    applications: legacyContent('clients'),
+    applicationScopeMappings: legacyContent('client roles in the scope of clients'),
+    oauthClients: legacyContent('third-party clients'),
   },
 })
 
 /**
- * Settings and the attribute that each is kept in. Keycloak: they show in both places, the field has precedence in an
- * update, and an update that replaces the attributes resets those that it does not state.
+ * The settings that are stored as attributes, with the names of these. Keycloak: returns both. In an update, the field takes precedence,
+ * and replacing the attributes resets the settings that are not in the body.
  */
 export const settingsStoredAsAttributes: Readonly<Record<string, string>> = {
   clientSessionIdleTimeout: 'clientSessionIdleTimeout',
@@ -341,19 +358,19 @@ export const settingsStoredAsAttributes: Readonly<Record<string, string>> = {
   scimApiEnabled: 'scimApiEnabled',
 }
 
-/** The known applications that can show one-time codes of the realm's policy. */
+/** Returns the applications that support the realm's policy for one-time codes. */
 export function listOtpApplications({
   otpPolicyType,
   otpPolicyDigits,
   otpPolicyAlgorithm,
   otpPolicyPeriod,
 }: Representation): string[] {
-  const timed = otpPolicyType === 'totp'
-  const usualPeriod = otpPolicyPeriod === 30
+  const isTimeBased = otpPolicyType === 'totp'
+  const hasDefaultPeriod = otpPolicyPeriod === 30
   return [
     'totpAppFreeOTPName',
-    ...(!timed || usualPeriod ? ['totpAppGoogleName'] : []),
-    ...(timed && usualPeriod && otpPolicyDigits === 6 && otpPolicyAlgorithm === 'HmacSHA1'
+    ...(!isTimeBased || hasDefaultPeriod ? ['totpAppGoogleName'] : []),
+    ...(isTimeBased && hasDefaultPeriod && otpPolicyDigits === 6 && otpPolicyAlgorithm === 'HmacSHA1'
       ? ['totpAppMicrosoftAuthenticatorName']
       : []),
   ]

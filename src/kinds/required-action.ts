@@ -2,7 +2,7 @@ import { requiredActionProviders } from './authentication-providers.ts'
 import { flag, integer, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: RequiredActionProviderRepresentation. Something that people may have to do at log-in. */
+/** Keycloak: RequiredActionProviderRepresentation. An action that users may be required to do at login. */
 export const requiredAction = defineKind({
   name: 'requiredAction',
   title: 'required action',
@@ -21,19 +21,19 @@ export const requiredAction = defineKind({
     config: {},
   }),
   fields: {
-    alias: text('Name of the action, such as UPDATE_PASSWORD; unique in its realm.'),
-    name: text('Name of the action as people see it.', { onPut: 'clear' }),
-    providerId: text('What is to be done; the same as the alias unless it says otherwise.', {
+    alias: text('Alias of the required action, such as UPDATE_PASSWORD, which is unique in the realm.'),
+    name: text('Display name of the required action.', { onPut: 'clear' }),
+    providerId: text('Provider of the required action. Default: the alias.', {
       provider: {
         label: 'provider',
         supported: requiredActionProviders,
-        consequence: 'log-ins that demand it fail',
+        consequence: 'logins that require it fail',
       },
       loginControl: 'onUpdate',
     }),
-    enabled: flag('Whether the action can be demanded.', { onPut: 'clear', loginRequirement: true }),
-    defaultAction: flag('Whether the action is demanded of everybody new.', { onPut: 'clear' }),
-    priority: integer('Place in the order of actions: lower comes first.', { onPut: 'clear' }),
-    config: textMap('Settings of the action, by name.', { onPut: 'replace', emptyIsAbsent: true }),
+    enabled: flag('Whether the required action is enabled.', { onPut: 'clear', loginRequirement: true }),
+    defaultAction: flag('Whether the required action is set for all new users.', { onPut: 'clear' }),
+    priority: integer('Order among required actions. The lowest comes first.', { onPut: 'clear' }),
+    config: textMap('Settings of the required action, by name.', { onPut: 'replace', emptyIsAbsent: true }),
   },
 })

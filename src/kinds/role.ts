@@ -4,13 +4,13 @@ import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
 
-/** Roles of the realm and of clients: `{realm: names, client: {<client id>: names}}`. */
+/** The schema of references to roles: `{realm: names, client: {<client id>: names}}`. */
 export const roleNames = z.strictObject({
-  realm: names.nullish().describe('Roles of the realm, by name.'),
-  client: z.record(z.string(), names).nullish().describe('Roles of clients, by client id and name.'),
+  realm: names.nullish().describe('Realm roles, by name.'),
+  client: z.record(z.string(), names).nullish().describe('Client roles, by client id and name.'),
 })
 
-/** Keycloak: RoleRepresentation. A role of the realm or of one client; a composite role contains others. */
+/** Keycloak: RoleRepresentation. A realm role or client role. A composite role includes others. */
 export const role = defineKind({
   name: 'role',
   title: 'role',
@@ -25,17 +25,21 @@ export const role = defineKind({
   parents: ['client'],
   parentOptional: true,
   fields: {
-    name: text('Name of the role; unique in its realm or client.'),
-    description: text('What the role allows.', { onPut: 'clear' }),
-    composite: flag('Whether the role contains other roles.', { computed: true, default: false }),
-    clientRole: flag('Whether the role belongs to a client.', { computed: true }),
-    containerId: text('Id of the realm or client that the role belongs to.', { computed: true }),
-    composites: structured(
-      roleNames,
-      'Roles that the role contains: realm roles by name, client roles by client id and name.',
-      { refersTo: 'role', relation: true, late: true, grants: true },
-    ),
-    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    name: text('Name of the role, which is unique in the realm or client.'),
+    description: text('Description of the role.', { onPut: 'clear' }),
+    composite: flag('Whether the role is composite, which means that it includes other roles.', {
+      computed: true,
+      default: false,
+    }),
+    clientRole: flag('Whether the role is a client role.', { computed: true }),
+    containerId: text('Id of the realm or client with the role.', { computed: true }),
+    composites: structured(roleNames, 'Composites: the roles that this role includes.', {
+      refersTo: 'role',
+      relation: true,
+      late: true,
+      grants: true,
+    }),
+    scopeParamRequired: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
   },
 })

@@ -1,20 +1,20 @@
-// What sources may touch, and which administrative power they give at most, as it is written in the settings.
+// The source permissions in the server settings.
 import { type AdminRole, adminRoles } from './admin-roles.ts'
 
-/** The limit of a source; what is absent is not limited. */
+/** The permissions of a source. An absent list is unrestricted. */
 export interface SourcePermissionSetting {
-  /** Its name; `*`: every other one. */
+  /** The name of the source; `*` for all other sources. */
   readonly source: string
   readonly realms?: readonly string[]
   readonly roles?: readonly AdminRole[]
 }
 
-/** Reads `<source>=<realms>:<roles>`, where realms and roles are separated with `|`, and `*` is all of them; undefined when it is none. */
+/** Parses `<source>=<realms>:<roles>`, with `|` between realms and roles, and `*` for all of them; undefined if the text is invalid. */
 export function parseSourcePermissions(text: string): SourcePermissionSetting | undefined {
   const [, source, realms, roles] = /^(.+)=([^=:]*):([^=:]*)$/.exec(text) ?? []
   if (source === undefined) return undefined
   const names = (part = '') => part.split('|').filter(Boolean)
-  const isRole = (name: string): name is AdminRole => (adminRoles as readonly string[]).includes(name)
+  const isRole = (name: string): name is AdminRole => adminRoles.some((role) => role === name)
   if (roles !== '*' && !names(roles).every(isRole)) return undefined
   return {
     source,

@@ -1,31 +1,31 @@
-// A realm as one tree, and the same as a list of objects. Children stand in their parent's field; a kind that may belong
-// to the realm or to a parent stands grouped, as roles do: `{realm: [...], client: {<client>: [...]}}`; a kind with a
-// parent field stands in a list of the realm, each object with the name of its parent.
+// A realm as a tree, and as a list of objects. In the tree, children are in a field of their parent. A kind whose objects belong to the realm
+// or to a parent is grouped, such as roles: `{realm: [...], client: {<client>: [...]}}`. Objects of a kind with a parent field are in a list
+// of the realm.
 import type { DocumentPath } from '../lib/source-position.ts'
 import { isKindName, kinds } from './index.ts'
-import type { Representation } from './json.ts'
+import { isList, isObject, type Json, type Representation, readObject } from './json.ts'
 import type { Key, Kind, KindName } from './kind.ts'
 
-/** The field of documents that says what an object was called before. */
+/** The field of documents with the former name of an object. */
 export const RENAMED_FROM = 'renamedFrom'
 
-/** An object cut out of a tree; its representation holds neither id nor children. */
+/** An object of a tree. Its representation contains neither the id nor children. */
 export interface TreeObject {
   readonly kind: KindName
   readonly key: Key
   readonly id?: string
-  /** In documents: what it was called before. */
+  /** The former name, in documents. */
   readonly renamedFrom?: string
   readonly representation: Representation
   readonly path: DocumentPath
 }
 
-/** The objects of a realm's tree: the realm first, then as they stand. What is not of the expected form is left in place. */
+/** Splits the tree of a realm into its objects: the realm first, then the others in their order. Values of other types stay in place. */
 export function splitTree(realm: Representation): TreeObject[] {
-  return split(kinds.realm, realm, [], undefined)
+  return splitNode(kinds.realm, realm, { path: [], parentKey: [] })
 }
 
-/** The tree that the objects make; parents before children. Objects without their parent in the list are left out. */
+/** Joins objects to a tree. Parents must come before children; children without their parent are omitted. */
 export function joinTree(objects: readonly TreeObject[]): Representation {
   const tree: Representation = {}
   const parents = new Map<string, Representation>()
@@ -37,19 +37,19 @@ export function joinTree(objects: readonly TreeObject[]): Representation {
       ...(parentField !== undefined && { [parentField]: key.at(-2)! }),
     }
     parents.set(formatAddress(kind, key), node)
+    const parent = findParent(key)
     if (kind === 'realm') Object.assign(tree, node)
-    else if (isGrouped(kinds[kind])) groupOf(tree, kind, key).push(node)
-    else if (parentField !== undefined) listIn(tree, fieldOf(kinds.realm, kind)).push(node)
+    else if (isGrouped(kinds[kind])) getGroup(tree, kind, key).push(node)
+    else if (parentField !== undefined || !parent) getList(tree, getChildField(kinds.realm, kind)).push(node)
     else {
-      const owner = key.length === 1 ? tree : parents.get(formatAddress(key[0] as KindName, key.slice(1, -1)))
-      const ownerKind = key.length === 1 ? kinds.realm : kinds[key[0] as KindName]
-      if (owner) listIn(owner, fieldOf(ownerKind, kind)).push(node)
+      const owner = parents.get(formatAddress(parent.kind, parent.key))
+      if (owner) getList(owner, getChildField(kinds[parent.kind], kind)).push(node)
     }
   }
   return tree
 }
 
-/** One text for one object of a realm. */
+/** Formats the kind and key of an object as a unique text. */
 export function formatAddress(kind: KindName, key: Key): string {
   return JSON.stringify([kind, ...key])
 }
@@ -60,60 +60,73 @@ export function findParent(key: Key): { kind: KindName; key: Key } | undefined {
   return rest.length && kind !== undefined && isKindName(kind) ? { kind, key: rest.slice(0, -1) } : undefined
 }
 
-/** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
+/** Returns the name of an object in messages: `client scope email`, `protocol mapper floor of client my-app`. */
 export function describeObject(kind: KindName, key: Key): string {
-  const { title, formatName: called = (name) => name } = kinds[kind]
-  const own = `${title} ${called(key.at(-1)!)}`
-  return key.length === 1 ? own : `${own} of ${describeObject(key[0] as KindName, key.slice(1, -1))}`
+  const { title, formatName = (name) => name } = kinds[kind]
+  const description = `${title} ${formatName(key.at(-1)!)}`
+  const parent = findParent(key)
+  return parent ? `${description} of ${describeObject(parent.kind, parent.key)}` : description
 }
 
-/** The natural key as it stands in a representation; empty where there is none. */
+/** Returns the natural key in a representation; empty if there is none. */
 export function readName(kind: Kind, { [kind.naturalKey]: name = null }: Representation): string {
   if (name === null || typeof name === 'object') return ''
   return kind.fields[kind.naturalKey]!.lowerCase ? String(name).toLowerCase() : String(name)
 }
 
-/** What an element of a list belongs to: what the list stands in, or what the element's parent field names. */
-export function readParentKey({ parents, parentField }: Kind, node: Representation, listOwner: Key): Key {
-  if (parentField === undefined) return listOwner
+/** Returns the kind and key of the parent of a list's element: the value of the parent field, or else the parent of the list. */
+export function readParentKey({ parents, parentField }: Kind, node: Representation, listParentKey: Key): Key {
+  if (parentField === undefined) return listParentKey
   const parent = kinds[parents[0]!]
   return [parent.name, readName(parent, { [parent.naturalKey]: node[parentField] ?? null })]
 }
 
-function split(kind: Kind, node: Representation, path: DocumentPath, parent: Key | undefined): TreeObject[] {
-  const { [kind.idField]: id, [RENAMED_FROM]: former, ...rest } = node
-  const own: Representation = {}
-  const nested: TreeObject[] = []
-  const key = [...(parent ?? []), readName(kind, node)]
-  for (const [field, value] of Object.entries(rest)) {
-    const child = Object.hasOwn(kind.children, field) ? kind.children[field] : undefined
-    if (!child || value === null) {
-      if (!child) own[field] = value
-      continue
-    }
-    const place = [...path, field]
-    const under = kind.name === 'realm' ? [] : [kind.name, ...key]
-    if (Array.isArray(value)) nested.push(...elements(child, value, place, under))
-    else if (isGrouped(kinds[child])) nested.push(...grouped(child, value as Representation, place))
-    else own[field] = value
-  }
-  const known = { ...(typeof id === 'string' && { id }), ...(typeof former === 'string' && { renamedFrom: former }) }
-  return [{ kind: kind.name, key, ...known, representation: own, path }, ...nested]
+/** A position in a tree. */
+interface TreePosition {
+  readonly path: DocumentPath
+  /** The kind and key of the parent; empty for the realm. */
+  readonly parentKey: Key
 }
 
-function elements(child: KindName, list: readonly unknown[], path: DocumentPath, under: Key): TreeObject[] {
-  return list.flatMap((one, at) => {
-    if (one === null || typeof one !== 'object') return []
-    const node = one as Representation
-    return split(kinds[child], node, [...path, at], readParentKey(kinds[child], node, under))
+function splitNode(kind: Kind, node: Representation, { path, parentKey }: TreePosition): TreeObject[] {
+  const { [kind.idField]: id, [RENAMED_FROM]: formerName, ...fields } = node
+  const representation: Representation = {}
+  const children: TreeObject[][] = []
+  const key = [...parentKey, readName(kind, node)]
+  const childrenKey = kind.name === 'realm' ? [] : [kind.name, ...key]
+  for (const [field, value] of Object.entries(fields)) {
+    const child = Object.hasOwn(kind.children, field) ? kind.children[field] : undefined
+    if (!child) representation[field] = value
+    else if (isList(value)) children.push(splitList(child, value, { path: [...path, field], parentKey: childrenKey }))
+    else if (isObject(value) && isGrouped(kinds[child])) children.push(splitGroups(child, value, [...path, field]))
+    else if (value !== null) representation[field] = value
+  }
+  const object: TreeObject = {
+    kind: kind.name,
+    key,
+    ...(typeof id === 'string' && { id }),
+    ...(typeof formerName === 'string' && { renamedFrom: formerName }),
+    representation,
+    path,
+  }
+  return [object, ...children.flat()]
+}
+
+function splitList(child: KindName, list: readonly Json[], { path, parentKey }: TreePosition): TreeObject[] {
+  return list.flatMap((node, at) => {
+    if (!isObject(node)) return []
+    return splitNode(kinds[child], node, {
+      path: [...path, at],
+      parentKey: readParentKey(kinds[child], node, parentKey),
+    })
   })
 }
 
-function grouped(child: KindName, groups: Representation, path: DocumentPath): TreeObject[] {
+function splitGroups(child: KindName, groups: Representation, path: DocumentPath): TreeObject[] {
   return Object.entries(groups).flatMap(([group, value]) => {
-    if (Array.isArray(value)) return elements(child, value, [...path, group], [])
-    return Object.entries((value ?? {}) as Representation).flatMap(([parent, list]) =>
-      Array.isArray(list) ? elements(child, list, [...path, group, parent], [group, parent]) : [],
+    if (isList(value)) return splitList(child, value, { path: [...path, group], parentKey: [] })
+    return Object.entries(readObject(value)).flatMap(([parent, list]) =>
+      isList(list) ? splitList(child, list, { path: [...path, group, parent], parentKey: [group, parent] }) : [],
     )
   })
 }
@@ -122,24 +135,28 @@ function isGrouped(kind: Kind): boolean {
   return kind.parentOptional === true
 }
 
-function groupOf(tree: Representation, kind: KindName, key: Key): unknown[] {
-  const field = fieldOf(kinds.realm, kind)
-  tree[field] ??= {}
-  const groups = tree[field] as Representation
-  if (key.length === 1) return listIn(groups, 'realm')
-  groups[key[0]!] ??= {}
-  return listIn(groups[key[0]!] as Representation, key[1]!)
+function getGroup(tree: Representation, kind: KindName, key: Key): Json[] {
+  const groups = getObject(tree, getChildField(kinds.realm, kind))
+  return key.length === 1 ? getList(groups, 'realm') : getList(getObject(groups, key[0]!), key[1]!)
 }
 
-function listIn(node: Representation, field: string): unknown[] {
-  // A field may be the name of a client, and a client may be called `constructor` or `__proto__`.
+/** Returns the object in a field, which is created if it is absent. */
+function getObject(node: Representation, field: string): Representation {
+  const object = readObject(node[field])
+  node[field] = object
+  return object
+}
+
+/** Returns the list in a field, which is created if it is absent. */
+function getList(node: Representation, field: string): Json[] {
+  // Not assigned, since a field may be the name of a client, such as `constructor` or `__proto__`.
   if (!Object.hasOwn(node, field))
     Object.defineProperty(node, field, { value: [], enumerable: true, configurable: true, writable: true })
-  return node[field] as unknown[]
+  return node[field] as Json[]
 }
 
-function fieldOf(owner: Kind, child: KindName): string {
-  const found = Object.entries(owner.children).find(([, kind]) => kind === child)
-  if (!found) throw new Error(`${owner.name} holds no ${child}`)
-  return found[0]
+function getChildField(parent: Kind, child: KindName): string {
+  const entry = Object.entries(parent.children).find(([, kind]) => kind === child)
+  if (!entry) throw new Error(`${parent.name} has no field for ${child}`)
+  return entry[0]
 }

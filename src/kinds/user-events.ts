@@ -1,7 +1,7 @@
-// Keycloak: the words of events of people. What can happen can fail: each type has one of the same name that ends in _ERROR.
+// Keycloak: the types of user events. Each has an error type with the suffix _ERROR.
 
-/** What realms keep that name no types. */
-const USUAL = [
+/** The types that realms store by default. */
+const DEFAULT_TYPES = [
   'AUTHREQID_TO_TOKEN',
   'CLIENT_DELETE',
   'CLIENT_INITIATED_ACCOUNT_LINKING',
@@ -57,8 +57,8 @@ const USUAL = [
   'VERIFY_PROFILE',
 ] as const
 
-/** What realms keep that name it. */
-const UNUSUAL = [
+/** The types that realms store only if enabledEventTypes contains them. */
+const OTHER_TYPES = [
   'CLIENT_INFO',
   'IDENTITY_PROVIDER_RESPONSE',
   'IDENTITY_PROVIDER_RETRIEVE_TOKEN',
@@ -74,23 +74,26 @@ const UNUSUAL = [
   'VERIFIABLE_CREDENTIAL_NONCE_REQUEST',
 ] as const
 
-/** Keycloak: of these, only that they happened is usual. */
-const FAILURES_UNUSUAL: readonly string[] = [
+/** Keycloak: their error types are not stored by default. */
+const TYPES_WITHOUT_DEFAULT_ERROR: readonly string[] = [
   'PERMISSION_TOKEN',
   'USER_DISABLED_BY_PERMANENT_LOCKOUT',
   'USER_DISABLED_BY_TEMPORARY_LOCKOUT',
 ]
 
-/** What happened, or was tried. */
-export type UserEventType = (typeof USUAL)[number] | (typeof UNUSUAL)[number]
+/** A type of user events, without error types. */
+export type UserEventType = (typeof DEFAULT_TYPES)[number] | (typeof OTHER_TYPES)[number]
 
-/** The type of an event that tells of a failure. */
+/** Returns the error type of a type. */
 export const toErrorType = (type: string): string => `${type}_ERROR`
 
-/** The types that are kept where a realm names none. */
-export const DEFAULT_EVENT_TYPES: readonly string[] = USUAL.flatMap((type) =>
-  FAILURES_UNUSUAL.includes(type) ? [type] : [type, toErrorType(type)],
+/** The types that realms store by default, with error types. */
+export const DEFAULT_EVENT_TYPES: readonly string[] = DEFAULT_TYPES.flatMap((type) =>
+  TYPES_WITHOUT_DEFAULT_ERROR.includes(type) ? [type] : [type, toErrorType(type)],
 )
 
-/** All types. */
-export const USER_EVENT_TYPES: readonly string[] = [...USUAL, ...UNUSUAL].flatMap((type) => [type, toErrorType(type)])
+/** All types, with error types. */
+export const USER_EVENT_TYPES: readonly string[] = [...DEFAULT_TYPES, ...OTHER_TYPES].flatMap((type) => [
+  type,
+  toErrorType(type),
+])

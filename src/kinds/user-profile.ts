@@ -1,82 +1,88 @@
-// What is known of the people of a realm: their attributes, who sees and changes each, and what it must look like.
+// The user profile: the attributes of users, with validation and permissions.
 import * as z from 'zod'
 import recorded from './built-in/user-profile.json' with { type: 'json' }
-import type { Json, Representation } from './json.ts'
+import { isList, isObject, type Json, type Representation } from './json.ts'
 
 const names = z.array(z.string())
 const settings = z.record(z.string(), z.json())
-const by = (what: string) => ({
-  roles: names.nullish().describe(`Whose ${what}: user and admin.`),
-  scopes: names.nullish().describe(`Client scopes with which it is ${what}.`),
-})
-
 const attribute = z.strictObject({
-  name: z.string().nullish().describe('Name of the attribute; unique.'),
-  displayName: z.string().nullish().describe('Name of the attribute as people see it.'),
-  validations: z.record(z.string(), settings.nullable()).nullish().describe('What a value must fulfil, by validator.'),
-  annotations: settings.nullish().describe('What pages should know of the attribute.'),
-  required: z.strictObject(by('need')).nullish().describe('When there must be a value; empty: always.'),
-  permissions: z
+  name: z.string().nullish().describe('Name of the attribute, which is unique.'),
+  displayName: z.string().nullish().describe('Display name of the attribute.'),
+  validations: z
+    .record(z.string(), settings.nullable())
+    .nullish()
+    .describe('Validators of values, with their settings.'),
+  annotations: settings.nullish().describe('Annotations for pages.'),
+  required: z
     .strictObject({
-      view: names.nullish().describe('Who sees the value: user and admin.'),
-      edit: names.nullish().describe('Who changes the value: user and admin.'),
+      roles: names.nullish().describe('Roles that must set a value: user and admin.'),
+      scopes: names.nullish().describe('Client scopes that require a value.'),
     })
     .nullish()
-    .describe('Who sees and changes the value.'),
-  selector: z
-    .strictObject({ scopes: names.nullish().describe('Client scopes of which one must be asked for.') })
+    .describe('When a value is required. An empty object: always. Absent: never.'),
+  permissions: z
+    .strictObject({
+      view: names.nullish().describe('Roles that can view the value: user and admin.'),
+      edit: names.nullish().describe('Roles that can edit the value: user and admin.'),
+    })
     .nullish()
-    .describe('When the attribute is asked for.'),
-  group: z.string().nullish().describe('The group of attributes that it stands in.'),
-  multivalued: z.boolean().nullish().describe('Whether there may be several values.'),
-  defaultValue: z.string().nullish().describe('Value of new people who state none.'),
+    .describe('Permissions on the attribute.'),
+  selector: z
+    .strictObject({ scopes: names.nullish().describe('Client scopes of which one must be requested.') })
+    .nullish()
+    .describe('When the attribute is used. Default: always.'),
+  group: z.string().nullish().describe('Attribute group.'),
+  multivalued: z.boolean().nullish().describe('Whether the attribute can have several values.'),
+  defaultValue: z.string().nullish().describe('Default value for new users.'),
 })
 
 const group = z.strictObject({
-  name: z.string().nullish().describe('Name of the group.'),
-  displayHeader: z.string().nullish().describe('Heading of the group.'),
-  displayDescription: z.string().nullish().describe('What people read below the heading.'),
-  annotations: settings.nullish().describe('What pages should know of the group.'),
+  name: z.string().nullish().describe('Name of the attribute group.'),
+  displayHeader: z.string().nullish().describe('Heading of the attribute group.'),
+  displayDescription: z.string().nullish().describe('Description below the heading.'),
+  annotations: settings.nullish().describe('Annotations for pages.'),
 })
 
 /** Keycloak: UPConfig. */
 export const profileSchema = z.strictObject({
-  attributes: z.array(attribute).nullish().describe('The attributes, in the order of forms.'),
-  groups: z.array(group).nullish().describe('Groups of attributes on pages.'),
+  attributes: z.array(attribute).nullish().describe('Attributes, in the order of forms.'),
+  groups: z.array(group).nullish().describe('Attribute groups.'),
   unmanagedAttributePolicy: z
     .enum(['ENABLED', 'ADMIN_EDIT', 'ADMIN_VIEW'])
     .nullish()
-    .describe('Who may use other attributes; absent: nobody.'),
+    .describe(
+      'Permissions on unmanaged attributes: view and edit by users and administrators (ENABLED), edit by administrators, or view by administrators. Absent: none.',
+    ),
 })
 
-/** Keycloak: UserProfileMetadata. What somebody who fills in a form needs to know of the profile. */
+/** Keycloak: UserProfileMetadata. The part of the user profile that a form needs. */
 export const profileMetadata = z.object({
   attributes: z
     .array(
       z.object({
         name: z.string().describe('Name of the attribute.'),
-        displayName: z.string().describe('Name of the attribute as people see it.'),
-        required: z.boolean().describe('Whether there must be a value.'),
+        displayName: z.string().describe('Display name of the attribute.'),
+        required: z.boolean().describe('Whether a value is required.'),
         readOnly: z.boolean().describe('Whether the value cannot be changed.'),
-        annotations: settings.optional().describe('What pages should know of the attribute.'),
-        validators: z.record(z.string(), settings).describe('What a value must fulfil.'),
-        group: z.string().optional().describe('The group of attributes that it stands in.'),
-        multivalued: z.boolean().describe('Whether there may be several values.'),
-        defaultValue: z.string().optional().describe('Value of new people who state none.'),
+        annotations: settings.optional().describe('Annotations for pages.'),
+        validators: z.record(z.string(), settings).describe('Validators of values, with their settings.'),
+        group: z.string().optional().describe('Attribute group.'),
+        multivalued: z.boolean().describe('Whether the attribute can have several values.'),
+        defaultValue: z.string().optional().describe('Default value for new users.'),
       }),
     )
-    .describe('The attributes that the caller may see.'),
-  groups: z.array(settings).describe('Groups of attributes on pages.'),
+    .describe('Attributes that the caller can view.'),
+  groups: z.array(settings).describe('Attribute groups.'),
 })
 
-/** A profile that says everything that holds. */
+/** A user profile with all defaults. */
 export type UserProfile = {
   readonly attributes?: readonly ProfileAttribute[]
   readonly groups: readonly Representation[]
   readonly unmanagedAttributePolicy?: string
 }
 
-/** An attribute of people. */
+/** An attribute of a user profile, with all defaults. */
 export type ProfileAttribute = {
   readonly name: string
   readonly displayName?: string
@@ -90,31 +96,35 @@ export type ProfileAttribute = {
   readonly defaultValue?: string
 }
 
-/** The profile of a realm that states none. */
-export const defaultUserProfile = recorded as unknown as UserProfile
+/** The user profile of a realm that does not declare one. */
+export const defaultUserProfile: UserProfile = recorded
 
-/** The profile with what holds where it says nothing, and without what is null. */
-export function completeUserProfile(stated: z.infer<typeof profileSchema>): UserProfile {
-  const { attributes, groups } = stated
-  return withoutNulls({
-    ...(stated as Representation),
-    ...(attributes && { attributes: attributes.map((one) => wholeAttribute(one as Representation)) }),
-    groups: (groups ?? []) as Json,
-  }) as unknown as UserProfile
+type DeclaredProfile = z.infer<typeof profileSchema>
+
+/** Adds the defaults to a user profile, and removes nulls. */
+export function completeUserProfile({ attributes, groups, ...rest }: DeclaredProfile): UserProfile {
+  const profile = removeNulls({
+    ...rest,
+    ...(attributes && { attributes: attributes.map(completeAttribute) }),
+    groups: groups ?? [],
+  })
+  return profile as UserProfile
 }
 
-function wholeAttribute(stated: Representation): Representation {
-  const { permissions } = stated
+function completeAttribute({ permissions, ...attribute }: NonNullable<DeclaredProfile['attributes']>[number]): Json {
   return {
     multivalued: false,
-    ...(withoutNulls(stated) as Representation),
-    ...(permissions && { permissions: { view: [], edit: [], ...(withoutNulls(permissions) as Representation) } }),
+    ...removeNulls(attribute),
+    ...(permissions && { permissions: { view: [], edit: [], ...removeNulls(permissions) } }),
   }
 }
 
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (value === null || typeof value !== 'object') return value
-  const entries = Object.entries(value).filter(([, one]) => one !== null && one !== undefined)
-  return Object.fromEntries(entries.map(([name, one]) => [name, withoutNulls(one)]))
+function removeNulls(object: object): Representation {
+  const entries = Object.entries(object).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(entries.map(([name, value]) => [name, removeNestedNulls(value)]))
+}
+
+function removeNestedNulls(value: Json): Json {
+  if (isList(value)) return value.map(removeNestedNulls)
+  return isObject(value) ? removeNulls(value) : value
 }

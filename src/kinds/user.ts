@@ -15,33 +15,32 @@ import {
 import { groupPaths, mappedRoles } from './group.ts'
 import { defineKind } from './kind.ts'
 
-/** Keycloak: CredentialRepresentation, with what earlier versions kept beside `secretData` and `credentialData`. */
+/** Keycloak: CredentialRepresentation, with the fields of early versions that `secretData` and `credentialData` replaced. */
 const credential = {
   id: text('Id of the credential.'),
-  type: text('Kind of credential: password, otp, webauthn, recovery-authn-codes and so on.'),
-  userLabel: text('What the person calls it.'),
-  createdDate: timestamp('When it was made; milliseconds since 1970.'),
-  priority: integer('Place among the credentials of the person: lower is preferred.'),
-  value: text('A password in the clear, which is hashed before it is kept.', { secret: true }),
-  temporary: flag('Whether the person must choose another password at the next log-in.'),
-  secretData: text(
-    'What is secret of the credential, as JSON: a hash with its salt, or the secret of one-time codes.',
-    { secret: true },
-  ),
-  credentialData: text('The rest, as JSON: algorithm and its parameters.'),
-  federationLink: text('Keycloak: id of the user store that keeps it.'),
-  algorithm: text('Keycloak: of an earlier form; see credentialData.'),
-  hashedSaltedValue: text('Keycloak: of an earlier form; see secretData.', { secret: true }),
-  salt: text('Keycloak: of an earlier form; see secretData.', { secret: true }),
-  hashIterations: integer('Keycloak: of an earlier form; see credentialData.'),
-  counter: integer('Keycloak: of an earlier form; see credentialData.'),
-  digits: integer('Keycloak: of an earlier form; see credentialData.'),
-  period: integer('Keycloak: of an earlier form; see credentialData.'),
-  device: text('Keycloak: of an earlier form; ignored.'),
-  config: textListMap('Keycloak: of an earlier form; ignored.'),
+  type: text('Type of the credential: password, otp, webauthn, recovery-authn-codes and others.'),
+  userLabel: text('Label that the user gave the credential.'),
+  createdDate: timestamp('Time of creation, in milliseconds since 1970.'),
+  priority: integer('Priority among the credentials of the user. The lowest one is preferred.'),
+  value: text('Password in plain text, which is stored as a hash.', { secret: true }),
+  temporary: flag('Whether the user must change the password at the next login.'),
+  secretData: text('Secret part of the credential, as JSON: a hash with its salt, or the secret of one-time codes.', {
+    secret: true,
+  }),
+  credentialData: text('Public part of the credential, as JSON: algorithm and parameters.'),
+  federationLink: text('Keycloak: id of the user federation provider with the credential.'),
+  algorithm: text('Keycloak: legacy field; use credentialData.'),
+  hashedSaltedValue: text('Keycloak: legacy field; use secretData.', { secret: true }),
+  salt: text('Keycloak: legacy field; use secretData.', { secret: true }),
+  hashIterations: integer('Keycloak: legacy field; use credentialData.'),
+  counter: integer('Keycloak: legacy field; use credentialData.'),
+  digits: integer('Keycloak: legacy field; use credentialData.'),
+  period: integer('Keycloak: legacy field; use credentialData.'),
+  device: text('Keycloak: legacy field, ignored.'),
+  config: textListMap('Keycloak: legacy field, ignored.'),
 }
 
-/** Keycloak: UserRepresentation. A person, or the account of a client. */
+/** Keycloak: UserRepresentation. A user, or the service account of a client. */
 export const user = defineKind({
   name: 'user',
   title: 'user',
@@ -56,32 +55,32 @@ export const user = defineKind({
   },
   defaults: () => ({ enabled: false, emailVerified: false, notBefore: 0 }),
   fields: {
-    username: lowerCaseText('Name of the person at log-in; unique in the realm, in any case.'),
+    username: lowerCaseText('Username, which is unique in the realm, regardless of case.'),
     firstName: text('First name.'),
     lastName: text('Last name.'),
-    email: lowerCaseText('Mail address.', { credential: true }),
-    emailVerified: flag('Whether the mail address is known to be theirs.'),
-    attributes: textListMap('Further facts, lists of texts by name.', { onPut: 'replace' }),
-    enabled: flag('Whether the person can log in.', { credential: true }),
-    createdTimestamp: timestamp('When the account was made; milliseconds since 1970.', { generated: true }),
-    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
-    requiredActions: textSet('What the person must do at the next log-in, such as UPDATE_PASSWORD.', {
+    email: lowerCaseText('Email address.', { credential: true }),
+    emailVerified: flag('Whether the email address is verified.'),
+    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace' }),
+    enabled: flag('Whether the user is enabled. A disabled user cannot log in.', { credential: true }),
+    createdTimestamp: timestamp('Time of creation, in milliseconds since 1970.', { generated: true }),
+    notBefore: integer('Tokens issued before this time are invalid. In seconds since 1970; 0 for no limit.'),
+    requiredActions: textSet('Required actions at the next login, such as UPDATE_PASSWORD.', {
       appliedOnChange: true,
     }),
-    credentials: objectList(credential, 'What the person proves who they are with.', {
+    credentials: objectList(credential, 'Credentials of the user.', {
       storedSeparately: true,
       secret: true,
       appliedOnChange: true,
       credential: true,
     }),
     ...mappedRoles,
-    groups: groupPaths('Groups that the person belongs to, by path.', { grants: true }),
-    organizations: textSet('Organizations that the person belongs to, by alias.', {
+    groups: groupPaths('Groups of the user, by path.', { grants: true }),
+    organizations: textSet('Organizations of the user, by alias.', {
       refersTo: 'organization',
       relation: true,
       isSeparate: true,
     }),
-    managedBy: textSet('Those of these organizations that made the account, which ends with the membership.', {
+    managedBy: textSet('Organizations that manage the user, who is deleted when the membership ends.', {
       refersTo: 'organization',
       relation: true,
       isSeparate: true,
@@ -89,42 +88,45 @@ export const user = defineKind({
     federatedIdentities: objectList(
       {
         identityProvider: text('Alias of the identity provider.', { refersTo: 'identityProvider' }),
-        userId: text('Id of the person there.'),
-        userName: text('Name of the person there.'),
+        userId: text('User id at the identity provider.'),
+        userName: text('Username at the identity provider.'),
       },
-      'Accounts of the person at identity providers.',
+      'Linked accounts at identity providers.',
       { storedSeparately: true, elementKey: 'identityProvider', credential: true },
     ),
     clientConsents: objectList(
       {
-        clientId: text('Client that the person agreed to.', { refersTo: 'client' }),
-        grantedClientScopes: textSet('Client scopes that they agreed to.', { refersTo: 'clientScope' }),
-        createdDate: timestamp('When they agreed; milliseconds since 1970.'),
-        lastUpdatedDate: timestamp('When they changed it; milliseconds since 1970.'),
-        grantedRealmRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true }),
+        clientId: text('Client that the user consented to, by client id.', { refersTo: 'client' }),
+        grantedClientScopes: textSet('Client scopes that the user consented to.', { refersTo: 'clientScope' }),
+        createdDate: timestamp('Time of the consent, in milliseconds since 1970.'),
+        lastUpdatedDate: timestamp('Time of the last change, in milliseconds since 1970.'),
+        grantedRealmRoles: textSet('Keycloak: legacy field, ignored.', { computed: true }),
       },
-      'What the person lets clients learn.',
+      'Consents of the user.',
       { storedSeparately: true, elementKey: 'clientId', optionalMembers: ['createdDate', 'lastUpdatedDate'] },
     ),
-    federationLink: text('Id of the user store that the person comes from.', { credential: true }),
-    serviceAccountClientId: text('Client whose account this is.', { refersTo: 'client', credential: true }),
+    federationLink: text('Id of the user federation provider that the user comes from.', { credential: true }),
+    serviceAccountClientId: text('Client whose service account the user is, by client id.', {
+      refersTo: 'client',
+      credential: true,
+    }),
 
-    access: flagMap('What the caller may do with the person.', { computed: true }),
-    origin: text('Where the person comes from.', { computed: true }),
-    self: text('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
-    totp: flag('Whether the person has one-time codes.', { computed: true }),
-    disableableCredentialTypes: textSet('Kinds of credentials that can be switched off.', { computed: true }),
-    userProfileMetadata: opaque('What the profile says of the attributes.', { computed: true }),
+    access: flagMap('Permissions of the caller on the user.', { computed: true }),
+    origin: text('Origin of the user.', { computed: true }),
+    self: text('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
+    totp: flag('Whether the user has a credential for one-time codes.', { computed: true }),
+    disableableCredentialTypes: textSet('Types of credentials that can be disabled.', { computed: true }),
+    userProfileMetadata: opaque('User profile metadata of the attributes.', { computed: true }),
     applicationRoles: structured(
       z.record(z.string(), z.array(z.string())),
-      'Keycloak: of an earlier form; in documents it counts where there are no clientRoles.',
+      'Keycloak: legacy field; in documents, clientRoles if these are not declared.',
       { computed: true, legacy: true },
     ),
-    socialLinks: opaque('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    socialLinks: opaque('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
   },
 })
 
-/** Whether a new user has exactly the roles that are declared, be they none. Keycloak: the default role is one of them, or not given. */
+/** Whether a new user gets exactly the declared roles, which may be none. Keycloak: the default role must then be declared too. */
 export function declaresRoles({ realmRoles, clientRoles }: Readonly<Record<string, unknown>>): boolean {
   return realmRoles !== undefined || clientRoles !== undefined
 }

@@ -1,26 +1,26 @@
-import type { Json } from './json.ts'
+import { isList, type Json } from './json.ts'
 
-/** How many values are known, and how long they may be: what is common among many objects is short, and met soon. */
-const KNOWN = 20_000
-const LENGTH = 100
+/** The maximum number of retained values, and the maximum length of their JSON texts. Values that repeat are short and appear early. */
+const MAX_VALUES = 20_000
+const MAX_LENGTH = 100
 
 /**
- * Gives the same value for values that say the same, so that what many objects say takes the room of one; nobody may change
- * it. A list comes back without the room that it was given to grow.
+ * Creates a function that returns the same instance for equal values, so that equal values of many objects are stored once. Lists are
+ * copied without spare capacity. The values must not be changed.
  */
 export function createValueInterner(): (value: Json) => Json {
-  const known = new Map<string, Json>()
+  const instances = new Map<string, Json>()
   return (value) => {
-    if (typeof value !== 'string' && !Array.isArray(value)) return value
+    if (typeof value !== 'string' && !isList(value)) return value
     const text = typeof value === 'string' ? `"${value}` : JSON.stringify(value)
-    const same = known.get(text)
-    if (same !== undefined) return same
-    const own = Array.isArray(value) ? exact(value) : value
-    if (known.size < KNOWN && text.length < LENGTH) known.set(text, own)
-    return own
+    const existing = instances.get(text)
+    if (existing !== undefined) return existing
+    const instance = isList(value) ? copyList(value) : value
+    if (instances.size < MAX_VALUES && text.length < MAX_LENGTH) instances.set(text, instance)
+    return instance
   }
 }
 
-function exact(list: readonly Json[]): Json[] {
-  return list.map((one) => (Array.isArray(one) ? exact(one) : one))
+function copyList(list: readonly Json[]): Json[] {
+  return list.map((element) => (isList(element) ? copyList(element) : element))
 }

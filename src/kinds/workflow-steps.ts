@@ -1,6 +1,6 @@
-// Keycloak: what workflows can begin with, ask and do.
+// Keycloak: the events, conditions and steps of workflows.
 
-/** What a step acts on; `any`: on what the other steps act on. */
+/** The types of steps, with the objects that they are for; `any` for those of the other steps. */
 export const stepTypes: Readonly<Record<string, 'USERS' | 'CLIENTS' | 'any'>> = {
   'add-required-action': 'USERS',
   'delete-client': 'CLIENTS',
@@ -19,7 +19,7 @@ export const stepTypes: Readonly<Record<string, 'USERS' | 'CLIENTS' | 'any'>> = 
   'unlink-user': 'USERS',
 }
 
-/** What workflows can begin with; written with underscores, in any case. */
+/** The events that start workflows. In a workflow, they are written with underscores and in any case. */
 export const workflowEvents: ReadonlySet<string> = new Set([
   'client-authenticated',
   'client-created',
@@ -33,7 +33,7 @@ export const workflowEvents: ReadonlySet<string> = new Set([
   'user-role-revoked',
 ])
 
-/** What workflows can ask. */
+/** The conditions of workflows. */
 export const workflowConditions: ReadonlySet<string> = new Set([
   'has-identity-provider-link',
   'has-role',

@@ -7,7 +7,7 @@ const settings = z.record(
   z.union([z.string(), z.number().transform(String), z.boolean(), z.array(z.string())]),
 )
 
-/** Keycloak: WorkflowRepresentation. What is to be done with people or clients when something happens, step by step. */
+/** Keycloak: WorkflowRepresentation. Steps for users or clients that an event or a schedule starts. */
 export const workflow = defineKind({
   name: 'workflow',
   title: 'workflow',
@@ -17,44 +17,48 @@ export const workflow = defineKind({
   hasNoAdminEvents: true,
   ignoresUnknownFields: true,
   fields: {
-    name: text('Name of the workflow; unique in the realm.'),
-    enabled: flag('Whether the workflow runs.', { onPut: 'clear' }),
-    on: text('What it begins with, such as user_created; absent: only by hand.', { onPut: 'clear' }),
+    name: text('Name of the workflow, which is unique in the realm.'),
+    enabled: flag('Whether the workflow is enabled.', { onPut: 'clear' }),
+    on: text('Event that starts the workflow, such as user_created. Absent: it is only started manually.', {
+      onPut: 'clear',
+    }),
     schedule: structured(
       objectSchema({
-        after: text('How long to wait from one look to the next, such as 1d.'),
-        'batch-size': integer('For how many at a time it begins.'),
+        after: text('Interval of the schedule, such as 1d.'),
+        'batch-size': integer('Number of users or clients per run.'),
       }),
-      'When it begins for those who fulfil its condition.',
+      'Schedule of the workflow, for all users or clients that meet its condition.',
       { onPut: 'clear' },
     ),
     concurrency: structured(
       objectSchema({
-        'cancel-in-progress': text('When a run that is under way ends: true, or an event.'),
-        'restart-in-progress': text('When a run that is under way begins again: true, or an event.'),
+        'cancel-in-progress': text('When a running workflow is cancelled: true, or an event.'),
+        'restart-in-progress': text('When a running workflow is restarted: true, or an event.'),
       }),
-      'What becomes of a run that is under way.',
+      'Effect of an event on a running workflow.',
       { onPut: 'clear' },
     ),
-    if: text('Whom it is for, such as has-role(clerk) and not is-member-of(/staff).', { onPut: 'clear' }),
+    if: text('Condition for users or clients, such as has-role(clerk) and not is-member-of(/staff).', {
+      onPut: 'clear',
+    }),
     steps: objectList(
       {
         id: text('Id of the step.', { computed: true }),
-        uses: text('What is done, such as disable-user.', {
+        uses: text('Type of the step, such as disable-user.', {
           provider: {
             label: 'step',
             supported: new Set<string>(),
-            consequence: 'workflows with it are kept, and not carried out',
+            consequence: 'workflows with it are stored only',
           },
         }),
-        after: text('How long to wait before it: milliseconds, 30d, PT1H and the like.'),
+        after: text('Delay before the step: milliseconds, or a duration such as 30d or PT1H.'),
         with: structured(settings, 'Settings of the step, by name.'),
-        'scheduled-at': timestamp('When it is due.', { computed: true }),
-        status: text('How it stands.', { computed: true }),
+        'scheduled-at': timestamp('Time when the step is due, in milliseconds since 1970.', { computed: true }),
+        status: text('Status of the step.', { computed: true }),
       },
-      'What is done, in this order.',
+      'Steps of the workflow, in order.',
       { onPut: 'clear' },
     ),
-    state: opaque('What is wrong with it.', { computed: true }),
+    state: opaque('Errors of the workflow.', { computed: true }),
   },
 })

@@ -33,7 +33,10 @@ export async function readActionToken(
  * Uses up an action token, and returns why it is rejected; undefined if it is valid. The user is checked again, since the
  * email address may have changed after the token was read. Two statements.
  */
-export async function redeemActionToken(context: Context, token: ActionToken): Promise<ActionTokenRejection | undefined> {
+export async function redeemActionToken(
+  context: Context,
+  token: ActionToken,
+): Promise<ActionTokenRejection | undefined> {
   if (!(await consumeActionToken(context, token))) return 'used'
   return (await isUserUnchanged(context, token)) ? undefined : 'invalid'
 }

@@ -1,5 +1,5 @@
-import type { ClientCall, RealmEndpoint } from './client-call.ts'
 import { authenticateClient, type TokenRequest } from './client-authentication/authenticate-client.ts'
+import type { ClientCall, RealmEndpoint } from './client-call.ts'
 import { type EventDraft, withUserEvent } from './event-draft.ts'
 import { getEnabledRealm, requireHttps } from './oidc-realm.ts'
 import { checkOrigin } from './web-origins.ts'

@@ -30,7 +30,11 @@ export interface ConsentRequest {
 /** Returns what a client requests of a user with a scope parameter, and what the user granted before. Two statements. */
 export async function findConsentRequest(
   context: Context,
-  { client, scope, user }: { readonly client: LiveObject; readonly scope: string; readonly user: { readonly id: string } },
+  {
+    client,
+    scope,
+    user,
+  }: { readonly client: LiveObject; readonly scope: string; readonly user: { readonly id: string } },
 ): Promise<ConsentRequest> {
   const requested = parseScope(scope)
   const { defaultClientScopes = [], optionalClientScopes = [] } = viewClient(client)

@@ -1,5 +1,5 @@
 import { toHeaderValue } from '../lib/http/headers.ts'
-import { RuntimeRefusal, type RefusalEvent } from '../service/context/errors.ts'
+import { type RefusalEvent, RuntimeRefusal } from '../service/context/errors.ts'
 
 /** An error response of an OAuth endpoint. RFC 6749, section 5.2. It must not contain a secret. */
 export class OAuthError extends RuntimeRefusal {

@@ -34,8 +34,7 @@ export interface OidcRealm extends RealmRow {
 /** Returns an enabled realm. Throws OAuthError where it does not exist or is disabled. */
 export async function getEnabledRealm(service: Service, name: string): Promise<OidcRealm> {
   const realm = await getOidcRealm(service, name)
-  if (realm.settings.enabled !== true)
-    throw new OAuthError(403, 'access_denied', { description: 'Realm not enabled' })
+  if (realm.settings.enabled !== true) throw new OAuthError(403, 'access_denied', { description: 'Realm not enabled' })
   return realm
 }
 

@@ -1,10 +1,15 @@
 // The signing keys of a realm, read from its key provider components.
 import { findFallbackKeyProvider } from '../kinds/key-providers.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
-import { addFallbackKey, storeGeneratedConfig, listKeyComponents, type GeneratedConfig } from '../service/login/key-components.ts'
+import {
+  addFallbackKey,
+  type GeneratedConfig,
+  listKeyComponents,
+  storeGeneratedConfig,
+} from '../service/login/key-components.ts'
 import { generateMissingConfig } from '../service/realms/key-generation.ts'
-import { type RealmKey, parseRealmKey } from '../service/realms/realm-keys.ts'
-import { type ValueAtRevision, cachePerRevision, type RealmRevision, requireSameRealm } from './revision-cache.ts'
+import { parseRealmKey, type RealmKey } from '../service/realms/realm-keys.ts'
+import { cachePerRevision, type RealmRevision, requireSameRealm, type ValueAtRevision } from './revision-cache.ts'
 
 interface CachedKeys {
   /** Highest priority first. */

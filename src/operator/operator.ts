@@ -4,7 +4,7 @@ import type { WorkQueue } from '../lib/timing/work-queue.ts'
 import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
-import type { LeaseCandidate, LeaseHolding } from '../service/operations/leases.ts'
+import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import type { Cluster } from './cluster.ts'
 import { desired } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
@@ -46,9 +46,9 @@ const RESOURCES = 'resources'
 /** Applies resources while this process has the lease. */
 export function operator(service: Service, options: OperatorOptions): LeaseCandidate {
   return {
-    begin: (lease) => new Operator(service, options, lease),
-    waits: (holder) => options.say(`The server ${holder} applies the resources of ${options.cluster.server}.`),
-    failed: options.failed,
+    start: (lease) => new Operator(service, options, lease),
+    onNewHolder: (holder) => options.say(`The server ${holder} applies the resources of ${options.cluster.server}.`),
+    onError: options.failed,
   }
 }
 
@@ -60,7 +60,7 @@ interface Controllers {
   readonly git: GitSourceController
 }
 
-class Operator implements LeaseHolding {
+class Operator implements LeaseWork {
   readonly #service: Service
   readonly #options: OperatorOptions
   readonly #lease: Lease

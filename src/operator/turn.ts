@@ -27,7 +27,11 @@ export async function turnOf(
   const { pendingApproval } = result
   if (!pendingApproval || !holder || holder.resource.metadata.annotations?.[APPROVED] !== pendingApproval.plan)
     return { result }
-  await recordApproval(service, { actor: approverOf(holder.resource) }, pendingApproval.plan, false)
+  await recordApproval(
+    service,
+    { actor: approverOf(holder.resource) },
+    { plan: pendingApproval.plan, withCredentials: false },
+  )
   return { result: await runRealm(service, realm, options) }
 }
 

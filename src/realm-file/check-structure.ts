@@ -98,8 +98,10 @@ class StructureCheck {
   #checkGroups(child: Kind, value: Json, position: ListPosition): Json {
     const { path, owner, field } = position
     if (!isObject(value)) {
-      const others = child.parents.map((parent) => `those of a ${kinds[parent].title} under "${parent}" and its name`)
-      const advice = `put ${child.title}s of the realm under "realm", ${others.join(', ')}`
+      const parentAdvice = child.parents.map(
+        (parent) => `those of a ${kinds[parent].title} under "${parent}" and its name`,
+      )
+      const advice = `put ${child.title}s of the realm under "realm", ${parentAdvice.join(', ')}`
       this.#report(path, `${owner}: ${field} must be an object, not ${describeType(value)}: ${advice}`)
       return null
     }

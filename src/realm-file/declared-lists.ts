@@ -1,5 +1,5 @@
 // The lists of objects that a document declares, also empty ones. With `prune: all`, objects that are not in such a list are deleted.
-import { componentName, parentComponentPath } from '../kinds/component.ts'
+import { getParentComponentPath, parseComponentPath } from '../kinds/component.ts'
 import { kinds } from '../kinds/index.ts'
 import { isList, isObject, type Json, type Representation, readObject } from '../kinds/json.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
@@ -26,7 +26,7 @@ const NEVER_AUTHORITATIVE: ReadonlySet<KindName> = new Set([
 ])
 
 /**
- * Returns the lists of a realm that passed `checkStructure`. `isWritten` tells whether the document itself declares a list at a path, since
+ * Returns the lists of a realm that passed `checkStructure`. `isWritten` returns whether the document itself declares a list at a path, since
  * format converters create lists too.
  */
 export function listDeclaredLists(realm: Representation, isWritten: (path: DocumentPath) => boolean): DeclaredList[] {
@@ -45,7 +45,7 @@ export function listDeclaredComponentLists(components: Json | undefined): Declar
 export function isInList({ kind, parentKey, providerType }: DeclaredList, key: Key): boolean {
   if (providerType !== undefined) {
     const path = key.at(-1)!
-    return parentComponentPath(path) === '' && componentName(path).providerType === providerType
+    return getParentComponentPath(path) === '' && parseComponentPath(path).providerType === providerType
   }
   return kinds[kind].parentField !== undefined || JSON.stringify(key.slice(0, -1)) === JSON.stringify(parentKey)
 }
@@ -55,13 +55,13 @@ interface LocatedList {
   readonly path: DocumentPath
 }
 
-/** The position in the tree of a realm. */
-interface TreePosition {
+/** The parent and the path of a list or object. */
+interface ListContext {
   readonly parentKey: Key
   readonly path: DocumentPath
 }
 
-function* listsOf(kind: Kind, node: Representation, { parentKey, path }: TreePosition): Generator<LocatedList> {
+function* listsOf(kind: Kind, node: Representation, { parentKey, path }: ListContext): Generator<LocatedList> {
   const key = [...parentKey, readName(kind, node)]
   const childrenKey = kind.name === 'realm' ? [] : [kind.name, ...key]
   for (const [field, child] of Object.entries(kind.children)) {
@@ -84,7 +84,7 @@ function* groupedLists(child: KindName, groups: Representation, path: DocumentPa
 function* listWithNested(
   kind: KindName,
   list: readonly Json[],
-  { parentKey, path }: TreePosition,
+  { parentKey, path }: ListContext,
 ): Generator<LocatedList> {
   yield { list: { kind, parentKey }, path }
   if (!Object.keys(kinds[kind].children).length) return

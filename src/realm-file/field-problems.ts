@@ -126,9 +126,9 @@ function findIntendedField(kind: Kind, path: DocumentPath, key: string): string 
 /** Returns the names of the fields that documents may declare, of the object or of the elements of a field. */
 function listFieldNames(kind: Kind, path: DocumentPath): string[] {
   if (path.length) return listMemberNames(kind.fields[String(path[0])])
-  const others = { ...kind.children, ...kind.alternativeFields, [kind.idField]: '', [RENAMED_FROM]: '' }
-  return Object.keys({ ...kind.fields, ...others }).filter(
-    (name) => Object.hasOwn(others, name) || !kind.fields[name]?.computed || name === kind.parentField,
+  const additional = { ...kind.children, ...kind.alternativeFields, [kind.idField]: '', [RENAMED_FROM]: '' }
+  return Object.keys({ ...kind.fields, ...additional }).filter(
+    (name) => Object.hasOwn(additional, name) || !kind.fields[name]?.computed || name === kind.parentField,
   )
 }
 

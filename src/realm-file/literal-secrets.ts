@@ -8,7 +8,7 @@ import { parseGeneratedSecret } from './variables.ts'
 
 const NONE: readonly string[] = []
 
-/** Returns the paths of declared secrets that are in plain text. `isFromVariable` tells whether the text at a path comes from a variable. */
+/** Returns the paths of declared secrets that are in plain text. `isFromVariable` returns whether the text at a path comes from a variable. */
 export function listLiteralSecrets(
   kind: Kind,
   fields: FlatFields,

@@ -14,7 +14,7 @@ export interface SplitDocument {
   readonly converted: ConvertedRealm
   /** All objects, the realm first. */
   readonly tree: readonly TreeObject[]
-  /** The objects that the document declares, without those that only tell where a declared object belongs. */
+  /** The objects that the document declares, without the realm and the parent that a resource only refers to. */
   readonly declared: readonly TreeObject[]
   readonly warnings: readonly DocumentWarning[]
   /** The declared lists of objects. */

@@ -3,9 +3,9 @@ import { kinds } from '../../src/kinds/index.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const { call, make, realm } = await testServer()
 const { service, statements } = await testService()
@@ -22,14 +22,14 @@ interface Event {
   readonly details?: Record<string, string>
 }
 
-/** The events of a realm, the oldest first. */
-const events = async (path: string, query = ''): Promise<Event[]> =>
+/** Returns the admin events of a realm, the oldest first. */
+const listEvents = async (path: string, query = ''): Promise<Event[]> =>
   (await call('GET', `${path}/admin-events?direction=asc${query}`)).body
-const brief = (found: readonly Event[]) =>
-  found.map(({ operationType, resourceType, resourcePath }) => `${operationType} ${resourceType} ${resourcePath}`)
+const brief = (events: readonly Event[]) =>
+  events.map(({ operationType, resourceType, resourcePath }) => `${operationType} ${resourceType} ${resourcePath}`)
 const below = (path: string, address: string) => address.replace(`${path}/`, '')
 
-test('each change leaves an event that says what was done, to what, by whom', async () => {
+test('each change creates an admin event with the operation, the resource and the caller', async () => {
   const path = await realm(KEPT)
   const scope = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect', description: null })
   await call('PUT', scope, { body: { name: 'orders', description: 'Orders' } })
@@ -38,9 +38,9 @@ test('each change leaves an event that says what was done, to what, by whom', as
   const role = await make(`${client}/roles`, { name: 'buyer' })
   await call('DELETE', role)
   await call('DELETE', client)
-  const found = await events(path)
+  const events = await listEvents(path)
   const [at, of] = [below(path, scope), below(path, client)]
-  expect(brief(found)).toEqual([
+  expect(brief(events)).toEqual([
     `CREATE CLIENT_SCOPE ${at}`,
     `UPDATE CLIENT_SCOPE ${at}`,
     `CREATE CLIENT ${of}`,
@@ -49,7 +49,7 @@ test('each change leaves an event that says what was done, to what, by whom', as
     `DELETE CLIENT_ROLE ${of}/roles/buyer`,
     `DELETE CLIENT ${of}`,
   ])
-  expect(found[0]).toEqual({
+  expect(events[0]).toEqual({
     id: expect.any(String),
     time: expect.any(Number),
     realmId: expect.any(String),
@@ -65,46 +65,46 @@ test('each change leaves an event that says what was done, to what, by whom', as
     representation: '{"name":"orders","protocol":"openid-connect"}',
   })
   const id = client.split('/').at(-1)
-  expect(found.at(2)!.representation).toBe(`{"id":"${id}","clientId":"shop"}`)
-  expect(found.at(-1)!.representation).toBe(`{"id":"${id}","clientId":"shop"}`)
+  expect(events.at(2)!.representation).toBe(`{"id":"${id}","clientId":"shop"}`)
+  expect(events.at(-1)!.representation).toBe(`{"id":"${id}","clientId":"shop"}`)
 })
 
-test('what is refused leaves none, and so does a realm that keeps none', async () => {
-  const kept = await realm(KEPT)
-  await make(`${kept}/roles`, { name: 'reader' })
-  expect((await call('POST', `${kept}/roles`, { body: { name: 'reader' } })).status).toBe(409)
-  expect(await events(kept)).toHaveLength(1)
+test('a refused change creates no admin event, nor does a realm with admin events disabled', async () => {
+  const enabled = await realm(KEPT)
+  await make(`${enabled}/roles`, { name: 'reader' })
+  expect((await call('POST', `${enabled}/roles`, { body: { name: 'reader' } })).status).toBe(409)
+  expect(await listEvents(enabled)).toHaveLength(1)
   const quiet = await realm()
   await make(`${quiet}/roles`, { name: 'reader' })
-  expect(await events(quiet)).toEqual([])
+  expect(await listEvents(quiet)).toEqual([])
 })
 
-test('turning events on is told, and turning them off too', async () => {
+test('enabling and disabling admin events both create an admin event', async () => {
   const path = await realm()
   await call('PUT', `${path}/events/config`, { body: { adminEventsEnabled: true } })
   await call('PUT', path, { body: { adminEventsEnabled: false } })
   await make(`${path}/roles`, { name: 'reader' })
-  expect(brief(await events(path))).toEqual(['UPDATE REALM events/config', 'UPDATE REALM undefined'])
+  expect(brief(await listEvents(path))).toEqual(['UPDATE REALM events/config', 'UPDATE REALM undefined'])
 })
 
-test('the beginning and the end of a realm are told in the realm of the administrator', async () => {
+test('creating and deleting a realm creates admin events in the realm of the administrator', async () => {
   const master = '/admin/realms/master'
   await call('PUT', `${master}/events/config`, { body: KEPT })
   const name = (await realm({ smtpServer: { from: 'sso@example.org', password: CANARY } })).split('/').at(-1)!
   await call('DELETE', `/admin/realms/${name}`)
-  const found = await events(master, `&resourcePath=${name}`)
+  const events = await listEvents(master, `&resourcePath=${name}`)
   await call('PUT', `${master}/events/config`, {
     body: { adminEventsEnabled: false, adminEventsDetailsEnabled: false },
   })
-  expect(brief(found)).toEqual([`CREATE REALM ${name}`, `DELETE REALM ${name}`])
-  expect(found[0]!.representation).toContain('"password":"**********"')
+  expect(brief(events)).toEqual([`CREATE REALM ${name}`, `DELETE REALM ${name}`])
+  expect(events[0]!.representation).toContain('"password":"**********"')
 })
 
-test('events are found by type, operation, path and time, and are forgotten on demand', async () => {
+test('admin events are filtered by type, operation, path and time, and DELETE removes them', async () => {
   const path = await realm(KEPT)
   for (const name of ['a_b', 'axb', 'a b']) await make(`${path}/roles`, { name })
   await call('PUT', `${path}/roles/axb`, { body: { name: 'axb' } })
-  const paths = async (query: string) => (await events(path, query)).map(({ resourcePath }) => resourcePath)
+  const paths = async (query: string) => (await listEvents(path, query)).map(({ resourcePath }) => resourcePath)
   expect(await paths('&resourcePath=roles/a_b')).toEqual(['roles/a_b'])
   expect(await paths('&resourcePath=roles/*&operationTypes=UPDATE&operationTypes=DELETE')).toEqual(['roles/axb'])
   expect(await paths('&resourceTypes=CLIENT&resourceTypes=')).toEqual([])
@@ -115,10 +115,10 @@ test('events are found by type, operation, path and time, and are forgotten on d
   for (const query of ['dateTo=2020-02-31', 'operationTypes=MAKE', 'resourceTypes=SHOP'])
     expect((await call('GET', `${path}/admin-events?${query}`)).status, query).toBe(400)
   expect((await call('DELETE', `${path}/admin-events`)).status).toBe(204)
-  expect(await events(path)).toEqual([])
+  expect(await listEvents(path)).toEqual([])
 })
 
-test('an apply leaves an event for each action, which names the source', async () => {
+test('an apply creates an admin event for each action, with the source as a detail', async () => {
   const name = newName()
   const document = {
     realm: name,
@@ -129,24 +129,24 @@ test('an apply leaves an event for each action, which names the source', async (
   }
   await applySources(service, ANN, [createSource([document], name)])
   await applySources(service, SYSTEM, [createSource([{ realm: name }], name)])
-  const found = await events(`/admin/realms/${name}`, '&resourceTypes=CLIENT&resourceTypes=CLIENT_ROLE')
-  expect(found.map(({ operationType, resourceType }) => `${operationType} ${resourceType}`)).toEqual([
+  const events = await listEvents(`/admin/realms/${name}`, '&resourceTypes=CLIENT&resourceTypes=CLIENT_ROLE')
+  expect(events.map(({ operationType, resourceType }) => `${operationType} ${resourceType}`)).toEqual([
     'CREATE CLIENT',
     'CREATE CLIENT_ROLE',
     'DELETE CLIENT',
     'DELETE CLIENT_ROLE',
   ])
-  const [client, role] = found
+  const [client, role] = events
   expect(client).toMatchObject({
     resourcePath: expect.stringMatching(/^clients\/[0-9a-f-]{36}$/),
     details: { source: name },
   })
   expect(JSON.parse(client!.representation!)).toMatchObject({ clientId: 'shop', secret: '**********' })
   expect(role!.resourcePath).toBe(`${client!.resourcePath}/roles/buyer`)
-  expect(JSON.stringify(found)).not.toContain(CANARY)
+  expect(JSON.stringify(events)).not.toContain(CANARY)
 })
 
-test('the events of an apply tell of an object what shows of it over REST, and nothing of kinds that leave none', async () => {
+test('the admin events of an apply contain the REST representation, and kinds without events create none', async () => {
   const path = await realm(KEPT)
   const name = path.split('/').at(-1)!
   await applySources(service, SYSTEM, [
@@ -154,31 +154,32 @@ test('the events of an apply tell of an object what shows of it over REST, and n
       { realm: name, users: [{ username: 'ann' }], workflows: [{ name: 'bye', steps: [{ uses: 'delete-user' }] }] },
     ]),
   ])
-  const found = await events(path)
-  expect(brief(found)).toEqual([expect.stringMatching(/^CREATE USER users\//)])
-  const told = Object.keys(JSON.parse(found[0]!.representation!))
-  expect(told).toContain('username')
-  expect(told.filter((field) => kinds.user.fields[field]?.isSeparate)).toEqual([])
+  const events = await listEvents(path)
+  expect(brief(events)).toEqual([expect.stringMatching(/^CREATE USER users\//)])
+  const fields = Object.keys(JSON.parse(events[0]!.representation!))
+  expect(fields).toContain('username')
+  expect(fields.filter((field) => kinds.user.fields[field]?.isSeparate)).toEqual([])
 })
 
-test('the events of an apply cost one statement, however many there are', async () => {
+test('the admin events of an apply take one statement for any number of events', async () => {
   const count = async (size: number) => {
     const name = newName()
     const roles = { realm: Array.from({ length: size }, (_, at) => ({ name: `role-${at}` })) }
     await applySources(service, SYSTEM, [createSource([{ realm: name, ...KEPT }], name)])
-    return (await statements(() => applySources(service, SYSTEM, [createSource([{ realm: name, ...KEPT, roles }], name)])))
-      .length
+    return (
+      await statements(() => applySources(service, SYSTEM, [createSource([{ realm: name, ...KEPT, roles }], name)]))
+    ).length
   }
   expect(await count(200)).toBe(await count(2))
 })
 
-test('events go when their realm keeps them no longer', async () => {
-  const kept = await realm(KEPT)
+test('expired admin events are deleted', async () => {
+  const unexpired = await realm(KEPT)
   const short = await realm({ ...KEPT, attributes: { adminEventsExpiration: '60' } })
-  for (const path of [kept, short]) await make(`${path}/roles`, { name: 'reader' })
+  for (const path of [unexpired, short]) await make(`${path}/roles`, { name: 'reader' })
   await sweepExpiredRows(service, new Date(Date.now() + 30_000))
-  expect(await events(short)).toHaveLength(1)
+  expect(await listEvents(short)).toHaveLength(1)
   await sweepExpiredRows(service, new Date(Date.now() + 90_000))
-  expect(await events(short)).toEqual([])
-  expect(await events(kept)).toHaveLength(1)
+  expect(await listEvents(short)).toEqual([])
+  expect(await listEvents(unexpired)).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-// The client that decides what administrators may do with single objects comes with a switch of the realm, and is whole as long as that is on.
+// The client of fine-grained admin permissions is created when a realm enables them, and stays complete while they are enabled.
 import { describe, expect, test } from 'vitest'
 import { permissionTypes } from '../../src/kinds/admin-permissions.ts'
 import { testServer } from '../support/server.ts'
@@ -13,26 +13,26 @@ const clientOf = async (path: string) => {
   return client && `${path}/clients/${client.id}`
 }
 
-/** The types with the scopes of their resources, and the number of scopes and policies. */
+/** Returns the scopes of each resource by its name, and the numbers of scopes and policies. */
 async function contentOf(path: string) {
   const server = `${await clientOf(path)}/authz/resource-server`
   const [resources, scopes, policies] = await Promise.all(
     ['resource', 'scope', 'policy'].map(async (list) => (await call('GET', `${server}/${list}?max=1000`)).body),
   )
-  const types = resources.map(({ name, scopes: own }: { name: string; scopes: { name: string }[] }) => [
+  const types = resources.map(({ name, scopes: scopesOfResource }: { name: string; scopes: { name: string }[] }) => [
     name,
-    own.map((scope) => scope.name).sort(),
+    scopesOfResource.map((scope) => scope.name).sort(),
   ])
   return { types: Object.fromEntries(types), scopes: scopes.length, policies: policies.length }
 }
 
-const whole = {
+const complete = {
   types: Object.fromEntries(Object.entries(permissionTypes).map(([name, { scopes }]) => [name, [...scopes].sort()])),
   scopes: 16,
   policies: 0,
 }
 
-/** What Keycloak does not give the client: a secret, an account, a role. */
+/** Returns what the client does not have in Keycloak: a secret, a service account, roles. */
 async function extrasOf(path: string) {
   const client = await clientOf(path)
   return {
@@ -79,9 +79,9 @@ const forms: [form: string, client: object, policies: number][] = [
   ['policies alone', { authorizationSettings: { policies: [clerks, permission] } }, 2],
 ]
 
-test('the switch creates the client whole, without a secret, an account or a role', async () => {
+test('enabling admin permissions creates the client with all resources and scopes, without secret, service account or roles', async () => {
   const path = await realm(on)
-  expect(await contentOf(path)).toEqual(whole)
+  expect(await contentOf(path)).toEqual(complete)
   expect(await extrasOf(path)).toEqual(noExtras)
   const { adminPermissionsEnabled, adminPermissionsClient } = (await call('GET', path)).body
   expect([adminPermissionsEnabled, adminPermissionsClient.clientId]).toEqual([true, CLIENT])
@@ -99,21 +99,21 @@ test('the switch creates the client whole, without a secret, an account or a rol
   expect((await call('GET', path)).body).not.toHaveProperty('adminPermissionsClient')
 })
 
-describe('an import keeps the client whole that declares', () => {
+describe('the client stays complete after an import that declares', () => {
   test.each(forms)('%s, in a new realm', async (_, client, policies) => {
     const path = await realm({ ...on, clients: [{ clientId: CLIENT, ...client }] })
-    expect(await contentOf(path)).toEqual({ ...whole, policies })
+    expect(await contentOf(path)).toEqual({ ...complete, policies })
     expect(await extrasOf(path)).toEqual(noExtras)
   })
 
-  test.each(['FAIL', 'SKIP', 'OVERWRITE'])('it, in a partial import that should %s', async (ifResourceExists) => {
+  test.each(['FAIL', 'SKIP', 'OVERWRITE'])('it, in a partial import with %s', async (ifResourceExists) => {
     const path = await realm(on)
     const before = await clientOf(path)
     const clients = forms.map(([, client]) => ({ clientId: CLIENT, ...client }))
     const { status, body } = await call('POST', `${path}/partialImport`, { body: { ifResourceExists, clients } })
     expect([status, body.results]).toEqual([200, []])
     expect(await clientOf(path)).toBe(before)
-    expect(await contentOf(path)).toEqual(whole)
+    expect(await contentOf(path)).toEqual(complete)
   })
 
   test.each(forms)('%s, in a document', async (_, client, policies) => {
@@ -122,19 +122,19 @@ describe('an import keeps the client whole that declares', () => {
     const name = path.split('/').at(-1)!
     for (const into of [newName(), name]) {
       expect((await apply(into, `s-${into}`, document)).status).toBe(200)
-      expect(await contentOf(`/admin/realms/${into}`)).toEqual({ ...whole, policies })
+      expect(await contentOf(`/admin/realms/${into}`)).toEqual({ ...complete, policies })
       expect(await extrasOf(`/admin/realms/${into}`)).toEqual(noExtras)
       expect(actionsIn(await plan(into, `s-${into}`, document))).toEqual([])
     }
   })
 
-  test('scopes of a resource that are not those of its type: the plan notes that they are ignored', async () => {
+  test('a plan warns that the declared scopes of a resource are ignored', async () => {
     const { body } = await plan(newName(), newName(), { ...on, clients: [{ clientId: CLIENT, ...forms[2]![1] }] })
     expect(JSON.stringify(body)).toContain('the declared scopes of resource Users are ignored')
   })
 })
 
-test('an export applied as another realm gives the same client, and the next plan is empty', async () => {
+test('an export applied as another realm creates the same client, and the next plan is empty', async () => {
   const path = await realm({ ...on, clients: [{ clientId: CLIENT, ...forms[4]![1] }] })
   const client = (await clientOf(path))!
   const { body } = await call('GET', client)
@@ -149,34 +149,34 @@ test('an export applied as another realm gives the same client, and the next pla
     )
     expect((await apply(name, name, document)).status, query).toBe(200)
     expect(actionsIn(await plan(name, name, document)), query).toEqual([])
-    expect(await contentOf(`/admin/realms/${name}`), query).toEqual({ ...whole, policies: 2 })
+    expect(await contentOf(`/admin/realms/${name}`), query).toEqual({ ...complete, policies: 2 })
     expect((await call('GET', (await clientOf(`/admin/realms/${name}`))!)).body.description).toBe('Ours')
   }
 })
 
 test.each([{}, { prune: 'all' }])(
-  'a source with %j that no longer declares the client deletes its policies alone',
-  async (how) => {
+  'removing the client from a source with %j deletes only its policies',
+  async (settings) => {
     const name = newName()
     const declared = { ...on, clients: [{ clientId: CLIENT, ...forms[4]![1] }] }
-    expect((await apply(name, name, declared, how)).status).toBe(200)
-    expect((await apply(name, name, { ...on, clients: [] }, how)).status).toBe(200)
-    expect(await contentOf(`/admin/realms/${name}`)).toEqual(whole)
+    expect((await apply(name, name, declared, settings)).status).toBe(200)
+    expect((await apply(name, name, { ...on, clients: [] }, settings)).status).toBe(200)
+    expect(await contentOf(`/admin/realms/${name}`)).toEqual(complete)
     expect(actionsIn(await plan(name, name, { ...on, clients: [] }))).toEqual([])
   },
 )
 
-test('policies declared by another source than the switch come and go without the client', async () => {
+test('policies of another source than the one that enables admin permissions are created and deleted without the client', async () => {
   const name = newName()
   const policies = { clients: [{ clientId: CLIENT, ...forms[4]![1] }] }
   await apply(name, `${name}-realm`, on)
   expect((await apply(name, `${name}-policies`, policies)).status).toBe(200)
-  expect(await contentOf(`/admin/realms/${name}`)).toEqual({ ...whole, policies: 2 })
+  expect(await contentOf(`/admin/realms/${name}`)).toEqual({ ...complete, policies: 2 })
   expect((await apply(name, `${name}-policies`, {})).status).toBe(200)
-  expect(await contentOf(`/admin/realms/${name}`)).toEqual(whole)
+  expect(await contentOf(`/admin/realms/${name}`)).toEqual(complete)
 })
 
-test('PUT changes the client, which stays whole; it refuses to rename it or to make it another kind of client', async () => {
+test('PUT updates the client, which stays complete; renaming it or changing its type returns 400', async () => {
   const path = await realm(on)
   const client = (await clientOf(path))!
   const { body } = await call('GET', client)
@@ -193,13 +193,13 @@ test('PUT changes the client, which stays whole; it refuses to rename it or to m
     { authorizationServicesEnabled: undefined },
     { clientId: 'other' },
   ]) {
-    const answer = await call('PUT', client, { body: { ...body, ...change } })
-    expect([answer.status, answer.body.error_description]).toEqual([400, 'Not supported for this client.'])
+    const response = await call('PUT', client, { body: { ...body, ...change } })
+    expect([response.status, response.body.error_description]).toEqual([400, 'Not supported for this client.'])
   }
-  expect(await contentOf(path)).toEqual(whole)
+  expect(await contentOf(path)).toEqual(complete)
 })
 
-test('settings, resources and scopes of the client can neither be read as an export nor changed; policies can', async () => {
+test('settings, resources and scopes of the client cannot be exported or changed; policies can', async () => {
   const path = await realm(on)
   const server = `${await clientOf(path)}/authz/resource-server`
   const [resource] = (await call('GET', `${server}/resource`)).body
@@ -215,14 +215,14 @@ test('settings, resources and scopes of the client can neither be read as an exp
     ['PUT', `/scope/${scope.id}`, { ...scope, name: 's' }],
     ['DELETE', `/scope/${scope.id}`],
   ] as [string, string, object?][]) {
-    const answer = await call(method, `${server}${address}`, { ...(body && { body }) })
-    expect([answer.status, answer.body.error], `${method} ${address}`).toEqual([400, 'unknown_error'])
+    const response = await call(method, `${server}${address}`, { ...(body && { body }) })
+    expect([response.status, response.body.error], `${method} ${address}`).toEqual([400, 'unknown_error'])
   }
   expect((await call('POST', `${server}/policy/role`, { body: { name: 'clerks', roles: [] } })).status).toBe(201)
-  expect(await contentOf(path)).toEqual({ ...whole, policies: 1 })
+  expect(await contentOf(path)).toEqual({ ...complete, policies: 1 })
 })
 
-test('where a client of that name decides nothing, the switch is refused, and switching off keeps the client', async () => {
+test('enabling admin permissions returns 409 if another client has the name, and disabling them keeps that client', async () => {
   const path = await realm()
   const client = await make(`${path}/clients`, { clientId: CLIENT })
   expect((await call('PUT', path, { body: on })).status).toBe(409)
@@ -230,16 +230,16 @@ test('where a client of that name decides nothing, the switch is refused, and sw
   expect((await call('GET', client)).status).toBe(200)
 })
 
-test('the client gets no tokens for itself, since it has no account', async () => {
+test('the client gets no token by client credentials, since it has no service account', async () => {
   const path = await realm(on)
   const client = (await clientOf(path))!
   await call('PUT', client, { body: (await call('GET', client)).body })
   const { value: secret } = (await call('GET', `${client}/client-secret`)).body
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: CLIENT, client_secret: secret })
-  const answer = await call('POST', `${path.replace('/admin', '')}/protocol/openid-connect/token`, {
+  const response = await call('POST', `${path.replace('/admin', '')}/protocol/openid-connect/token`, {
     token: null,
     body: form.toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
-  expect(answer.status).toBe(401)
+  expect(response.status).toBe(401)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseAttributeQuery } from '../../src/service/admin-api/common/list-query.ts'
-import { measureGrowth, IN_PROPORTION } from '../support/growth.ts'
+import { IN_PROPORTION, measureGrowth } from '../support/growth.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, realm } = await testServer()
@@ -17,10 +17,10 @@ test.each<[string, Record<string, string>]>([
   [':b', {}],
   ['', {}],
   ['__proto__:x', JSON.parse('{"__proto__":"x"}')],
-])('q=%s asks for these attributes', (q, attributes) => expect(parseAttributeQuery(q)).toEqual(attributes))
+])('q=%s is parsed into attributes', (q, attributes) => expect(parseAttributeQuery(q)).toEqual(attributes))
 
 test.each(['users', 'groups', 'clients', 'organizations'])(
-  'q of more than 2,000 characters is refused for %s',
+  'q with more than 2,000 characters returns 400 for %s',
   async (list) => {
     const path = await realm({ organizationsEnabled: true })
     for (const letter of ['a', '"', 'a"', ':', ' a'])
@@ -33,7 +33,7 @@ test.each(['users', 'groups', 'clients', 'organizations'])(
 )
 
 test.each(['a', '"', 'a"', '"a', ':', ' a', ':"', 'a:'])(
-  'a query of many %s takes time in proportion to its length',
+  'parsing a query of many %s takes linear time',
   async (part) => {
     const ratio = await measureGrowth(250 / part.length, (size) => {
       const query = part.repeat(size)

@@ -1,4 +1,4 @@
-// Clients that decide permissions, over REST: what the tapes do not ask.
+// Authorization services of clients over REST, beyond the recorded exchanges.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
@@ -26,18 +26,18 @@ const settings = {
       type: 'role',
       logic: 'POSITIVE',
       decisionStrategy: 'UNANIMOUS',
-      config: { roles: '[{"id":"teller","required":true}]' },
+      config: { roles: '[{"id":"cashier","required":true}]' },
     },
   ],
 }
 
 async function bank(): Promise<string> {
   const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
-  await make(`${path}/roles`, { name: 'teller' })
+  await make(`${path}/roles`, { name: 'cashier' })
   return path
 }
 
-test('a new client may bring its settings, which come back as an export and can be imported elsewhere', async () => {
+test('authorization settings in a new client are exported again, and can be imported into another client', async () => {
   const path = await bank()
   const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
   expect((await call('GET', client)).body).not.toHaveProperty('authorizationSettings')
@@ -49,16 +49,16 @@ test('a new client may bring its settings, which come back as an export and can 
   expect((await call('POST', `${server(other)}/import`, { body: exported })).status).toBe(204)
 })
 
-test('an import that names what is not there changes nothing, and says what', async () => {
+test('an import with a missing reference changes nothing, and the message names it', async () => {
   const client = await make(`${await bank()}/clients`, { clientId: 'api', ...deciding })
   const policies = [{ name: 'Ghosts', type: 'user', config: { users: '["ghost"]' } }]
-  const answer = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
-  expect(answer.status).toBe(400)
-  expect(answer.body.error_description).toContain('user ghost, which does not exist')
+  const response = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
+  expect(response.status).toBe(400)
+  expect(response.body.error_description).toContain('user ghost, which does not exist')
   expect((await call('GET', `${server(client)}/scope`)).body).toEqual([])
 })
 
-test('an update that does not state authorization services ends them, and what was decided by', async () => {
+test('an update without authorizationServicesEnabled deletes the authorization services and their policies', async () => {
   const client = await make(`${await bank()}/clients`, {
     clientId: 'api',
     ...deciding,
@@ -70,7 +70,7 @@ test('an update that does not state authorization services ends them, and what w
   expect((await call('GET', `${server(client)}/settings`)).body).toMatchObject({ resources: [], policies: [] })
 })
 
-test('a client that keeps no secret has no authorization services', async () => {
+test('a public client has no authorization services', async () => {
   const path = `${await bank()}/clients`
   const body = { clientId: 'api', publicClient: true, ...deciding }
   expect(await call('POST', path, { body })).toMatchObject({ status: 400 })
@@ -79,31 +79,33 @@ test('a client that keeps no secret has no authorization services', async () => 
   expect((await call('GET', server(client))).status).toBe(404)
 })
 
-test('a policy of one client knows nothing of another', async () => {
+test('a policy cannot refer to resources of another client', async () => {
   const path = `${await bank()}/clients`
   const client = await make(path, { clientId: 'api', ...deciding, authorizationSettings: settings })
   const other = await make(path, { clientId: 'other', ...deciding })
   const [resource] = (await call('GET', `${server(client)}/resource`)).body
-  const named = { name: 'Theirs', resources: [resource._id] }
-  expect(await call('POST', `${server(other)}/permission/resource`, { body: named })).toMatchObject({ status: 400 })
+  const foreign = { name: 'Theirs', resources: [resource._id] }
+  expect(await call('POST', `${server(other)}/permission/resource`, { body: foreign })).toMatchObject({ status: 400 })
   expect((await call('GET', `${server(other)}/resource/${resource._id}`)).status).toBe(404)
 })
 
-test('an event tells of a policy as the answer does', async () => {
+test('the admin event of a policy contains the representation of the response', async () => {
   const path = await bank()
   const client = await make(`${path}/clients`, { clientId: 'api', ...deciding })
-  const made = await call('POST', `${server(client)}/policy/time`, { body: { name: 'Morning', hour: '6', hourEnd: 9 } })
-  expect(made.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
+  const created = await call('POST', `${server(client)}/policy/time`, {
+    body: { name: 'Morning', hour: '6', hourEnd: 9 },
+  })
+  expect(created.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
   const [event] = (await call('GET', `${path}/admin-events?max=1`)).body
   expect(event).toMatchObject({
     operationType: 'CREATE',
     resourceType: 'AUTHORIZATION_POLICY',
-    resourcePath: `clients/${client.split('/').at(-1)}/authz/resource-server/policy/time/${made.body.id}`,
+    resourcePath: `clients/${client.split('/').at(-1)}/authz/resource-server/policy/time/${created.body.id}`,
   })
-  expect(JSON.parse(event.representation)).toEqual(made.body)
+  expect(JSON.parse(event.representation)).toEqual(created.body)
 })
 
-test('a list costs as many statements as one object, however long it is', async () => {
+test('a list takes as many statements as one object, for any length', async () => {
   const { statements } = await testService()
   const client = await make(`${await bank()}/clients`, {
     clientId: 'api',
@@ -111,7 +113,7 @@ test('a list costs as many statements as one object, however long it is', async 
     authorizationSettings: settings,
   })
   const count = async () => {
-    const lists = ['resource', 'scope', 'policy', 'permission'].map((one) => `${server(client)}/${one}`)
+    const lists = ['resource', 'scope', 'policy', 'permission'].map((list) => `${server(client)}/${list}`)
     const counts: number[] = []
     for (const list of lists) counts.push((await statements(() => call('GET', list))).length)
     return counts
@@ -126,33 +128,33 @@ test('a list costs as many statements as one object, however long it is', async 
   expect(await count()).toEqual(before)
 })
 
-test('a policy is replaced at its address without a type too, in the form that exports have', async () => {
+test('a policy is replaced at its URL without a type too, in the form of exports', async () => {
   const path = await bank()
   const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
   const tellers = (await call('GET', `${server(client)}/policy?name=Tellers`)).body[0]
-  const teller = (await call('GET', `${path}/roles/teller`)).body.id
-  const body = { ...tellers, logic: 'NEGATIVE', config: { roles: JSON.stringify([{ id: teller, required: false }]) } }
+  const roleId = (await call('GET', `${path}/roles/cashier`)).body.id
+  const body = { ...tellers, logic: 'NEGATIVE', config: { roles: JSON.stringify([{ id: roleId, required: false }]) } }
   expect((await call('PUT', `${server(client)}/policy/${tellers.id}`, { body })).status).toBe(201)
   expect((await call('GET', `${server(client)}/policy/${tellers.id}`)).body).toEqual(body)
   expect((await call('PUT', `${server(client)}/policy/nowhere`, { body })).status).toBe(404)
 })
 
-test('a role policy leaves out roles of the realm that there are not, and refuses those of clients that there are not', async () => {
+test('a role policy ignores missing realm roles, and refuses roles of missing clients', async () => {
   const path = await realm({ clients: [{ clientId: 'api', authorizationServicesEnabled: true }] })
   const [{ id }] = (await call('GET', `${path}/clients?clientId=api`)).body
   const policies = `${path}/clients/${id}/authz/resource-server/policy`
   const create = (name: string, ...roles: object[]) => call('POST', `${policies}/role`, { body: { name, roles } })
   expect(await create('some', { id: 'ghost', required: true }, { id: 'offline_access' })).toMatchObject({ status: 201 })
-  const [some] = (await call('GET', `${policies}?name=some`)).body
-  expect(some.config.roles).toContain('id')
-  expect(JSON.parse(some.config.roles)).toHaveLength(1)
+  const [policy] = (await call('GET', `${policies}?name=some`)).body
+  expect(policy.config.roles).toContain('id')
+  expect(JSON.parse(policy.config.roles)).toHaveLength(1)
   expect(await create('none', { id: 'ghost' })).toMatchObject({ status: 201 })
   expect(await create('lost', { id: 'nowhere/ghost' })).toMatchObject({ status: 400 })
   const body = { name: 'text', type: 'role', config: { roles: '[{"id":"ghost"}]' } }
   expect(await call('POST', policies, { body })).toMatchObject({ status: 201 })
 })
 
-test('a role policy leaves out roles that its realm or a client does not have; roles of no client are refused', async () => {
+test('a role policy ignores missing roles of the realm and of existing clients; roles of missing clients are refused', async () => {
   const client = await make(`${await bank()}/clients`, { clientId: 'a/pi', ...deciding })
   await make(`${client}/roles`, { name: 'x/real' })
   const at = `${server(client)}/policy/role`
@@ -162,10 +164,10 @@ test('a role policy leaves out roles that its realm or a client does not have; r
       (JSON.parse(config.roles) as { id: string }[]).map(({ id }) => id).sort(),
     )
   }
-  const roles = ['a/pi/ghost', 'teller', 'ghost', 'a/pi/x/real', 'a/pi/'].map((id) => ({ id }))
+  const roles = ['a/pi/ghost', 'cashier', 'ghost', 'a/pi/x/real', 'a/pi/'].map((id) => ({ id }))
   const created = await call('POST', at, { body: { name: 'Tellers', roles } })
   expect(created.status).toBe(201)
-  expect(await rolesIn()).toEqual([['a/pi/x/real', 'teller']])
+  expect(await rolesIn()).toEqual([['a/pi/x/real', 'cashier']])
   for (const id of ['nowhere/ghost', '/x'])
     for (const [method, path] of [
       ['POST', at],

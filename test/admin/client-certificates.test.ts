@@ -1,4 +1,4 @@
-// Keys and certificates of clients: made, uploaded, and used.
+// Keys and certificates of clients: generating, uploading and using them.
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
@@ -16,7 +16,7 @@ async function realmWithSigner() {
     form.append('keystoreFormat', keystoreFormat)
     form.append('file', new Blob([text]), 'file')
     const request = new Request('http://localhost', { method: 'POST', body: form })
-    const answer = await app.inject({
+    const response = await app.inject({
       method: 'POST',
       url: `${client}/certificates/${prefix}/upload-certificate`,
       headers: {
@@ -25,7 +25,7 @@ async function realmWithSigner() {
       },
       payload: Buffer.from(await request.arrayBuffer()),
     })
-    return { status: answer.statusCode, body: answer.json() }
+    return { status: response.statusCode, body: response.json() }
   }
   return { path, name: path.split('/').at(-1)!, client, upload }
 }
@@ -52,29 +52,29 @@ async function proves(name: string, privateKey: string): Promise<boolean> {
   return status === 200
 }
 
-test('a key that a client is given proves it, until another one stands there; events do not show it', async () => {
+test('a client authenticates with its key until it is replaced, and admin events do not contain the key', async () => {
   const { path, name, client, upload } = await realmWithSigner()
-  const made = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
-  const certificate = new X509Certificate(Buffer.from(made.certificate, 'base64'))
+  const generated = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
+  const certificate = new X509Certificate(Buffer.from(generated.certificate, 'base64'))
   expect(certificate.subject).toBe('CN=signer')
-  expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual(made)
-  expect(await proves(name, made.privateKey)).toBe(true)
+  expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual(generated)
+  expect(await proves(name, generated.privateKey)).toBe(true)
 
   const set = JSON.stringify({ keys: [{ ...certificate.publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig' }] })
   expect((await upload('jwt.credential', 'JSON Web Key Set', set)).body).toMatchObject({ kid: 'k', jwks: set })
-  expect(await proves(name, made.privateKey)).toBe(true)
+  expect(await proves(name, generated.privateKey)).toBe(true)
   const { attributes } = (await call('GET', client)).body
   expect(attributes).toMatchObject({ 'use.jwks.string': 'true', 'jwks.string': set })
   expect(attributes).not.toHaveProperty(['jwt.credential.private.key'])
 
   const other = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
-  expect([await proves(name, made.privateKey), await proves(name, other.privateKey)]).toEqual([false, true])
+  expect([await proves(name, generated.privateKey), await proves(name, other.privateKey)]).toEqual([false, true])
   const events = JSON.stringify((await call('GET', `${path}/admin-events`)).body)
   expect(events).toContain('certificates/jwt.credential/generate')
-  expect([events.includes(made.privateKey), events.includes(other.privateKey)]).toEqual([false, false])
+  expect([events.includes(generated.privateKey), events.includes(other.privateKey)]).toEqual([false, false])
 })
 
-test('what is no key, a key store, and a private key that would not be kept as a secret are refused', async () => {
+test('a file without a key, a key store, and a private key that would not be stored encrypted are refused', async () => {
   const { client, upload } = await realmWithSigner()
   expect((await upload('jwt.credential', 'Certificate PEM', 'nonsense')).status).toBe(400)
   expect((await upload('jwt.credential', 'PKCS12', 'anything')).body.errorMessage).toContain('no key stores')

@@ -4,7 +4,7 @@ import { testService } from '../support/service.ts'
 
 const { call, make, realm } = await testServer()
 
-test('a client scope is made, read, changed and deleted', async () => {
+test('a client scope is created, read, updated and deleted', async () => {
   const scope = await make(`${await realm()}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
   expect((await call('GET', scope)).body).toEqual({
     id: scope.split('/').at(-1),
@@ -18,7 +18,7 @@ test('a client scope is made, read, changed and deleted', async () => {
   expect(await call('GET', scope)).toMatchObject({ status: 404, body: { error: 'Could not find client scope' } })
 })
 
-test('null in a body is as if the field were not there', async () => {
+test('null in a body is the same as an absent field', async () => {
   const body = { name: 'orders', protocol: 'openid-connect', description: null, attributes: { a: null, b: '1' } }
   const scope = await make(`${await realm()}/client-scopes`, body)
   expect((await call('GET', scope)).body).toMatchObject({ attributes: { b: '1' } })
@@ -30,21 +30,21 @@ test('null in a body is as if the field were not there', async () => {
   })
 })
 
-test('protocol mappers in a new client scope are made with it', async () => {
+test('protocol mappers in a new client scope are created with it', async () => {
   const mapper = { name: 'aud', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper', config: { a: 'b' } }
   const body = { name: 'orders', protocol: 'openid-connect', protocolMappers: [mapper] }
   const scope = await make(`${await realm()}/client-scopes`, body)
   expect((await call('GET', scope)).body.protocolMappers).toMatchObject([mapper])
 })
 
-test('a client scope has the same address under its older name', async () => {
+test('a client scope is also available below client-templates', async () => {
   const path = await realm()
   const scope = await make(`${path}/client-templates`, { name: 'orders', protocol: 'saml' })
   expect(scope).toContain('/client-templates/')
   expect((await call('GET', scope.replace('client-templates', 'client-scopes'))).status).toBe(200)
 })
 
-test('a list costs as many statements as one object, however long it is', async () => {
+test('a list takes as many statements as one object, for any length', async () => {
   const path = `${await realm()}/client-scopes`
   const { statements } = await testService()
   // The keys of master are read again after a realm was made.
@@ -55,7 +55,7 @@ test('a list costs as many statements as one object, however long it is', async 
   expect(after.length).toBe(before.length)
 })
 
-test('what was written is in the journal, with the administrator who wrote it', async () => {
+test('a write is in the journal, with the administrator as actor', async () => {
   const { service } = await testService()
   const path = await realm()
   const scope = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })

@@ -4,7 +4,7 @@ import { testService } from '../support/service.ts'
 
 const { call, make, realm } = await testServer()
 
-test('a confidential client shows its secret, a public one has none to show', async () => {
+test('GET returns the secret of a confidential client, and none for a public one', async () => {
   const path = `${await realm()}/clients`
   const client = await make(path, { clientId: 'app', secret: 'not-so-secret' })
   expect((await call('GET', client)).body.secret).toBe('not-so-secret')
@@ -12,13 +12,13 @@ test('a confidential client shows its secret, a public one has none to show', as
   expect((await call('GET', client)).body).not.toHaveProperty('secret')
 })
 
-test('a masked secret keeps the one that is there', async () => {
+test('a masked secret retains the existing one', async () => {
   const client = await make(`${await realm()}/clients`, { clientId: 'app', secret: 'not-so-secret' })
   await call('PUT', client, { body: { secret: '**********', name: 'App' } })
   expect((await call('GET', client)).body).toMatchObject({ secret: 'not-so-secret', name: 'App' })
 })
 
-test('flows are named by id on the wire', async () => {
+test('flow overrides are ids on the wire', async () => {
   const { service } = await testService()
   const path = await realm()
   const { listObjects } = await import('../../src/service/objects/live-objects.ts')
@@ -31,11 +31,11 @@ test('flows are named by id on the wire', async () => {
   expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({ browser: flow!.id })
   await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: '' } } })
   expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({})
-  const wrong = await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: 'nowhere' } } })
-  expect(wrong.status).toBe(400)
+  const response = await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: 'nowhere' } } })
+  expect(response.status).toBe(400)
 })
 
-test('the client of the administration cannot be changed, and built-in clients cannot be deleted', async () => {
+test('the admin client cannot be changed, and built-in clients cannot be deleted', async () => {
   const path = `${await realm()}/clients`
   const find = async (clientId: string) => `${path}/${(await call('GET', `${path}?clientId=${clientId}`)).body[0].id}`
   const [management, account] = [await find('realm-management'), await find('account')]
@@ -48,7 +48,7 @@ test('the client of the administration cannot be changed, and built-in clients c
   })
 })
 
-test('clients are found by client id, by a part of it, and by some attributes', async () => {
+test('clients are found by client id, by a part of it, and by searchable attributes', async () => {
   const path = `${await realm()}/clients`
   await make(path, { clientId: 'Shop_1', attributes: { 'jwt.credential.sub': 'shop one' } })
   await make(path, { clientId: 'shop%2' })
@@ -63,7 +63,7 @@ test('clients are found by client id, by a part of it, and by some attributes', 
   expect((await call('GET', `${path}?first=x`)).status).toBe(404)
 })
 
-test('a chosen id is kept, whatever it is', async () => {
+test('a client keeps any id of its body', async () => {
   const path = `${await realm()}/clients`
   const client = await make(path, { id: 'a b/ü', clientId: 'app' })
   expect(client).toBe(`${path}/a%20b%2F%C3%BC`)
@@ -74,12 +74,12 @@ test('a chosen id is kept, whatever it is', async () => {
   })
 })
 
-test('client scopes are assigned once, as default or as optional', async () => {
+test('a client scope is assigned once, as default or as optional', async () => {
   const path = await realm()
   const client = await make(`${path}/clients`, { clientId: 'app' })
   const scope = (await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })).split('/').at(-1)
-  const names = async (how: string) =>
-    (await call('GET', `${client}/${how}-client-scopes`)).body.map(({ name }: { name: string }) => name)
+  const names = async (assignment: string) =>
+    (await call('GET', `${client}/${assignment}-client-scopes`)).body.map(({ name }: { name: string }) => name)
   await call('PUT', `${client}/optional-client-scopes/${scope}`)
   await call('PUT', `${client}/default-client-scopes/${scope}`)
   expect(await names('optional')).toContain('orders')
@@ -88,7 +88,7 @@ test('client scopes are assigned once, as default or as optional', async () => {
   expect(await names('optional')).not.toContain('orders')
 })
 
-test('a new client gets of the client scopes that it states those of its protocol, each once', async () => {
+test('a new client gets the declared client scopes of its protocol, each once', async () => {
   const path = `${await realm()}/clients`
   const scopesOf = async (client: string) => {
     const { defaultClientScopes, optionalClientScopes } = (await call('GET', client)).body
@@ -102,7 +102,7 @@ test('a new client gets of the client scopes that it states those of its protoco
   ])
 })
 
-test('the client scope of service accounts goes with the account, and comes back with an update that states it', async () => {
+test('the client scope of service accounts is removed with the account, and added by an update that declares it', async () => {
   const path = await realm()
   const client = await make(`${path}/clients`, {
     clientId: 'app',
@@ -121,16 +121,16 @@ test('the client scope of service accounts goes with the account, and comes back
   expect(await scopes()).toEqual([])
 })
 
-test('a client that keeps a secret and has none gets one with any update, and cannot call itself one of the realm', async () => {
+test('an update of a confidential client without a secret generates one, and realm_client cannot be set', async () => {
   const path = `${await realm()}/clients`
-  const shown = async (address: string) => (await call('GET', address)).body
+  const get = async (address: string) => (await call('GET', address)).body
   const broker = `${path}/${(await call('GET', `${path}?clientId=broker`)).body[0].id}`
-  expect(await shown(broker)).not.toHaveProperty('secret')
+  expect(await get(broker)).not.toHaveProperty('secret')
   await call('PUT', broker, { body: { secret: '**********', attributes: { realm_client: 'false' } } })
-  expect(await shown(broker)).toMatchObject({
+  expect(await get(broker)).toMatchObject({
     secret: expect.stringMatching(/^\w{32}$/),
     attributes: { realm_client: 'true', 'client.secret.creation.time': expect.stringMatching(/^\d+$/) },
   })
   const app = await make(path, { clientId: 'app', attributes: { realm_client: 'true' } })
-  expect((await shown(app)).attributes.realm_client).toBe('false')
+  expect((await get(app)).attributes.realm_client).toBe('false')
 })

@@ -16,9 +16,9 @@ const ldap = (name: string, config: object = {}) => ({
   config: { editMode: ['READ_ONLY'], bindCredential: ['hush'], ...config },
 })
 
-test('of two components of one name, the one that is meant is changed, deleted and given parts', async () => {
+test('of two components with the same name, the one with the id is updated, deleted and given subcomponents', async () => {
   const components = `${await realm()}/components`
-  const [first, second] = [await make(components, ldap('people')), await make(components, ldap('people'))]
+  const [first, second] = [await make(components, ldap('directory')), await make(components, ldap('directory'))]
   const phone = {
     name: 'phone',
     providerId: 'user-attribute-ldap-mapper',
@@ -32,7 +32,7 @@ test('of two components of one name, the one that is meant is changed, deleted a
   await call('PUT', part, { body: { name: 'phone' } })
   expect((await call('GET', part)).body.parentId).toBe(idOf(second))
   await call('PUT', second, { body: { name: 'folk' } })
-  expect((await call('GET', first)).body.name).toBe('people')
+  expect((await call('GET', first)).body.name).toBe('directory')
   expect((await call('GET', part)).body).toMatchObject(phone)
   expect((await call('DELETE', second)).status).toBe(204)
   expect((await call('GET', part)).status).toBe(404)
@@ -40,28 +40,28 @@ test('of two components of one name, the one that is meant is changed, deleted a
 })
 
 test.each([
-  ['people log in with it', 'cn', 'READ_ONLY', ['first name ← givenName', 'username ← cn']],
+  ['users log in with it', 'cn', 'READ_ONLY', ['first name ← givenName', 'username ← cn']],
   ['it is written', 'uid', 'WRITABLE', ['first name ← givenName', 'username ← uid', 'username-cn ← cn']],
   ['it is only read', 'uid', 'READ_ONLY', ['full name ← cn', 'username ← uid']],
-])(
-  'a directory whose entries are called by the common name gets mappers of names: %s',
-  async (_, name, mode, expected) => {
-    const components = `${await realm()}/components`
-    const settings = { rdnLDAPAttribute: ['cn'], usernameLDAPAttribute: [name], editMode: [mode] }
-    const { body } = await call('GET', `${components}?parent=${idOf(await make(components, ldap('people', settings)))}`)
-    const from = (config: Record<string, string[]>) => config['ldap.attribute'] ?? config['ldap.full.name.attribute']
-    const shown = body.map(({ name, config }: { name: string; config: Record<string, string[]> }) => [
-      name,
-      from(config),
-    ])
-    const named = shown.filter(([name]: [string]) => /^(first|full) name$|^username/.test(name))
-    expect(named.map((one: string[]) => one.join(' ← ')).sort()).toEqual(expected)
-  },
-)
-
-test('secrets and what a provider keeps for itself do not show; a mask keeps the secret, a name in a vault is none', async () => {
+])('an LDAP user store with the common name as RDN gets name mappers: %s', async (_, name, mode, expected) => {
   const components = `${await realm()}/components`
-  const store = await make(components, ldap('people', { nonsense: ['x'] }))
+  const settings = { rdnLDAPAttribute: ['cn'], usernameLDAPAttribute: [name], editMode: [mode] }
+  const { body } = await call(
+    'GET',
+    `${components}?parent=${idOf(await make(components, ldap('directory', settings)))}`,
+  )
+  const from = (config: Record<string, string[]>) => config['ldap.attribute'] ?? config['ldap.full.name.attribute']
+  const mappers = body.map(({ name, config }: { name: string; config: Record<string, string[]> }) => [
+    name,
+    from(config),
+  ])
+  const nameMappers = mappers.filter(([name]: [string]) => /^(first|full) name$|^username/.test(name))
+  expect(nameMappers.map((mapper: string[]) => mapper.join(' ← ')).sort()).toEqual(expected)
+})
+
+test('secrets are masked and internal settings are hidden; a mask retains the secret, and a vault reference is not masked', async () => {
+  const components = `${await realm()}/components`
+  const store = await make(components, ldap('directory', { nonsense: ['x'] }))
   const config = async () => (await call('GET', store)).body.config
   expect(await config()).toMatchObject({ bindCredential: ['**********'] })
   expect(await config()).not.toHaveProperty('nonsense')
@@ -69,8 +69,8 @@ test('secrets and what a provider keeps for itself do not show; a mask keeps the
     body: { config: { bindCredential: ['**********'], editMode: ['WRITABLE'], priority: [''] } },
   })
   expect(await config()).toMatchObject({ bindCredential: ['**********'], editMode: ['WRITABLE'] })
-  await call('PUT', store, { body: { config: { bindCredential: ['${vault.people}'] } } })
-  expect((await config()).bindCredential).toEqual(['${vault.people}'])
+  await call('PUT', store, { body: { config: { bindCredential: ['${vault.directory}'] } } })
+  expect((await config()).bindCredential).toEqual(['${vault.directory}'])
 })
 
 test.each([
@@ -96,18 +96,18 @@ test.each([
     ldap('x', { customUserSearchFilter: ['uid=x'] }),
     'Custom configured LDAP filter does not start with "(" or does not end with ")".',
   ],
-])('settings that a provider cannot have are refused in its words: %#', async (body, errorMessage) => {
+])('invalid settings of a provider are refused with its message: %#', async (body, errorMessage) => {
   expect(await call('POST', `${await realm()}/components`, { body })).toMatchObject({
     status: 400,
     body: { errorMessage },
   })
 })
 
-test('what workflows do is none of these operations, and a component stays out of itself', async () => {
+test('workflow components are refused, and a component cannot be its own parent', async () => {
   const components = `${await realm()}/components`
   const body = { name: 'w', providerId: 'default', providerType: 'org.keycloak.models.workflow.WorkflowProvider' }
   expect((await call('POST', components, { body })).status).toBe(403)
-  const store = await make(components, ldap('people'))
+  const store = await make(components, ldap('directory'))
   const inside = { body: { parentId: idOf(store) } }
   expect(await call('PUT', store, inside)).toMatchObject({
     status: 400,
@@ -116,14 +116,14 @@ test('what workflows do is none of these operations, and a component stays out o
   expect((await call('POST', components, { body: { ...key('k'), parentId: 'nowhere' } })).status).toBe(400)
 })
 
-test('a realm is made with components in components, texts, a profile and client policies, as documents have them', async () => {
+test('a realm is created with subcomponents, texts, a user profile and client policies in the form of documents', async () => {
   const name = `content-${Date.now()}`
   const body = {
     realm: name,
     components: {
       [STORAGE]: [
         {
-          name: 'people',
+          name: 'directory',
           providerId: 'ldap',
           config: { editMode: ['READ_ONLY'] },
           subComponents: {
@@ -140,7 +140,7 @@ test('a realm is made with components in components, texts, a profile and client
   }
   expect((await call('POST', '/admin/realms', { body })).status).toBe(201)
   const read = async (path: string) => (await call('GET', `/admin/realms/${name}/${path}`)).body
-  const [{ id }] = await read('components?name=people')
+  const [{ id }] = await read('components?name=directory')
   expect(await read(`components?parent=${id}`)).toMatchObject([{ name: 'none', config: {} }])
   expect(await read('localization/de')).toEqual({ hello: 'Hallo' })
   expect(await read('users/profile')).toMatchObject({ unmanagedAttributePolicy: 'ENABLED' })

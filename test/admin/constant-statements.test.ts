@@ -1,28 +1,28 @@
-// What is asked of a realm costs as many statements when it has a hundred times as much of everything: of each operation.
+// Each operation takes the same number of statements when the realm has a hundred times as much of everything.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
-import { findUser } from '../../src/service/admin-api/users/users.ts'
+import { getLiveUser } from '../../src/service/admin-api/users/users.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { evaluateAttempt } from '../../src/service/login/brute-force-protection.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/addresses.ts'
-import { takeSample } from '../support/campaign.ts'
+import { createBody, createFilledRealm, type FilledRealm, toAddress } from '../support/filled-realm.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
-import { toName, createSampleObject } from '../support/samples.ts'
+import { takeSample } from '../support/property-options.ts'
+import { createSampleObject, toName } from '../support/samples.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService, withoutCounting } from '../support/service.ts'
-import { userTags } from '../support/tags.ts'
+import { applySource, createSource } from '../support/sources.ts'
+import { userTags } from '../support/user-tags.ts'
 
 const { app, call } = await testServer()
 const { service, statements } = await testService()
 
-/** What the objects are called that addresses lead to. */
+/** The names of the objects in URLs. */
 const LABEL = 'thing'
 const USER = '/admin/realms/{realm}/users/{user-id}'
 /** Only what this client got tokens for may ask who it is. */
@@ -63,7 +63,7 @@ function stageOf({ method, path, operationId }: Operation): number {
   return /\{(user-id|group-id|role-name|role-id|realm)\}$/.test(path) ? 4 : 2
 }
 
-test('one realm has about a hundred times as much as the other', async () => {
+test('the large realm has about a hundred times as many rows as the small one', async () => {
   const ROLE = '/admin/realms/{realm}/roles/{role-name}'
   const lists = [
     ...['users', 'roles', 'clients', 'identity-provider/instances', 'events', 'admin-events'].map(
@@ -86,7 +86,7 @@ test('one realm has about a hundred times as much as the other', async () => {
   }
 })
 
-/** What is made at an address is deleted there. */
+/** Objects that are created below a URL are deleted there. */
 const paths = new Set(takeSample([...new Set(inOrder.map(({ path }) => path))]))
 
 test.each(inOrder.filter(({ path }) => paths.has(path)))('$method $path', async (operation) => {
@@ -97,12 +97,12 @@ test.each(inOrder.filter(({ path }) => paths.has(path)))('$method $path', async 
     await call('GET', '/admin/realms/master')
     const body = bodyOf(operation, realm)
     const executed = await statements(async () => {
-      const { status, body: answer } = await call(operation.method, pathOf(operation, realm), {
+      const { status, body: responseBody } = await call(operation.method, pathOf(operation, realm), {
         ...(token !== undefined && { token }),
         ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
         ...(body !== undefined && { body }),
       })
-      expect(status, JSON.stringify(answer)).toBeLessThan(300)
+      expect(status, JSON.stringify(responseBody)).toBeLessThan(300)
     })
     counts.push(executed.length)
   }
@@ -165,21 +165,21 @@ async function tokenFor({ path, operationId }: Operation, { name }: Sized): Prom
     username: 'administrator',
     password: 'pw',
   }
-  const answer = await app.inject({
+  const response = await app.inject({
     method: 'POST',
     url: `/realms/${name}/protocol/openid-connect/token`,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     payload: new URLSearchParams(form).toString(),
   })
-  return answer.json().access_token
+  return response.json().access_token
 }
 
 async function sized(size: number): Promise<Sized> {
-  const some = <T>(make: (at: number) => T) => numbered(size, make)
-  const names = (prefix: string) => some((at) => `${prefix}-${at}`)
+  const createAll = <T>(make: (at: number) => T) => numbered(size, make)
+  const names = (prefix: string) => createAll((at) => `${prefix}-${at}`)
   const wide = names(`/${LABEL}/wide`)
-  const [roles, people, clients, providers] = ['role', 'person', 'client', 'provider'].map(names) as string[][]
-  const held = { realmRoles: [LABEL], clientRoles: { [LABEL]: [LABEL] } }
+  const [roles, users, clients, providers] = ['role', 'member', 'client', 'provider'].map(names) as string[][]
+  const roleMappings = { realmRoles: [LABEL], clientRoles: { [LABEL]: [LABEL] } }
   const many = { realmRoles: [LABEL, ...roles!], clientRoles: { [LABEL]: [LABEL, ...roles!] } }
   const password = await hashPassword('pw')
   const mail = (username: string) => ({
@@ -207,19 +207,32 @@ async function sized(size: number): Promise<Sized> {
       attributes: attributes(size),
       groups: wide,
       credentials: [
-        ...some((at) => ({ type: 'webauthn', userLabel: `key ${at}`, secretData: '{}', credentialData: '{}' })),
-        ...some((at) => ({ type: 'otp', userLabel: `code ${at}`, secretData: '{"value":"x"}', credentialData: '{}' })),
+        ...createAll((at) => ({ type: 'webauthn', userLabel: `key ${at}`, secretData: '{}', credentialData: '{}' })),
+        ...createAll((at) => ({
+          type: 'otp',
+          userLabel: `code ${at}`,
+          secretData: '{"value":"x"}',
+          credentialData: '{}',
+        })),
       ],
       federatedIdentities: providers!.map((identityProvider) => ({ identityProvider, userId: 'x', userName: 'x' })),
       clientConsents: [LABEL, ...clients!].map((clientId) => ({ clientId, grantedClientScopes: [LABEL] })),
     },
   }
-  const role = (name: string) => [createSampleObject('role', name), { ...createSampleObject('role', name), key: ['client', LABEL, name] }]
+  const role = (name: string) => [
+    createSampleObject('role', name),
+    { ...createSampleObject('role', name), key: ['client', LABEL, name] },
+  ]
   const filled = await createFilledRealm(LABEL, (kind) => fields[kind] ?? {}, [
     ...[...roles!, ...names('spare')].flatMap(role),
     createSampleObject('group', LABEL),
     createSampleObject('clientScope', 'spare'),
-    ...wide.map((path) => ({ kind: 'group' as const, key: [path], representation: { path, ...held }, path: [] })),
+    ...wide.map((path) => ({
+      kind: 'group' as const,
+      key: [path],
+      representation: { path, ...roleMappings },
+      path: [],
+    })),
     ...clients!.map((name) => createSampleObject('client', name)),
     {
       kind: 'client' as const,
@@ -228,8 +241,12 @@ async function sized(size: number): Promise<Sized> {
       path: [],
     },
     ...providers!.map((name) => createSampleObject('identityProvider', name)),
-    ...people!.map((name) =>
-      createSampleObject('user', name, { ...mail(name), ...held, groups: [toName('group', LABEL), ...wide.slice(0, 3)] }),
+    ...users!.map((name) =>
+      createSampleObject('user', name, {
+        ...mail(name),
+        ...roleMappings,
+        groups: [toName('group', LABEL), ...wide.slice(0, 3)],
+      }),
     ),
     createSampleObject('user', 'administrator', {
       ...mail('administrator'),
@@ -256,12 +273,12 @@ async function sized(size: number): Promise<Sized> {
   }
 }
 
-/** What happens in a realm: sessions, failures to log in, events of people and of administrators. */
+/** Adds runtime data to a realm: sessions, login failures, user events and admin events. */
 async function live(realm: FilledRealm, size: number): Promise<void> {
   const id = realm.value(USER, 'user-id')
   const client = realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid')
   const [row] = await service.findRealms([realm.name])
-  const user = await service.read(SYSTEM, realm.name, (context) => findUser(context, id))
+  const user = await service.read(SYSTEM, realm.name, (context) => getLiveUser(context, id))
   // Documents are not nested that deep.
   const deep = numbered(size, (at) => ({ representation: { path: `/${LABEL}${'/deep'.repeat(at + 1)}` } }))
   await service.write(SYSTEM, realm.name, (context) => writers.group.create(context, deep))
@@ -275,8 +292,8 @@ async function live(realm: FilledRealm, size: number): Promise<void> {
   })
   for (let at = 0; at < size; at++) {
     const settings = { bruteForceProtected: true, failureFactor: 1_000 }
-    const person = { id: at ? `unknown-${at}` : id, username: user.key[0]!, body: user.representation }
-    const attempt = { user: person, username: person.username, evaluate: async () => false }
+    const target = { id: at ? `unknown-${at}` : id, username: user.key[0]!, body: user.representation }
+    const attempt = { user: target, username: target.username, evaluate: async () => false }
     await evaluateAttempt(service, { ...row!, settings }, attempt)
   }
   // An apply leaves an admin event for each change.

@@ -1,18 +1,18 @@
-// Administrative roles go with tokens of a client only as far as its last editor could grant them.
+// Tokens of a client contain admin roles only as far as the last editor of the client could grant them.
 import { expect, test } from 'vitest'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, call } = await testServer()
 
-/** A realm with `boss`, who is realm-admin, and `mira`, who manages clients and views users. */
+/** A realm with `admin`, who is realm-admin, and `mira`, who manages clients and views users. */
 async function realmWithMira() {
   const realm = await createAdminRealm({ mira: 'manage-clients view-users' })
   const { name, path } = realm
-  const newClient = async (person: string, client: object = {}) => {
+  const newClient = async (creator: string, client: object = {}) => {
     const body = { clientId: 'app', publicClient: true, directAccessGrantsEnabled: true, redirectUris: [APPLICATION] }
-    expect((await realm.as(person, 'POST', 'clients', { ...body, ...client })).status).toBe(201)
+    expect((await realm.as(creator, 'POST', 'clients', { ...body, ...client })).status).toBe(201)
     return (await call('GET', `${path}/clients?clientId=app`)).body[0].id as string
   }
   const redeem = (form: Record<string, string>) =>
@@ -21,7 +21,7 @@ async function realmWithMira() {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ client_id: 'app', ...form }).toString(),
     })
-  /** What the tokens of the client open: users, clients, keys, and an export with secrets. */
+  /** Returns the statuses of requests with a token of the client: users, clients, keys, and an export with secrets. */
   const opens = async (token: string) => {
     const addresses = ['users', 'clients', 'components'].map((below) => `${path}/${below}`)
     const answers = [...addresses, `/regent/v1/export/${name}?secrets=true`].map((url) => call('GET', url, { token }))
@@ -35,13 +35,13 @@ async function realmWithMira() {
 const EVERYTHING = [200, 200, 200, 200]
 const OF_MIRA = [200, 200, 403, 403]
 
-test('a client of a weaker administrator gets a code by single sign-on, and a token that opens what they may do', async () => {
+test('a client of a weaker administrator gets a code by single sign-on, and a token with their admin permissions', async () => {
   const { name, as, newClient, redeem, opens, opensFor } = await realmWithMira()
   await newClient('mira')
   const browser = testBrowser(app)
-  await as('boss', 'POST', 'clients', { clientId: 'wiki', publicClient: true, redirectUris: [APPLICATION] })
+  await as('admin', 'POST', 'clients', { clientId: 'wiki', publicClient: true, redirectUris: [APPLICATION] })
   const { address } = loginAddress(name, { client_id: 'wiki' })
-  await browser.send(await browser.open(address), { username: 'boss', password: 'pw' })
+  await browser.send(await browser.open(address), { username: 'admin', password: 'pw' })
   const silent = loginAddress(name, { client_id: 'app', prompt: 'none' })
   const code = (await browser.open(silent.address)).response!.get('code')!
   const form = { code, redirect_uri: APPLICATION, code_verifier: silent.verifier }
@@ -77,26 +77,29 @@ const edits: [string, (realm: Awaited<ReturnType<typeof realmWithMira>>, id: str
   ]
 const SUBJECT = { name: 'sub', protocol: 'openid-connect', protocolMapper: 'oidc-sub-mapper', config: {} }
 
-test.each(edits)('after a weaker administrator edits %s, tokens of a client open what they may do', async (_, edit) => {
-  const realm = await realmWithMira()
-  const id = await realm.newClient('boss')
-  expect(await realm.opensFor('boss')).toEqual(EVERYTHING)
-  expect((await edit(realm, id)).status).toBeLessThan(300)
-  expect(await realm.opensFor('boss')).toEqual(OF_MIRA)
-  expect((await realm.as('boss', 'PUT', `clients/${id}`, { description: 'y' })).status).toBe(204)
-  expect(await realm.opensFor('boss')).toEqual(EVERYTHING)
-})
+test.each(edits)(
+  'after a weaker administrator edits %s, tokens of a client have the admin permissions of that administrator',
+  async (_, edit) => {
+    const realm = await realmWithMira()
+    const id = await realm.newClient('admin')
+    expect(await realm.opensFor('admin')).toEqual(EVERYTHING)
+    expect((await edit(realm, id)).status).toBeLessThan(300)
+    expect(await realm.opensFor('admin')).toEqual(OF_MIRA)
+    expect((await realm.as('admin', 'PUT', `clients/${id}`, { description: 'y' })).status).toBe(204)
+    expect(await realm.opensFor('admin')).toEqual(EVERYTHING)
+  },
+)
 
-test('an edit that changes nothing leaves the editor as it was', async () => {
+test('an edit without changes does not change the last editor', async () => {
   const { as, newClient, opensFor } = await realmWithMira()
-  const id = await newClient('boss')
+  const id = await newClient('admin')
   expect((await as('mira', 'PUT', `clients/${id}`, { redirectUris: [APPLICATION] })).status).toBe(204)
-  expect(await opensFor('boss')).toEqual(EVERYTHING)
+  expect(await opensFor('admin')).toEqual(EVERYTHING)
 })
 
-test('the account of a client that a weaker administrator edits acts with what they may do', async () => {
+test('the service account of a client that a weaker administrator edits has the admin permissions of that administrator', async () => {
   const { as, path, redeem, opens, newClient } = await realmWithMira()
-  const id = await newClient('boss', { publicClient: false, secret: 's', serviceAccountsEnabled: true })
+  const id = await newClient('admin', { publicClient: false, secret: 's', serviceAccountsEnabled: true })
   const account = (await call('GET', `${path}/clients/${id}/service-account-user`)).body.id
   const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
   const role = (await call('GET', `${path}/clients/${management.id}/roles/realm-admin`)).body
@@ -108,16 +111,16 @@ test('the account of a client that a weaker administrator edits acts with what t
   expect(await act()).toEqual(OF_MIRA)
 })
 
-test('what the last editor could grant is in no representation', async () => {
+test('no representation contains the permissions of the last editor', async () => {
   const { name, path, newClient } = await realmWithMira()
   const id = await newClient('mira')
-  const shown = (await call('GET', `${path}/clients/${id}`)).body
+  const representation = (await call('GET', `${path}/clients/${id}`)).body
   const exported = (await call('GET', `/regent/v1/export/${name}`)).body
-  expect(JSON.stringify([shown, exported])).not.toMatch(/editor/i)
+  expect(JSON.stringify([representation, exported])).not.toMatch(/editor/i)
 })
 
 test.each(['admin-cli', 'security-admin-console', 'account', 'account-console'])(
-  'a weaker administrator who changes where tokens of %s go, or what they carry, gets 403',
+  'a weaker administrator who changes redirect URIs or token contents of %s gets 403',
   async (clientId) => {
     const { as, path } = await realmWithMira()
     const [client] = (await call('GET', `${path}/clients?clientId=${clientId}`)).body
@@ -141,16 +144,16 @@ test.each(['admin-cli', 'security-admin-console', 'account', 'account-console'])
   },
 )
 
-test('a built-in client whose description a weaker administrator changes shows all roles of the others', async () => {
+test('tokens of a built-in client keep all roles after a weaker administrator changes its description', async () => {
   const { as, path, token, opens } = await realmWithMira()
   for (const clientId of ['admin-cli', 'security-admin-console']) {
     const [client] = (await call('GET', `${path}/clients?clientId=${clientId}`)).body
     expect((await as('mira', 'PUT', `clients/${client.id}`, { description: 'x' })).status).toBe(204)
   }
-  expect(await opens(await token('boss'))).toEqual(EVERYTHING)
+  expect(await opens(await token('admin'))).toEqual(EVERYTHING)
 })
 
-test('in master, tokens of a client administer a realm as far as its last editor could grant that', async () => {
+test('in master, tokens of a client have admin roles of a realm as far as its last editor could grant them', async () => {
   const { name } = await createAdminRealm({})
   const id = async (below: string) => (await call('GET', `/admin/realms/master/${below}`)).body[0].id
   const roleOf = async (client: string, role: string) => {
@@ -158,24 +161,24 @@ test('in master, tokens of a client administer a realm as far as its last editor
     return { owner, body: [(await call('GET', `/admin/realms/master/clients/${owner}/roles/${role}`)).body] }
   }
   const username = `mira-${name}`
-  const person = { username, enabled: true, email: `${username}@example.org`, firstName: 'A', lastName: 'B' }
+  const user = { username, enabled: true, email: `${username}@example.org`, firstName: 'A', lastName: 'B' }
   const credentials = [{ type: 'password', value: 'pw' }]
-  expect((await call('POST', '/admin/realms/master/users', { body: { ...person, credentials } })).status).toBe(201)
-  const user = await id(`users?username=${username}`)
+  expect((await call('POST', '/admin/realms/master/users', { body: { ...user, credentials } })).status).toBe(201)
+  const userId = await id(`users?username=${username}`)
   for (const [client, role] of [
     ['master-realm', 'manage-clients'],
     [`${name}-realm`, 'view-users'],
   ] as const) {
     const { owner, body } = await roleOf(client, role)
-    await call('POST', `/admin/realms/master/users/${user}/role-mappings/clients/${owner}`, { body })
+    await call('POST', `/admin/realms/master/users/${userId}/role-mappings/clients/${owner}`, { body })
   }
   const logIn = async (clientId: string, login: { username: string; password: string }) => {
-    const answer = await call('POST', '/realms/master/protocol/openid-connect/token', {
+    const response = await call('POST', '/realms/master/protocol/openid-connect/token', {
       token: null,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ grant_type: 'password', client_id: clientId, ...login }).toString(),
     })
-    return answer.body.access_token as string
+    return response.body.access_token as string
   }
   const clientId = `app-${name}`
   const client = { clientId, publicClient: true, directAccessGrantsEnabled: true }

@@ -5,7 +5,7 @@ import { testServer } from '../support/server.ts'
 const { app, call, make, realm } = await testServer()
 const path = await realm()
 
-test('an unknown field is named, also beside a value of the wrong type', async () => {
+test('the message names an unknown field, also beside a value of the wrong type', async () => {
   for (const body of ['{"colour":1}', '{"colour":1,"redirectUris":"x"}', '{"redirectUris":"x","colour":1}']) {
     expect(await call('POST', `${path}/clients`, { body })).toMatchObject({
       status: 400,
@@ -14,14 +14,14 @@ test('an unknown field is named, also beside a value of the wrong type', async (
   }
 })
 
-test('an unknown field inside names the representation that it stands in', async () => {
-  const answer = await call('POST', `${path}/clients`, { body: '{"protocolMappers":[{"name":"x","colour":"r"}]}' })
-  expect(answer.body.error).toBe(
+test('the message names an unknown nested field and its representation', async () => {
+  const response = await call('POST', `${path}/clients`, { body: '{"protocolMappers":[{"name":"x","colour":"r"}]}' })
+  expect(response.body.error).toBe(
     'Unrecognized field "colour" in ProtocolMapperRepresentation. Remove it, or correct its name.',
   )
 })
 
-test('what is no JSON is told apart from JSON of the wrong type', async () => {
+test('invalid JSON and JSON of the wrong type have different messages', async () => {
   const send = async (body: string) => (await call('POST', `${path}/clients`, { body })).body.error
   expect(await send('{"clientId":"a",}')).toBe('invalid_request')
   expect(await send('')).toBe('invalid_request')
@@ -41,7 +41,7 @@ test.each([
   ['POST', 'client-scopes/nowhere/protocol-mappers/models', 'Could not find client scope'],
   ['PUT', '../nowhere', 'Realm not found.'],
   ['POST', '../nowhere/clients', 'Realm not found.'],
-])('%s %s does not get as far as its body', async (method, address, error) => {
+])('%s %s is refused before its body is read', async (method, address, error) => {
   const url = new URL(`${path}/${address}`, 'http://localhost').pathname
   for (const body of ['{', '{"nowhere":1}', '[1]']) {
     expect(await call(method, url, { body })).toMatchObject({ status: 404, body: { error } })
@@ -50,19 +50,19 @@ test.each([
   expect(await call(method, url, { body: '{}', headers })).toMatchObject({ status: 404, body: { error } })
 })
 
-test('the body is read before what is named last in an address is looked up', async () => {
+test('the body is read before the last object of a URL is looked up', async () => {
   const client = await make(`${path}/clients`, { clientId: 'of-bodies' })
   for (const address of [`${path}/roles/x`, `${path}/roles-by-id/x`, `${client}/protocol-mappers/models/x`]) {
     expect(await call('PUT', address, { body: '{' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   }
 })
 
-test('numbers and flags may come as texts, and texts as numbers', async () => {
+test('numbers and booleans may be strings, and strings may be numbers', async () => {
   const client = await make(`${path}/clients`, { name: 5, enabled: 'true', notBefore: '7' })
   expect((await call('GET', client)).body).toMatchObject({ name: '5', enabled: true, notBefore: 7 })
 })
 
-test('a content type may name its charset, and must be JSON', async () => {
+test('the content type must be JSON, and may have a charset', async () => {
   const send = (type: string) =>
     call('POST', `${path}/client-scopes`, {
       body: { name: `x${Math.random()}`, protocol: 'saml' },
@@ -75,7 +75,7 @@ test('a content type may name its charset, and must be JSON', async () => {
   })
 })
 
-test('a slash at the end does not matter, nor does a body where none is wanted', async () => {
+test('a trailing slash is ignored, and so is an unexpected body', async () => {
   const scope = await make(`${path}/client-scopes/`, { name: 'orders', protocol: 'saml' })
   expect(scope).not.toContain('//')
   expect((await call('GET', `${scope}/`)).status).toBe(200)
@@ -84,12 +84,12 @@ test('a slash at the end does not matter, nor does a body where none is wanted',
   expect((await call('DELETE', other, { body: {} })).status).toBe(204)
 })
 
-test('HEAD answers as GET does, without a body', async () => {
-  const answer = await call('HEAD', path)
-  expect(answer).toMatchObject({ status: 200, body: undefined })
+test('HEAD returns the status of GET without a body', async () => {
+  const response = await call('HEAD', path)
+  expect(response).toMatchObject({ status: 200, body: undefined })
 })
 
-test('who has no token learns nothing', async () => {
+test('a request without a token returns 401', async () => {
   const unauthorized = { status: 401, body: { error: 'HTTP 401 Unauthorized' } }
   for (const address of [path, '/admin/realms/nowhere', '/admin/realms', `${path}/users`]) {
     expect(await call('GET', address, { token: null })).toMatchObject(unauthorized)
@@ -98,7 +98,7 @@ test('who has no token learns nothing', async () => {
   expect(await call('POST', `${path}/clients`, { token: null, body: '{' })).toMatchObject(unauthorized)
 })
 
-test('an address or a method that does not exist', async () => {
+test('an unknown path returns 404, and an unknown method 405', async () => {
   expect(await call('GET', `${path}/nothing`)).toMatchObject({ status: 404, body: { error: 'HTTP 404 Not Found' } })
   expect(await call('PATCH', `${path}/clients`)).toMatchObject({
     status: 405,
@@ -110,7 +110,7 @@ test('an address or a method that does not exist', async () => {
   })
 })
 
-test('an operation that is not there yet says which it is', async () => {
+test('an operation that is not implemented returns 501 with its name', async () => {
   const missing = missingOperations[0]!
   const address = missing.path.replace('/admin/realms/{realm}', path).replace(/\{[^}]+\}/g, 'any')
   expect(await call(missing.method, address)).toMatchObject({
@@ -119,7 +119,7 @@ test('an operation that is not there yet says which it is', async () => {
   })
 })
 
-test('the earlier form of the API answers the same, with addresses of its own', async () => {
+test('the legacy API returns the same responses, with its own URLs', async () => {
   const name = path.split('/').at(-1)
   const client = await make(`/v1/${name}/clients`, { clientId: 'earlier' })
   expect(client).toMatch(new RegExp(`^/v1/${name}/clients/`))
@@ -127,7 +127,7 @@ test('the earlier form of the API answers the same, with addresses of its own', 
   expect((await call('GET', '/v1?briefRepresentation=true')).status).toBe(200)
 })
 
-test('every answer carries the security headers', async () => {
+test('every response has the security headers', async () => {
   for (const address of [path, '/', '/admin/realms/nowhere']) {
     expect((await call('GET', address)).headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -137,7 +137,7 @@ test('every answer carries the security headers', async () => {
   }
 })
 
-test('the server tells its health, and has a page', async () => {
+test('the server has health endpoints and a home page', async () => {
   expect((await call('GET', '/health/live', { token: null })).body).toEqual({ status: 'UP' })
   expect((await call('GET', '/health/ready', { token: null })).body).toEqual({ status: 'UP' })
   const page = await app.inject({ url: '/' })
@@ -145,7 +145,7 @@ test('the server tells its health, and has a page', async () => {
   expect(page.body).not.toMatch(/(src|href)="https?:/)
 })
 
-test('the number of a page is one of 32 bits, and an empty one is as absent', async () => {
+test('first and max are 32-bit integers, and an empty value is the same as absent', async () => {
   const status = async (query: string) => (await call('GET', `${path}/users?${query}`)).status
   expect(await status('first=0&max=2147483647')).toBe(200)
   expect(await status('first=2147483647&max=2147483647')).toBe(200)

@@ -1,4 +1,4 @@
-// Groups over REST: a tree by names, which is kept as paths.
+// Groups over REST: a tree by names, which is stored as paths.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
@@ -6,7 +6,7 @@ import { testService } from '../support/service.ts'
 const { call, make, realm } = await testServer()
 const idOf = (address: string) => address.split('/').at(-1)!
 
-test('a slash in a name is a slash in the path, and the group is found by it', async () => {
+test('a group with a slash in its name is found by a path with that slash', async () => {
   const path = await realm()
   const outer = await make(`${path}/groups`, { name: 'a/b' })
   const inner = await make(`${outer}/children`, { name: 'c/d' })
@@ -16,7 +16,7 @@ test('a slash in a name is a slash in the path, and the group is found by it', a
   expect((await call('GET', `${path}/group-by-path/a~/b`)).status).toBe(404)
 })
 
-test('a group that moves takes along what is in it, and moves neither into itself nor below', async () => {
+test('moving a group moves its subgroups, and a group cannot be moved into itself or below', async () => {
   const path = await realm()
   const [fruit, nuts] = [
     await make(`${path}/groups`, { name: 'fruit' }),
@@ -31,13 +31,16 @@ test('a group that moves takes along what is in it, and moves neither into itsel
   })
 })
 
-test('names are found in any case, wildcards stand for themselves, and a page is cut before the way up is added', async () => {
+test('a search ignores case, does not expand wildcards, and adds ancestors after paging', async () => {
   const path = await realm()
   const top = await make(`${path}/groups`, { name: 'Straße_1' })
   for (const name of ['ÄPFEL', 'äpfel 2', 'a%b']) await make(`${top}/children`, { name })
   const names = async (query: string) =>
     (await call('GET', `${path}/groups?${query}`)).body.flatMap(
-      (one: { name: string; subGroups: { name: string }[] }) => [one.name, ...one.subGroups.map(({ name }) => name)],
+      (group: { name: string; subGroups: { name: string }[] }) => [
+        group.name,
+        ...group.subGroups.map(({ name }) => name),
+      ],
     )
   expect(await names('search=%C3%A4PF')).toEqual(['Straße_1', 'ÄPFEL', 'äpfel 2'])
   expect(await names('search=%C3%A4PF&first=1&max=1')).toEqual(['Straße_1', 'äpfel 2'])
@@ -47,11 +50,11 @@ test('names are found in any case, wildcards stand for themselves, and a page is
   expect((await call('GET', `${path}/groups/count?search=%C3%84`)).body).toEqual({ count: 2 })
 })
 
-test('what a body says of other groups, roles, ids and paths does not count', async () => {
+test('subgroups, roles, ids and paths in a body are ignored', async () => {
   const path = await realm()
   const body = {
     name: 'crew',
-    path: '/elsewhere',
+    path: '/other',
     parentId: 'x',
     realmRoles: ['offline_access'],
     subGroups: [{ name: 'y' }],
@@ -69,7 +72,7 @@ test('what a body says of other groups, roles, ids and paths does not count', as
   })
 })
 
-test('a search costs as many statements as a list, however deep the tree is', async () => {
+test('a search takes as many statements as a list, for any depth of the tree', async () => {
   const path = await realm()
   const { statements } = await testService()
   let last = await make(`${path}/groups`, { name: 'g0' })

@@ -1,4 +1,4 @@
-// What REST does with identity providers that the recorded answers do not show.
+// Identity providers over REST, beyond the recorded exchanges.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -37,29 +37,29 @@ const documents: Record<string, string> = {
 }
 
 beforeAll(async () => {
-  other = createServer(({ url = '' }, answer) => {
-    answer.statusCode = url in documents ? 200 : 404
-    answer.end(documents[url])
+  other = createServer(({ url = '' }, response) => {
+    response.statusCode = url in documents ? 200 : 404
+    response.end(documents[url])
   })
   await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
   address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
 })
 afterAll(() => other.close())
 
-test('a provider takes the id that it wishes, and is found by it', async () => {
+test('a provider gets the id of its body, and is found by it', async () => {
   const path = await newProvider({ internalId: 'my-own-id' })
   expect((await call('GET', path)).body.internalId).toBe('my-own-id')
   expect((await call('GET', path.replace(/op$/, 'my-own-id'))).body.alias).toBe('op')
 })
 
-test('an update clears what it does not state, and leaves alias, id and type', async () => {
+test('an update clears undeclared fields, and does not change alias, id and type', async () => {
   const path = await newProvider({ internalId: 'kept', displayName: 'The OP', trustEmail: true, enabled: false })
   expect((await call('PUT', path, { body: { internalId: 'other', providerId: 'saml' } })).status).toBe(204)
-  const { types: _, ...left } = (await call('GET', path)).body
-  expect(left).toEqual({ alias: 'op', internalId: 'kept', providerId: 'oidc', enabled: true, config: {} })
+  const { types: _, ...remaining } = (await call('GET', path)).body
+  expect(remaining).toEqual({ alias: 'op', internalId: 'kept', providerId: 'oidc', enabled: true, config: {} })
 })
 
-test('admin events show providers with id and masked secrets, and mappers under their provider', async () => {
+test('admin events contain providers with id and masked secrets, and mappers below their provider', async () => {
   const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
   const op = await make(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config })
   const mapper = { name: 'login', identityProviderAlias: 'op', identityProviderMapper: 'oidc-username-idp-mapper' }
@@ -82,17 +82,17 @@ test('admin events show providers with id and masked secrets, and mappers under 
   })
 })
 
-test('a secret that is kept elsewhere shows its place', async () => {
+test('a secret that is a vault reference is not masked', async () => {
   const path = await newProvider({ config: { clientSecret: '${vault.op}' } })
   expect((await call('GET', path)).body.config).toEqual({ clientSecret: '${vault.op}' })
 })
 
-test('a mask in a new provider is no secret', async () => {
+test('a mask in a new provider is not stored as a secret', async () => {
   const path = await newProvider({ config: { clientId: 'regent', clientSecret: '**********' } })
   expect((await call('GET', path)).body.config).toEqual({ clientId: 'regent' })
 })
 
-test('what types of providers get by themselves shows', async () => {
+test('GET returns the default settings of provider types', async () => {
   const path = await newProvider({ providerId: 'kubernetes', config: {} })
   expect((await call('GET', path)).body).toMatchObject({
     hideOnLogin: true,
@@ -101,7 +101,7 @@ test('what types of providers get by themselves shows', async () => {
   })
 })
 
-test('whether a provider is offered at log-in is read in its earlier form too', async () => {
+test('hideOnLogin is also read in its legacy form', async () => {
   const path = await newProvider({ config: { hideOnLoginPage: 'true' } })
   expect((await call('GET', path)).body).toMatchObject({ hideOnLogin: true, config: {} })
 })
@@ -120,13 +120,13 @@ test.each([
     "JWKS URL is required when 'Supports client assertions' enabled and 'Use JWKS URL' enabled",
   ],
   [{ supportsClientAssertions: 'true', useJwksUrl: 'true', jwksUrl: 'https://op.example.org' }, 'Issuer is required'],
-])('%j is refused', async (settings, message) => {
+])('%j returns 400', async (settings, message) => {
   expect(await post(await realm(), { alias: 'op', providerId: 'oidc', config: settings })).toMatchObject(
     refusal(message),
   )
 })
 
-test('an address without encryption will do in a private network, and anywhere for a realm that says so', async () => {
+test('an http URL is accepted in private networks, and everywhere if the realm requires no SSL', async () => {
   const near = {
     tokenUrl: 'http://10.0.0.7/token',
     authorizationUrl: 'http://op:8080/auth',
@@ -140,7 +140,7 @@ test('an address without encryption will do in a private network, and anywhere f
   expect((await post(closed, { alias: 'op', providerId: 'oidc', config: near })).status).toBe(400)
 })
 
-test('an issuer that vouches for people is claimed by one enabled provider', async () => {
+test('only one enabled provider may have an issuer whose assertions authenticate users', async () => {
   const path = await realm()
   const body = { providerId: 'jwt-authorization-grant', config: { issuer: 'https://op.example.org' } }
   expect((await post(path, { alias: 'one', ...body })).status).toBe(201)
@@ -152,7 +152,7 @@ test('an issuer that vouches for people is claimed by one enabled provider', asy
   )
 })
 
-test('lists hold what the providers can do, a hundred at most unless more are asked for', async () => {
+test('lists are filtered by capability, and have at most 100 elements by default', async () => {
   const path = await realm()
   for (const [alias, providerId] of [
     ['a', 'saml'],
@@ -172,7 +172,7 @@ test('lists hold what the providers can do, a hundred at most unless more are as
   expect((await call('GET', `${path}/identity-provider/instances?type=X`)).status).toBe(400)
 })
 
-test('a mapper belongs to the provider that its body names, and moves with its id', async () => {
+test('a mapper belongs to the provider in its body, and keeps its id when it is moved', async () => {
   const op = await newProvider()
   const instances = op.replace(/\/op$/, '')
   const saml = await make(instances, { alias: 'saml', providerId: 'saml' })
@@ -181,17 +181,17 @@ test('a mapper belongs to the provider that its body names, and moves with its i
     identityProviderAlias: 'op',
     identityProviderMapper: 'oidc-hardcoded-role-idp-mapper',
   }
-  const made = await make(`${saml}/mappers`, mapper)
+  const address = await make(`${saml}/mappers`, mapper)
   expect((await call('GET', `${saml}/mappers`)).body).toEqual([])
-  await call('PUT', made, { body: { ...mapper, identityProviderAlias: 'saml' } })
-  expect((await call('GET', `${saml}/mappers`)).body).toMatchObject([{ id: made.split('/').at(-1), name: 'staff' }])
+  await call('PUT', address, { body: { ...mapper, identityProviderAlias: 'saml' } })
+  expect((await call('GET', `${saml}/mappers`)).body).toMatchObject([{ id: address.split('/').at(-1), name: 'staff' }])
   expect(await call('POST', `${saml}/mappers`, { body: { name: 'x' } })).toMatchObject({ status: 409 })
   expect(await call('POST', `${op}/mappers`, { body: { ...mapper, identityProviderAlias: 'x' } })).toMatchObject(
     refusal('There is no identity provider x'),
   )
 })
 
-test('the other server describes itself at an address; one that cannot be read is told', async () => {
+test('settings are imported from a URL; the message says why one cannot be read', async () => {
   const path = `${await realm()}/identity-provider/import-config`
   const settings = (providerId: string, fromUrl: string) => call('POST', path, { body: { providerId, fromUrl } })
   expect((await settings('oidc', `${address}/op`)).body).toEqual({
@@ -214,7 +214,7 @@ test('the other server describes itself at an address; one that cannot be read i
     expect((await settings(providerId, url)).status).toBe(400)
 })
 
-test('keys are read anew from where the provider has them', async () => {
+test('reload-keys reads the keys of a provider again', async () => {
   const reload = async (jwksUrl: string) => {
     const path = await newProvider({ config: { useJwksUrl: 'true', jwksUrl } })
     return call('GET', `${path}/reload-keys`)
@@ -224,7 +224,7 @@ test('keys are read anew from where the provider has them', async () => {
   expect((await reload(`${address}/nothing`)).status).toBe(400)
 })
 
-test('a key is read from the files in which people have it', async () => {
+test('a key is read from the supported file formats', async () => {
   const path = `${await realm()}/identity-provider/upload-certificate`
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -251,7 +251,7 @@ test('a key is read from the files in which people have it', async () => {
     expect((await upload(format, text)).body.error).toBe('certificate-not-found')
 })
 
-test('SAML metadata at an address make settings; of other texts it says what they are not', async () => {
+test('SAML metadata at a URL are imported; the message says what is wrong with other texts', async () => {
   const path = `${await realm()}/identity-provider/import-config`
   const imported = async (where: string) =>
     call('POST', path, { body: { providerId: 'saml', fromUrl: `${address}${where}` } })
@@ -277,7 +277,7 @@ test('SAML metadata at an address make settings; of other texts it says what the
     expect(await imported(text)).toMatchObject(refusal('The text is not SAML metadata'))
 })
 
-test('the metadata for a SAML provider name the keys of the realm that it needs, and the attributes that it is asked for', async () => {
+test('the metadata for a SAML provider contain the keys of the realm and the requested attributes', async () => {
   const path = await realm()
   const settings = {
     singleSignOnServiceUrl: 'https://other/post',
@@ -300,14 +300,18 @@ test('the metadata for a SAML provider name the keys of the realm that it needs,
     expect(headers['content-type']).toContain('application/xml')
     return parseXml(body)!
   }
-  const named = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
+  const findElements = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
   const plain = await exported('plain')
   expect(plain.getAttribute('entityID')).toBe('we & <they>')
-  expect(named(plain, 'X509Certificate')).toEqual([])
-  expect(named(plain, 'AssertionConsumerService')[0]!.getAttribute('Location')).toMatch(/\/broker\/plain\/endpoint$/)
+  expect(findElements(plain, 'X509Certificate')).toEqual([])
+  expect(findElements(plain, 'AssertionConsumerService')[0]!.getAttribute('Location')).toMatch(
+    /\/broker\/plain\/endpoint$/,
+  )
   const { keys } = (await call('GET', `${path}/keys`)).body as { keys: { algorithm: string; certificate: string }[] }
   const certificate = keys.find(({ algorithm }) => algorithm === 'RS256')!.certificate
   const signed = await exported('signed')
-  expect(named(signed, 'X509Certificate').map((one) => one.textContent)).toEqual([certificate])
-  expect(named(signed, 'RequestedAttribute').map((one) => one.getAttribute('FriendlyName'))).toEqual(['mail'])
+  expect(findElements(signed, 'X509Certificate').map((element) => element.textContent)).toEqual([certificate])
+  expect(findElements(signed, 'RequestedAttribute').map((element) => element.getAttribute('FriendlyName'))).toEqual([
+    'mail',
+  ])
 })

@@ -1,9 +1,9 @@
-// Names that an import by REST gives and nothing has: as in Keycloak, roles are created and client scopes left out.
+// Missing references in an import over REST: as in Keycloak, roles are created and client scopes ignored.
 import { expect, test } from 'vitest'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { call, make } = await testServer()
 const { service } = await testService()
@@ -36,7 +36,7 @@ const holders = {
   clientScopeMappings: { shop: [{ client: 'shop', roles: ['i'] }] },
 }
 
-test('a realm whose users, groups and scope mappings name undeclared roles is created with these roles', async () => {
+test('a realm whose users, groups and scope mappings refer to undeclared roles is created with these roles', async () => {
   const { get, client } = await realmOf(holders)
   const names = async (address: string) => (await get(address)).map(({ name }: { name: string }) => name).sort()
   expect(await names('/roles')).toEqual(expect.arrayContaining(['a', 'c', 'e', 'f', 'shared']))
@@ -48,7 +48,7 @@ test('a realm whose users, groups and scope mappings name undeclared roles is cr
   expect(await names(`/clients/${id}/scope-mappings/clients/${id}`)).toEqual(['i'])
 })
 
-test('partialImport creates the roles that users and groups name; a second one finds them', async () => {
+test('partialImport creates the missing roles of users and groups; a second one finds them', async () => {
   const { bring, get } = await realmOf({ roles: { realm: [{ name: 'a', description: 'kept' }] } })
   const { users, groups, clients } = holders
   expect(await bring({ clients, users, groups })).toMatchObject({ status: 200, body: { added: 3 } })
@@ -58,7 +58,7 @@ test('partialImport creates the roles that users and groups name; a second one f
   expect((await get('/roles/more')).name).toBe('more')
 })
 
-test('client scopes that there are not are left out of clients and of the defaults of a realm', async () => {
+test('missing client scopes are ignored in clients and in the defaults of a realm', async () => {
   const clients = [
     { clientId: 'shop', defaultClientScopes: ['nowhere', 'email'], optionalClientScopes: ['nix'] },
     { clientId: 'none', defaultClientScopes: ['nowhere'] },
@@ -95,7 +95,7 @@ test.each([
   expect(text).toMatch(/nowhere|ghost/)
 })
 
-test('a document stays strict about the same names', async () => {
+test('the same missing references in a document are an error', async () => {
   const apply = (content: object) => {
     const realm = newName()
     return applySource(service, createSource([{ realm, ...content }], realm))
@@ -110,7 +110,7 @@ test('a document stays strict about the same names', async () => {
   await expect(apply({ clients: [{ name: 'nameless' }] })).rejects.toThrow()
 })
 
-test('a client of a new realm without a client id is known by its id', async () => {
+test('a client of a new realm without clientId gets its id as clientId', async () => {
   const id = newName('client')
   const { client, get } = await realmOf({ clients: [{ id, name: 'first' }, { name: 'second' }] })
   expect(await client(id)).toMatchObject({ id, clientId: id, name: 'first' })
@@ -131,35 +131,36 @@ test.each([
   ['without the switch', {}],
   ['of a bearer-only client', { bearerOnly: true, authorizationServicesEnabled: false }],
   ['of a public client', { publicClient: true, authorizationServicesEnabled: true }],
-])(
-  'authorization settings %s are imported, without the roles, groups and owners that there are not',
-  async (_how, flags) => {
-    const api = { clientId: 'api', ...flags, authorizationSettings: settings }
-    const created = await realmOf({ clients: [api] })
-    const imported = await realmOf({})
-    expect((await imported.bring({ clients: [api] })).status).toBe(200)
-    for (const { client, get } of [created, imported]) {
-      const { id, ...one } = await client('api')
-      expect(one).toMatchObject({ authorizationServicesEnabled: true, publicClient: false, bearerOnly: false })
-      const found = await get(`/clients/${id}/authz/resource-server/settings`)
-      expect(JSON.stringify(found.policies)).toContain('offline_access')
-      expect(JSON.stringify(found)).not.toContain('ghost')
-    }
-  },
-)
+])('authorization settings %s are imported without missing roles, groups and owners', async (_how, flags) => {
+  const api = { clientId: 'api', ...flags, authorizationSettings: settings }
+  const created = await realmOf({ clients: [api] })
+  const imported = await realmOf({})
+  expect((await imported.bring({ clients: [api] })).status).toBe(200)
+  for (const { client, get } of [created, imported]) {
+    const { id, ...clientRepresentation } = await client('api')
+    expect(clientRepresentation).toMatchObject({
+      authorizationServicesEnabled: true,
+      publicClient: false,
+      bearerOnly: false,
+    })
+    const settings = await get(`/clients/${id}/authz/resource-server/settings`)
+    expect(JSON.stringify(settings.policies)).toContain('offline_access')
+    expect(JSON.stringify(settings)).not.toContain('ghost')
+  }
+})
 
-test('a policy names a user that there is not: no realm is created', async () => {
+test('a realm with a policy for a missing user is not created', async () => {
   const policies = [policy('user', { users: '["nowhere"]' })]
   const { status, exists } = await post({ clients: [{ clientId: 'api', authorizationSettings: { policies } }] })
   expect([status, exists]).toEqual([400, false])
 })
 
-test('roles that an import creates are held to the privileges of the caller', async () => {
+test('creating roles by an import requires the permission for roles', async () => {
   const { path, as } = await createAdminRealm({
     manager: 'manage-users view-users',
     realmer: 'manage-realm manage-users view-users',
   })
-  const bring = (person: string, users: object[]) => as(person, 'POST', 'partialImport', { users })
+  const bring = (caller: string, users: object[]) => as(caller, 'POST', 'partialImport', { users })
   const ghost = [{ username: 'ann', realmRoles: ['ghost'] }]
   expect((await bring('manager', ghost)).status).toBe(403)
   expect((await call('GET', `${path}/roles/ghost`)).status).toBe(404)
@@ -173,7 +174,7 @@ test('roles that an import creates are held to the privileges of the caller', as
   expect((await bring('realmer', ghost)).status).toBe(200)
 })
 
-test('a role that an import would call like an administrator’s is refused to who has less', async () => {
+test('an import that creates a role with the name of an admin role is refused for a weaker administrator', async () => {
   const { path, as } = await createAdminRealm({ weak: 'manage-realm manage-users view-users manage-clients' })
   const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
   await call('DELETE', `${path}/clients/${management.id}/roles/manage-events`)

@@ -1,4 +1,4 @@
-// The last administrator: what would leave nobody who can administer every realm must be meant.
+// A change that would leave no administrator of all realms must be confirmed.
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { kinds } from '../../src/kinds/index.ts'
@@ -6,10 +6,10 @@ import type { KindName } from '../../src/kinds/kind.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { bootstrap, hasAdministrator, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
-import { isFullRun, TIME_LIMIT } from '../support/campaign.ts'
-import { createSource } from '../support/reconcile.ts'
+import { isFullRun, TIME_LIMIT } from '../support/property-options.ts'
 import type { TestResponse } from '../support/server.ts'
-import { newService } from '../support/service.ts'
+import { openNewService } from '../support/service.ts'
+import { createSource } from '../support/sources.ts'
 
 // Master is locked: a store of its own for each test, whose server asks as Regent itself.
 const open: Service[] = []
@@ -23,18 +23,18 @@ let role: { id: string; name: string }
 
 beforeEach(async () => {
   statements = []
-  service = await newService({ onStatement: ({ sql }) => statements.push(sql) })
+  service = await openNewService({ onStatement: ({ sql }) => statements.push(sql) })
   open.push(service)
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service, { caller: SYSTEM })
   call = async (method, path, body, headers = {}) => {
-    const answer = await app.inject({
+    const response = await app.inject({
       method: method as 'GET',
       url: `/admin/realms/master/${path}`,
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     })
-    return { status: answer.statusCode, body: answer.body && JSON.parse(answer.body), headers: answer.headers }
+    return { status: response.statusCode, body: response.body && JSON.parse(response.body), headers: response.headers }
   }
   admin = `users/${(await call('GET', 'users?username=admin')).body[0].id}`
   role = (await call('GET', 'roles/admin')).body
@@ -46,13 +46,13 @@ const MEANT = { 'Regent-Allow-Lock-Out': 'true' }
 async function make(path: string, body: object): Promise<string> {
   expect((await call('POST', path, body)).status).toBe(201)
   const name = Object.values(body)[0]
-  const found = (await call('GET', path)).body
-  return found.find((one: Record<string, unknown>) => Object.values(one).includes(name)).id
+  const objects = (await call('GET', path)).body
+  return objects.find((object: Record<string, unknown>) => Object.values(object).includes(name)).id
 }
 
-const person = (username: string) => ({ username, enabled: true, credentials: [{ type: 'password', value: 'pw' }] })
+const newUser = (username: string) => ({ username, enabled: true, credentials: [{ type: 'password', value: 'pw' }] })
 
-test('no change of the last administrator, of their roles or their password locks everyone out unsaid', async () => {
+test('a change of the last administrator, of its roles or password is refused if it locks out all administrators', async () => {
   const password = (await call('GET', `${admin}/credentials`)).body[0].id
   const group = await make('groups', { name: 'bosses' })
   const inner = await make('roles', { name: 'inner' })
@@ -64,8 +64,8 @@ test('no change of the last administrator, of their roles or their password lock
     ['DELETE', `${admin}/role-mappings/realm`],
   ]
   for (const [method, path, body] of changes) {
-    const answer = await call(method, path, body)
-    expect([method, path, answer]).toMatchObject([
+    const response = await call(method, path, body)
+    expect([method, path, response]).toMatchObject([
       method,
       path,
       {
@@ -93,8 +93,8 @@ test('no change of the last administrator, of their roles or their password lock
   expect(await hasAdministrator(service)).toBe(true)
 })
 
-test('another administrator is enough, be it a person or the account of a client that is enabled', async () => {
-  const other = await make('users', person('other'))
+test('the change is allowed if another user or enabled service account is an administrator', async () => {
+  const other = await make('users', newUser('other'))
   expect((await call('DELETE', admin)).status).toBe(400)
   expect((await call('POST', `users/${other}/role-mappings/realm`, [role])).status).toBe(204)
   expect((await call('DELETE', admin)).status).toBe(204)
@@ -109,7 +109,7 @@ test('another administrator is enough, be it a person or the account of a client
   expect(await hasAdministrator(service)).toBe(true)
 })
 
-test('who means it says so, in a request or with a document, and admin-password lets somebody in again', async () => {
+test('the change is allowed if a request or document confirms it, and admin-password restores access', async () => {
   const state = createSource([{ realm: 'master', users: [{ username: 'admin', enabled: false }] }])
   await expect(planSources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
@@ -124,21 +124,21 @@ test('who means it says so, in a request or with a document, and admin-password 
   expect(await hasAdministrator(service)).toBe(false)
 })
 
-test('only changes that can lock out ask, and they ask once', async () => {
-  const asked = async (...args: Parameters<typeof call>) => {
+test('only changes that can lock out check for an administrator, once each', async () => {
+  const countChecks = async (...args: Parameters<typeof call>) => {
     statements = []
     expect((await call(...args)).status).toBeLessThan(300)
     return statements.filter((sql) => sql.includes('browsing')).length
   }
-  expect(await asked('PUT', admin, { firstName: 'Ann' })).toBe(0)
-  expect(await asked('POST', 'groups', { name: 'staff' })).toBe(0)
-  expect(await asked('POST', 'users', person('ann'))).toBe(0)
+  expect(await countChecks('PUT', admin, { firstName: 'Ann' })).toBe(0)
+  expect(await countChecks('POST', 'groups', { name: 'staff' })).toBe(0)
+  expect(await countChecks('POST', 'users', newUser('ann'))).toBe(0)
   const ann = (await call('GET', 'users?username=ann')).body[0].id
-  expect(await asked('POST', `users/${ann}/role-mappings/realm`, [role])).toBe(1)
-  expect(await asked('DELETE', `users/${ann}`)).toBe(1)
+  expect(await countChecks('POST', `users/${ann}/role-mappings/realm`, [role])).toBe(1)
+  expect(await countChecks('DELETE', `users/${ann}`)).toBe(1)
 })
 
-/** The clients of master by which people log in, as Keycloak 9 to 24 exports them. */
+/** The clients of master with which users log in, as Keycloak 9 to 24 exports them. */
 const KEYCLOAK_24 = ['admin-cli', 'security-admin-console'].map((clientId) => ({ clientId, fullScopeAllowed: false }))
 const flowOf = (authenticator: string, requirement: string) => ({
   alias: 'mine',
@@ -155,7 +155,7 @@ const withOther = (client: object, more = {}) => ({
 /** A change of admin-cli alone: the console needs an address of its own, which a new realm does not have. */
 const cli = (change: object) => ({ clients: [{ clientId: 'admin-cli', ...change }] })
 
-/** What takes everybody's way in, each time another part of it. */
+/** Changes after which no administrator can log in, one for each part of the login. */
 const lockOuts: Record<string, object> = {
   'those and a SAML application': withOther({ protocol: 'saml', redirectUris: ['*'] }),
   'those and a new client whose account administers': withOther(
@@ -210,7 +210,7 @@ const lockOuts: Record<string, object> = {
   },
 }
 
-/** What leaves a worse way in than before. */
+/** Changes after which administrators can still log in, but in fewer ways. */
 const worse: Record<string, object> = {
   'clients without full scope and an application with full scope': withOther({
     publicClient: true,
@@ -240,7 +240,7 @@ test.each(Object.entries(lockOuts))('an apply of %s to master is refused', async
   expect((await call('PUT', admin, { enabled: false })).status).toBe(204)
 })
 
-test('one client and one flow are enough, and the account of a client without full scope counts for nothing', async () => {
+test('one client and one flow are enough, and a service account of a client without full scope does not count', async () => {
   await applySources(service, SYSTEM, [createSource([{ realm: 'master', clients: KEYCLOAK_24.slice(1) }])])
   const cli = (await call('GET', 'clients?clientId=admin-cli')).body[0].id
   expect((await call('PUT', `clients/${cli}`, { fullScopeAllowed: false })).status).toBe(400)
@@ -255,7 +255,7 @@ test('one client and one flow are enough, and the account of a client without fu
   expect((await call('DELETE', `clients/${robot}`)).status).toBe(400)
 })
 
-test('an application by which somebody could log in does not make up for the client that needs nothing else', async () => {
+test('an application with another log-in does not replace the client that needs no other application', async () => {
   await make('clients', { clientId: 'app', publicClient: true, redirectUris: ['https://app.example/*'] })
   const state = createSource([{ realm: 'master', clients: KEYCLOAK_24 }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
@@ -266,13 +266,15 @@ test('an application by which somebody could log in does not make up for the cli
   expect((await call('PUT', `clients/${app}`, { fullScopeAllowed: false })).status).toBe(400)
 })
 
-test.each(['admin', 'other'])('after a lock-out that was meant, admin-password lets %s in', async (username) => {
+test.each(['admin', 'other'])('after a confirmed lock-out, admin-password lets %s log in', async (username) => {
   const content = withOther({ publicClient: true, directAccessGrantsEnabled: true })
   const state = createSource([{ realm: 'master', ...content, users: [{ username: 'admin', enabled: false }] }])
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   expect(await resetAdminPassword(service, username, 'new')).toBe(true)
   expect(await administers(username, 'new')).toBe(true)
-  await applySources(service, { ...SYSTEM, allowLockOut: true }, [createSource([{ realm: 'master', accessTokenLifespan: 0 }])])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [
+    createSource([{ realm: 'master', accessTokenLifespan: 0 }]),
+  ])
   expect(await resetAdminPassword(service, username, 'new')).toBe(false)
 })
 
@@ -295,13 +297,13 @@ async function administers(username: string, password: string): Promise<boolean>
     payload: form.toString(),
   })
   const token = granted.statusCode === 200 ? granted.json().access_token : ''
-  const answer = await app.inject({ url: '/admin/realms/master/keys', headers: { authorization: `Bearer ${token}` } })
-  return answer.statusCode === 200
+  const response = await app.inject({ url: '/admin/realms/master/keys', headers: { authorization: `Bearer ${token}` } })
+  return response.statusCode === 200
 }
 
-describe('whatever field an apply of master changes, an administrator gets in afterwards, or it is refused:', () => {
+describe('an apply of master that changes a field either leaves an administrator who can log in or is refused:', () => {
   /** Not looked at without a network: whether HTTPS is there is known of requests only, see lock-out.test.ts. */
-  const elsewhere = ['realm', 'sslRequired']
+  const excluded = ['realm', 'sslRequired']
   const flows = ['browser', 'direct grant', 'registration', 'clients']
   const values = [true, false, 0, -1, 2_147_483_647, '', 'saml', 'client-jwt', 'RSA-OAEP', ...flows, [], ['x']]
   const places: [string, KindName, (content: object) => object][] = [
@@ -311,12 +313,12 @@ describe('whatever field an apply of master changes, an administrator gets in af
   ]
   test.each(places)('of %s', { timeout: TIME_LIMIT }, async (_, kind, placed) => {
     const fields = Object.entries(kinds[kind].fields).filter(
-      ([name, { computed }]) => !computed && !elsewhere.includes(name),
+      ([name, { computed }]) => !computed && !excluded.includes(name),
     )
     let refused = 0
     for (const [name, { schema }] of fields.filter((_, at) => isFullRun || at % 20 === 3)) {
       if (name === kinds[kind].naturalKey) continue
-      for (const value of values.filter((one) => schema.safeParse(one).success)) {
+      for (const value of values.filter((candidate) => schema.safeParse(candidate).success)) {
         const state = (content: object) => [createSource([{ realm: 'master', ...placed(content) }], 'field')]
         const outcome = await applySources(service, SYSTEM, state({ [name]: value })).then(
           () => 'applied',

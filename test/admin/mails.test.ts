@@ -1,4 +1,4 @@
-// Mails that administrators have sent: what they say, who gets them, and what their links are good for.
+// Emails that administrators send: their texts, recipients and links.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -26,7 +26,7 @@ const mailTo = (address: string) => mailbox.emails.findLast(({ to }) => to.inclu
 const keyIn = (text: string) => new URL(/http\S+key=\S+/.exec(text)![0]).searchParams.get('key')!
 const nameOf = (path: string) => path.split('/').at(-1)!
 
-test('a mail has a link in text and HTML, which leads to what the person is asked to do', async () => {
+test('an email has a link to the required actions, in text and HTML', async () => {
   const path = await realm({ smtpServer, displayName: 'Fish & Chips' })
   const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann1@example.org' })
   await make(`${path}/clients`, { clientId: 'shop', redirectUris: ['https://shop.example.org/*'] })
@@ -34,9 +34,7 @@ test('a mail has a link in text and HTML, which leads to what the person is aske
   const actions = ['UPDATE_PASSWORD', 'CONFIGURE_TOTP']
   expect((await call('PUT', `${user}/execute-actions-email?${query}`, { body: actions })).status).toBe(204)
   const { text: plain, html, from } = mailTo('ann1@example.org')
-  expect(plain).toContain(
-    'Fish & Chips asks you to take care of your account: choose a new password, set up one-time codes',
-  )
+  expect(plain).toContain('Fish & Chips asks you to update your account: update the password, set up one-time codes')
   expect(plain).toContain('works for 2 hours.')
   expect(html).toContain('Fish &#38; Chips asks')
   expect(from).toBe('Sign-in here <sso@example.org>')
@@ -52,7 +50,7 @@ test('a mail has a link in text and HTML, which leads to what the person is aske
   expect(await readActionToken(service, 'master', key)).toBe('invalid')
 })
 
-test('mails are written in the language of the person, in the words of the realm', async () => {
+test('an email is in the language of the user, with the texts of the realm', async () => {
   const path = await realm({
     smtpServer,
     internationalizationEnabled: true,
@@ -82,7 +80,7 @@ test('mails are written in the language of the person, in the words of the realm
   expect(mailTo('bob3@example.org')).toMatchObject({ subject: 'Vérifier', text: expect.stringContaining('12 hours') })
 })
 
-test('a realm without a mail server says so, and a mail leaves an admin event', async () => {
+test('an email without a mail server returns 400, and a sent one creates an admin event', async () => {
   const path = await realm({ adminEventsEnabled: true })
   const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann4@example.org' })
   for (const operation of ['execute-actions-email', 'send-verify-email', 'reset-password-email']) {
@@ -101,10 +99,10 @@ test('a realm without a mail server says so, and a mail leaves an admin event', 
   })
 })
 
-test('a mail server may want a token that another server gives', async () => {
-  const asked: string[] = []
+test('the mail server can be authenticated to with a token of an OAuth server', async () => {
+  const requests: string[] = []
   const tokens = createServer(async (request, response) => {
-    asked.push(await text(request))
+    requests.push(await text(request))
     response.end(JSON.stringify({ access_token: 'for-mail' }))
   })
   await new Promise<void>((resolve) => tokens.listen(0, '127.0.0.1', resolve))
@@ -127,12 +125,12 @@ test('a mail server may want a token that another server gives', async () => {
   const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann5@example.org' })
   expect((await call('PUT', `${user}/send-verify-email`)).status).toBe(204)
   expect(guarded.emails.map(({ to }) => to)).toEqual([['ann5@example.org']])
-  expect(asked).toEqual(['grant_type=client_credentials&client_id=regent&client_secret=shh&scope=mail'])
+  expect(requests).toEqual(['grant_type=client_credentials&client_id=regent&client_secret=shh&scope=mail'])
   await guarded.close()
   tokens.close()
 })
 
-test('the test of a mail server says what is wrong with it', async () => {
+test('the test of a mail server returns its error', async () => {
   const path = await realm({
     smtpServer: { ...smtpServer, port: locked.port, auth: 'true', user: 'sso', password: 'right' },
   })
@@ -148,33 +146,35 @@ test('the test of a mail server says what is wrong with it', async () => {
   await call('POST', `${admin}/role-mappings/realm`, { body: [role] })
   const form = 'grant_type=password&client_id=admin-cli&password=x&username='
   const { app } = await testServer()
-  const answer = await app.inject({
+  const response = await app.inject({
     method: 'POST',
     url: '/realms/master/protocol/openid-connect/token',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     payload: form + nameOf(path),
   })
-  const token = answer.json<{ access_token: string }>().access_token
+  const token = response.json<{ access_token: string }>().access_token
   const ask = async (settings: object) => {
     const { status, body } = await call('POST', `${path}/testSMTPConnection`, { token, body: settings })
     return status === 204 ? 'it works' : `${status} ${body.errorMessage}`
   }
   expect(await ask(smtpServer)).toBe('it works')
-  expect(mailTo(`${nameOf(path)}@example.org`).subject).toBe('Test of the mail server')
-  const known = { ...smtpServer, port: locked.port, auth: true, user: 'sso' }
-  expect(await ask({ ...known, password: 'right' })).toBe('it works')
-  expect(await ask({ ...known, password: '**********' })).toBe('it works')
-  expect(await ask({ ...known, password: 'wrong' })).toContain(
+  expect(mailTo(`${nameOf(path)}@example.org`).subject).toBe('SMTP test message')
+  const valid = { ...smtpServer, port: locked.port, auth: true, user: 'sso' }
+  expect(await ask({ ...valid, password: 'right' })).toBe('it works')
+  expect(await ask({ ...valid, password: '**********' })).toBe('it works')
+  expect(await ask({ ...valid, password: 'wrong' })).toContain(
     '400 Failed to send email: the mail server does not accept the user',
   )
-  expect(await ask({ ...known, user: 'other', password: '**********' })).toContain('does not accept the user')
+  expect(await ask({ ...valid, user: 'other', password: '**********' })).toContain('does not accept the user')
   expect(await ask({ ...smtpServer, starttls: 'true' })).toContain('no secure connection')
   expect(await ask({ ...smtpServer, ssl: 'true' })).toContain('no secure connection')
-  expect(await ask({ ...smtpServer, port: 'x' })).toContain('the port of the mail server is no number')
-  expect(await ask({ ...smtpServer, port: '1' })).toContain('the mail server does not answer')
-  expect(await ask({ ...known, authType: 'token', authTokenUrl: 'http://127.0.0.1:1' })).toContain('no access token')
+  expect(await ask({ ...smtpServer, port: 'x' })).toContain('the port of the mail server is not a number')
+  expect(await ask({ ...smtpServer, port: '1' })).toContain('the mail server does not respond')
+  expect(await ask({ ...valid, authType: 'token', authTokenUrl: 'http://127.0.0.1:1' })).toContain(
+    'could not get an access token',
+  )
   expect(await ask({ ...smtpServer, from: '' })).toContain('400 Invalid sender address')
-  expect(await ask({})).toContain('no mail server is stated')
+  expect(await ask({})).toContain('the request has no SMTP settings')
   const config = JSON.stringify(smtpServer)
   const earlier = `/v1/${nameOf(path)}/testSMTPConnection/${encodeURIComponent(config)}`
   expect((await call('POST', earlier, { token })).status).toBe(204)
@@ -185,6 +185,6 @@ test('the test of a mail server says what is wrong with it', async () => {
   }
   expect((await call('POST', `${path}/testSMTPConnection`, asForm)).status).toBe(204)
   expect((await call('POST', `${path}/testSMTPConnection`, { body: smtpServer })).body.errorMessage).toContain(
-    'the caller has no mail address',
+    'your account has no email address',
   )
 })

@@ -1,6 +1,6 @@
 // A secret follows its destination: one that is masked, or not declared, is retained only while it is sent to where it was sent before.
 import { afterAll, describe, expect, test } from 'vitest'
-import { createAdminTokens } from '../support/administrators.ts'
+import { createAdminTokens } from '../support/admin-tokens.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 
@@ -84,19 +84,19 @@ describe('the mail server of a realm', () => {
     expect('password' in (await call('GET', path)).body.smtpServer).toBe(isSame)
   })
 
-  test('keeps the password without a host, which sends it nowhere', async () => {
+  test('keeps the password without a host, where nothing is sent', async () => {
     const path = await realm({ smtpServer: smtp })
     await call('PUT', path, { body: { smtpServer: { from: 'a@b.example', password: MASK } } })
     expect((await call('GET', path)).body.smtpServer).toEqual({ from: 'a@b.example', password: MASK })
   })
 
-  test('in a test gets the masked password only as saving would keep it', async () => {
-    const seen: unknown[] = []
+  test('in a test gets the masked password only if saving would retain it', async () => {
+    const credentials: unknown[] = []
     const mailbox = await openMailbox({
       authOptional: false,
       allowInsecureAuth: true,
       onAuth({ username, password }, _session, done) {
-        seen.push([username, password])
+        credentials.push([username, password])
         done(null, { user: username })
       },
     })
@@ -106,9 +106,9 @@ describe('the mail server of a realm', () => {
     const [token] = await createAdminTokens('master', [{ realmRoles: ['admin'] }])
     const masked = { ...server, password: MASK }
     expect((await call('POST', `${path}/testSMTPConnection`, { token: token!, body: masked })).status).toBe(204)
-    expect(seen).toEqual([['u1', 'S3CRET']])
+    expect(credentials).toEqual([['u1', 'S3CRET']])
     await call('POST', `${path}/testSMTPConnection`, { token: token!, body: { ...masked, user: 'u2' } })
-    expect(JSON.stringify(seen.slice(1))).not.toContain('S3CRET')
+    expect(JSON.stringify(credentials.slice(1))).not.toContain('S3CRET')
   })
 
   test.each([
@@ -137,7 +137,7 @@ describe('the mail server of a realm', () => {
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ from: 'x@y.example', password: MASK })
   })
 
-  test('loses the secret where a rollback goes to another host', async () => {
+  test('loses the secret when a rollback changes the host', async () => {
     const path = await realm({ smtpServer: { ...smtp, host: 'evil.example' } })
     const name = path.split('/').at(-1)!
     const [{ number: revision }] = (await call('GET', `/regent/v1/history/${name}`)).body
@@ -171,8 +171,8 @@ describe('an identity provider', () => {
     ['baseUrl', 'https://evil.example'],
     ['apiUrl', 'https://evil.example'],
   ])('loses its masked secret with another %s, in one step or in two', async (setting, value) => {
-    for (const given of [{}, { [setting]: 'https://i.example/x' }]) {
-      const path = await newProvider(given)
+    for (const change of [{}, { [setting]: 'https://i.example/x' }]) {
+      const path = await newProvider(change)
       expect(await put(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty('clientSecret')
     }
     const path = await newProvider({ [setting]: 'https://i.example/x' })
@@ -180,7 +180,7 @@ describe('an identity provider', () => {
     expect(await put(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty('clientSecret')
   })
 
-  test('keeps it without an address that it would be sent to, and with another client id', async () => {
+  test('keeps it without a token URL, and with another client id', async () => {
     const path = await newProvider()
     expect(await put(path, () => ({ clientId: 'd' }))).toEqual({ clientId: 'd', clientSecret: MASK })
     // What was kept is the secret itself, and no other one.
@@ -189,10 +189,13 @@ describe('an identity provider', () => {
     expect(await put(path, () => config)).not.toHaveProperty('clientSecret')
   })
 
-  test.each(['baseUrl', 'apiUrl'])('loses it without %s, since the public network would get it', async (setting) => {
-    const path = await newProvider({ [setting]: 'https://own.example' }, 'github')
-    expect(await put(path, ({ [setting]: _, ...without }) => without)).not.toHaveProperty('clientSecret')
-  })
+  test.each(['baseUrl', 'apiUrl'])(
+    'loses it without %s, since it would be sent to the public network',
+    async (setting) => {
+      const path = await newProvider({ [setting]: 'https://own.example' }, 'github')
+      expect(await put(path, ({ [setting]: _, ...without }) => without)).not.toHaveProperty('clientSecret')
+    },
+  )
 
   test('loses it as a provider of another type in a document', async () => {
     const path = await newProvider({}, 'github')
@@ -201,7 +204,7 @@ describe('an identity provider', () => {
     expect((await call('GET', path)).body.config).not.toHaveProperty('clientSecret')
   })
 
-  test('loses it in documents that take its address away and give it another one', async () => {
+  test('loses it in documents that remove its URL and declare another one', async () => {
     const path = await newProvider()
     const name = path.split('/')[3]!
     const declared = (tokenUrl: string | null) => ({
@@ -214,7 +217,7 @@ describe('an identity provider', () => {
     expect((await call('GET', path)).body.config).not.toHaveProperty('clientSecret')
   })
 
-  test('loses it where a rollback gives it another address', async () => {
+  test('loses it when a rollback changes its URL', async () => {
     const path = await newProvider({ tokenUrl: 'https://evil.example/t' })
     const name = path.split('/')[3]!
     const [{ number: revision }] = (await call('GET', `/regent/v1/history/${name}`)).body
@@ -227,7 +230,7 @@ describe('an identity provider', () => {
     expect(now).not.toHaveProperty('clientSecret')
   })
 
-  test('keeps it with another address of its log-in page', async () => {
+  test('keeps it with another authorization URL', async () => {
     const path = await make(`${await realm()}/identity-provider/instances`, {
       alias: 'idp',
       providerId: 'oidc',
@@ -239,7 +242,7 @@ describe('an identity provider', () => {
     expect((await call('GET', path)).body.config.clientSecret).toBe(MASK)
   })
 
-  test('loses it in a document with another address of tokens', async () => {
+  test('loses it in a document with another token URL', async () => {
     const path = await realm()
     const name = path.split('/').at(-1)!
     await make(`${path}/identity-provider/instances`, { alias: 'idp', providerId: 'oidc', config })
@@ -301,7 +304,7 @@ describe('a provider of generated keys', () => {
     ['eddsa-generated', 'eddsaEllipticCurveKey', 'Ed25519', 'Ed448'],
     ['ecdh-generated', 'ecdhEllipticCurveKey', 'P-256', 'P-384'],
     ['rsa-enc-generated', 'keySize', '2048', '3072'],
-  ])('%s keeps its keys whatever a PUT has of them, until %s changes', async (providerId, setting, from, to) => {
+  ])('%s keeps its keys after any PUT, until %s changes', async (providerId, setting, from, to) => {
     const path = await realm()
     const type = { providerId, providerType: 'org.keycloak.keys.KeyProvider' }
     const at = await make(`${path}/components`, { ...type, name: 'k', config: { priority: ['5'], [setting]: [from] } })
@@ -312,11 +315,19 @@ describe('a provider of generated keys', () => {
     }
     const before = await keys()
     expect(before.length).toBeGreaterThan(0)
-    const some = ['privateKey', 'certificate', 'secret', 'kid', 'ecdsaPrivateKey', 'ecdsaPublicKey', 'eddsaPrivateKey']
-    const own = [...some, 'eddsaPublicKey', 'ecdhPrivateKey', 'ecdhPublicKey']
+    const settings = [
+      'privateKey',
+      'certificate',
+      'secret',
+      'kid',
+      'ecdsaPrivateKey',
+      'ecdsaPublicKey',
+      'eddsaPrivateKey',
+    ]
+    const allSettings = [...settings, 'eddsaPublicKey', 'ecdhPrivateKey', 'ecdhPublicKey']
     for (const value of [[''], null, [], [MASK], ['another']]) {
-      const named = own.filter((name) => name !== 'kid' || value?.[0] !== 'another')
-      const secrets = Object.fromEntries(named.map((name) => [name, value]))
+      const changed = allSettings.filter((name) => name !== 'kid' || value?.[0] !== 'another')
+      const secrets = Object.fromEntries(changed.map((name) => [name, value]))
       const body = { ...component, config: { ...component.config, ...secrets } }
       expect((await call('PUT', at, { body })).status).toBe(204)
       expect(await keys(), JSON.stringify(value)).toEqual(before)

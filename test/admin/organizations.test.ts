@@ -1,4 +1,4 @@
-// Organizations over REST, where the tapes do not reach: people who are members, and what ends with them.
+// Organizations over REST, beyond the recorded exchanges: members, and what is deleted with them.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 
@@ -29,8 +29,8 @@ async function start() {
       { name: 'bolt' },
     ],
   })
-  const { body: found } = await call('GET', `${path}/organizations`)
-  const [acme, bolt] = (found as { id: string }[]).map(({ id }) => `${path}/organizations/${id}`)
+  const { body: organizations } = await call('GET', `${path}/organizations`)
+  const [acme, bolt] = (organizations as { id: string }[]).map(({ id }) => `${path}/organizations/${id}`)
   const { body: members } = await call('GET', `${acme}/members`)
   const [bob, eva] = (members as { id: string }[]).map(({ id }) => id)
   return { path, acme: acme!, bolt: bolt!, bob: bob!, eva: eva! }
@@ -39,17 +39,17 @@ async function start() {
 const usernames = (body: { username: string; membershipType: string }[]) =>
   body.map(({ username, membershipType }) => `${username} ${membershipType}`)
 
-test('members are found by parts of their names, whole ones, and kind of membership', async () => {
+test('members are found by a part of their name, the exact name, and the type of membership', async () => {
   const { acme, eva } = await start()
-  const found = async (query: string) => usernames((await call('GET', `${acme}/members${query}`)).body)
-  expect(await found('')).toEqual(['bob UNMANAGED', 'eva MANAGED'])
-  expect(await found('?search=B@ac')).toEqual(['bob UNMANAGED'])
-  expect(await found('?search=v*@a')).toEqual(['eva MANAGED'])
-  expect(await found('?search=EVA&exact=true')).toEqual(['eva MANAGED'])
-  expect(await found('?search=ev&exact=true')).toEqual([])
-  expect(await found('?membershipType=managed')).toEqual(['eva MANAGED'])
-  expect(await found('?search=b&membershipType=MANAGED')).toEqual([])
-  expect(await found('?first=1&max=1')).toEqual(['eva MANAGED'])
+  const findUsernames = async (query: string) => usernames((await call('GET', `${acme}/members${query}`)).body)
+  expect(await findUsernames('')).toEqual(['bob UNMANAGED', 'eva MANAGED'])
+  expect(await findUsernames('?search=B@ac')).toEqual(['bob UNMANAGED'])
+  expect(await findUsernames('?search=v*@a')).toEqual(['eva MANAGED'])
+  expect(await findUsernames('?search=EVA&exact=true')).toEqual(['eva MANAGED'])
+  expect(await findUsernames('?search=ev&exact=true')).toEqual([])
+  expect(await findUsernames('?membershipType=managed')).toEqual(['eva MANAGED'])
+  expect(await findUsernames('?search=b&membershipType=MANAGED')).toEqual([])
+  expect(await findUsernames('?first=1&max=1')).toEqual(['eva MANAGED'])
   expect((await call('GET', `${acme}/members?membershipType=other`)).status).toBe(400)
   expect((await call('GET', `${acme}/members/count`)).body).toBe(2)
   expect((await call('GET', `${acme}/members?briefRepresentation=false`)).body[1]).toMatchObject({
@@ -59,7 +59,7 @@ test('members are found by parts of their names, whole ones, and kind of members
   })
 })
 
-test('a person is a member of several organizations, and of each once', async () => {
+test('a user can be a member of several organizations, of each once', async () => {
   const { path, acme, bolt, bob } = await start()
   const joined = await call('POST', `${bolt}/members`, { body: `"${bob}"` })
   expect(joined).toMatchObject({
@@ -77,11 +77,11 @@ test('a person is a member of several organizations, and of each once', async ()
   expect((await call('GET', `${acme}/members/${bob}`)).body).toEqual({ error: 'HTTP 404 Not Found' })
   expect(usernames((await call('GET', `${bolt}/members`)).body)).toEqual(['bob UNMANAGED'])
   const { body: events } = await call('GET', `${path}/admin-events?direction=asc`)
-  const told = (
+  const membershipEvents = (
     events as { operationType: string; resourceType: string; resourcePath: string; details: object }[]
   ).slice(-2)
   const [from, to] = [acme, bolt].map((address) => address.replace(`${path}/`, ''))
-  expect(told).toMatchObject([
+  expect(membershipEvents).toMatchObject([
     {
       operationType: 'CREATE',
       resourceType: 'ORGANIZATION_MEMBERSHIP',
@@ -92,7 +92,7 @@ test('a person is a member of several organizations, and of each once', async ()
   ])
 })
 
-test('an account that an organization made ends with the membership, and with the organization', async () => {
+test('a managed member is deleted with the membership and with the organization', async () => {
   const first = await start()
   await call('POST', `${first.bolt}/members`, { body: first.eva })
   expect((await call('DELETE', `${first.acme}/members/${first.eva}`)).status).toBe(204)
@@ -109,7 +109,7 @@ test('an account that an organization made ends with the membership, and with th
   expect((await ofRealm()).body).toHaveLength(1)
 })
 
-test('members, providers and groups in the body of an organization are let pass without effect', async () => {
+test('members, providers and groups in the body of an organization are ignored', async () => {
   const { path, bob } = await start()
   const body = {
     name: 'third',

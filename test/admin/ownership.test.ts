@@ -1,15 +1,15 @@
-// What sources state is theirs as far as they say so: writes by REST to it are done, told, or refused.
+// Writes over REST to managed fields are allowed, warned about or refused, as the ownership setting of the source declares.
 import { expect, test } from 'vitest'
+import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import { rollback } from '../../src/reconcile/history/history.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import type { Caller } from '../../src/service/context/service.ts'
-import type { SourceSettings } from '../../src/kinds/source-settings.ts'
-import { createAdminToken } from '../support/administrators.ts'
-import { updateObject } from '../support/changes.ts'
-import { getLive, realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { getLive, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -23,7 +23,7 @@ roles:
     composites: { realm: [offline_access] }
 clients:
 - clientId: shop
-  name: Stated
+  name: Declared
   redirectUris: [https://shop.example/*]
 users:
 - username: ann
@@ -36,11 +36,11 @@ authenticationFlows:
 `
 
 const owner = () => `owner-${realm}`
-const stated = (ownership: SourceSettings['ownership'], more: SourceSettings = {}, text = DOCUMENT) => ({
+const createOwner = (ownership: SourceSettings['ownership'], more: SourceSettings = {}, text = DOCUMENT) => ({
   ...createSource([`realm: ${realm}${text}`], owner()),
   settings: { ownership, ...more },
 })
-const owns = (...settings: Parameters<typeof stated>) => applySource(service, stated(...settings))
+const owns = (...settings: Parameters<typeof createOwner>) => applySource(service, createOwner(...settings))
 const write = (method: string, path: string, body?: unknown, headers = {}, token?: string) =>
   call(method, `/admin/realms/${realm}${path}`, {
     headers,
@@ -56,38 +56,38 @@ const shopOf = async (ownership: SourceSettings['ownership']) => {
 const refusal = () =>
   `client shop: name is managed by the source ${owner()} (${owner()}-1.yaml:8), which refuses other changes. Change it`
 
-test('a source that refuses keeps what it states: 409 with the place, and nothing is written', async () => {
+test('a write to a managed field of a refusing source returns 409 with the source position, and nothing is written', async () => {
   await owns('refuse')
   const path = await shop()
   const { status, body } = await write('PUT', path, { clientId: 'shop', name: 'Theirs', description: 'new' })
   expect([status, body.errorMessage]).toEqual([409, expect.stringContaining(refusal())])
-  expect((await getLive('client', 'shop')).representation).toMatchObject({ name: 'Stated' })
+  expect((await getLive('client', 'shop')).representation).toMatchObject({ name: 'Declared' })
   expect((await getLive('client', 'shop')).representation.description).toBeUndefined()
 })
 
-test('what a source does not state is free, and a whole representation with what it states too', async () => {
+test('a write to an unmanaged field is allowed, also as a representation with unchanged managed fields', async () => {
   await owns('refuse')
   const path = await shop()
-  const whole = (await write('GET', path)).body
-  const free = await write('PUT', path, { ...whole, description: 'theirs' })
+  const representation = (await write('GET', path)).body
+  const free = await write('PUT', path, { ...representation, description: 'theirs' })
   expect([free.status, free.headers['regent-owned-by']]).toEqual([204, undefined])
   expect((await write('POST', '/roles', { name: 'other' })).status).toBe(201)
   expect((await write('DELETE', '/roles/other')).status).toBe(204)
 })
 
-test('elements of relations may come, and those that are stated may not go', async () => {
+test('elements can be added to a managed relation, but declared ones cannot be removed', async () => {
   await owns('refuse')
   const roles = async (...names: string[]) =>
     Promise.all(names.map(async (name) => (await write('GET', `/roles/${name}`)).body))
   expect((await write('POST', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
   expect((await write('DELETE', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
   const { status, body } = await write('DELETE', '/roles/staff/composites', await roles('offline_access'))
-  expect([status, body.errorMessage]).toEqual([409, expect.stringContaining('role staff: composites is stated')])
+  expect([status, body.errorMessage]).toEqual([409, expect.stringContaining('role staff: composites is declared')])
   // Nor by the end of what they name.
   expect((await write('DELETE', '/roles/offline_access')).status).toBe(409)
 })
 
-test('objects that a source states stay, and so does the realm; flows step by step too', async () => {
+test('managed objects, the realm, and executions of managed flows cannot be deleted', async () => {
   await owns('refuse')
   const { body } = await write('DELETE', await shop())
   expect(body.errorMessage).toContain(`client shop is managed by the source ${owner()} (${owner()}-1.yaml:7)`)
@@ -98,22 +98,25 @@ test('objects that a source states stay, and so does the realm; flows step by st
   expect((await write('GET', '')).status).toBe(200)
 })
 
-test('whoever administers the realm may in an emergency, with a header, and is told; others may not', async () => {
+test('an administrator of the realm may write with a header, and gets a warning; other administrators may not', async () => {
   await owns('refuse')
-  const meant = { 'Regent-Allow-Drift': 'true' }
+  const confirmation = { 'Regent-Allow-Drift': 'true' }
   const other = await createAdminToken(realm, { clientRoles: { 'realm-management': ['manage-clients'] } })
-  expect((await write('PUT', await shop(), { name: 'Theirs' }, meant, other)).status).toBe(409)
-  const { status, headers } = await write('PUT', await shop(), { name: 'Theirs' }, meant)
+  expect((await write('PUT', await shop(), { name: 'Theirs' }, confirmation, other)).status).toBe(409)
+  const { status, headers } = await write('PUT', await shop(), { name: 'Theirs' }, confirmation)
   expect([status, headers['regent-owned-by']]).toEqual([
     204,
     `"${owner()}";object="client shop";field="name";at="${owner()}-1.yaml:8"`,
   ])
-  // It is drift; to put back what is stated needs no header.
-  expect((await write('PUT', await shop(), { name: 'Stated' })).status).toBe(204)
+  // It is drift; correcting it needs no header.
+  expect((await write('PUT', await shop(), { name: 'Declared' })).status).toBe(204)
 })
 
-test('a source that warns has it told in a header, and it is drift', async () => {
-  await applySource(service, { ...createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`), settings: { ownership: 'warn' } })
+test('a write to a field of a warning source returns a warning header, and is drift', async () => {
+  await applySource(service, {
+    ...createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`),
+    settings: { ownership: 'warn' },
+  })
   const { status, headers } = await write('PUT', await shop(), { name: 'Theirs', redirectUris: [] })
   expect([status, headers['regent-owned-by']]).toEqual([
     204,
@@ -125,11 +128,11 @@ test('a source that warns has it told in a header, and it is drift', async () =>
       .join(', '),
   ])
   await applySource(service, createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`))
-  expect(await nameOf()).toBe('Stated')
+  expect(await nameOf()).toBe('Declared')
   expect((await write('PUT', await shop(), { name: 'Theirs' })).headers['regent-owned-by']).toBeUndefined()
 })
 
-test('what a source lets drift it does not claim: who may log in, and what its rules report or adopt', async () => {
+test('a refusing source does not block writes to fields whose drift it reports or accepts', async () => {
   await owns('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'accept' }] })
   expect((await write('PUT', await shop(), { name: 'Theirs' })).status).toBe(204)
   expect((await write('PUT', await shop(), { redirectUris: ['https://other.example/*'] })).status).toBe(409)
@@ -139,29 +142,29 @@ test('what a source lets drift it does not claim: who may log in, and what its r
   expect((await write('PUT', `${ann}/reset-password`, { type: 'password', value: 'new' })).status).toBe(204)
 })
 
-test('people themselves, the source and a rollback are not refused', async () => {
+test('users themselves, the source and a rollback are not refused', async () => {
   await owns('refuse')
   const { revision } = await service.read(ANN, realm, async (context) => context.realm)
   const ben: Caller = { actor: { kind: 'user', realm, userId: 'ann', user: 'ann', client: 'account' } }
   await updateObject(service, ben, realm, 'user', ['ann'], { email: 'own@example.org' })
-  await applySources(service, ANN, [stated('refuse', {}, DOCUMENT.replace('Stated', 'New'))])
+  await applySources(service, ANN, [createOwner('refuse', {}, DOCUMENT.replace('Declared', 'New'))])
   expect(await nameOf()).toBe('New')
   await rollback(service, ANN, { realm, revision })
-  expect(await nameOf()).toBe('Stated')
+  expect(await nameOf()).toBe('Declared')
 })
 
-test('it costs no statement', async () => {
+test('the ownership check takes no statement', async () => {
   await write('PUT', await shopOf('allow'), { description: 'once' })
   const counts: number[] = []
   for (const ownership of ['allow', 'warn', 'refuse'] as const) {
     const path = await shopOf(ownership)
-    counts.push((await statements(() => write('PUT', path, { name: 'Stated', description: ownership }))).length)
+    counts.push((await statements(() => write('PUT', path, { name: 'Declared', description: ownership }))).length)
   }
   expect(new Set(counts).size).toBe(1)
 })
 
-test('a source that refuses may end the realm itself, also by the hand of an administrator', async () => {
+test('a refusing source may delete the realm itself, also when an administrator applies it', async () => {
   await owns('refuse')
-  const elsewhere = createSource([{ realm: `${realm}-other` }], owner())
-  expect((await planSources(service, ANN, [elsewhere])).realms.map(({ plan }) => plan.actions.length)).toContain(1)
+  const otherRealm = createSource([{ realm: `${realm}-other` }], owner())
+  expect((await planSources(service, ANN, [otherRealm])).realms.map(({ plan }) => plan.actions.length)).toContain(1)
 })

@@ -1,6 +1,6 @@
-// Objects that come into a realm in one call: all of them or none, and nobody owns them afterwards.
+// The partial import creates all objects of a request or none. No source manages them afterwards.
 import { expect, test } from 'vitest'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
@@ -18,30 +18,33 @@ async function realmWith(content: object) {
   }
 }
 
-test('what is overwritten is another object, which nothing hangs on any more', async () => {
-  const realm = await realmWith({ groups: [{ name: 'people' }], users: [{ username: 'ann', groups: ['/people'] }] })
-  const answer = await realm.bring({
+test('an overwritten object is a new one, without the relations of the old one', async () => {
+  const realm = await realmWith({ groups: [{ name: 'staff' }], users: [{ username: 'ann', groups: ['/staff'] }] })
+  const response = await realm.bring({
     ifResourceExists: 'OVERWRITE',
-    groups: [{ name: 'people', subGroups: [{ name: 'young' }] }],
+    groups: [{ name: 'staff', subGroups: [{ name: 'young' }] }],
   })
-  expect(answer).toMatchObject({ status: 200, body: { overwritten: 1, added: 0 } })
+  expect(response).toMatchObject({ status: 200, body: { overwritten: 1, added: 0 } })
   const [ann] = await realm.get('/users')
   expect(await realm.get(`/users/${ann.id}/groups`)).toEqual([])
-  expect(await realm.get('/groups')).toMatchObject([{ id: answer.body.results[0].id, subGroupCount: 1 }])
+  expect(await realm.get('/groups')).toMatchObject([{ id: response.body.results[0].id, subGroupCount: 1 }])
 })
 
-test('the role that everybody has is overwritten in place, and everybody keeps it', async () => {
+test('the default role is overwritten in place, and users keep it', async () => {
   const realm = await realmWith({})
   await realm.post('/users', { username: 'ann' })
-  const [usual] = await realm.get('/roles?search=default-roles')
-  const roles = { realm: [{ name: usual.name, description: 'of everybody' }] }
+  const [defaultRole] = await realm.get('/roles?search=default-roles')
+  const roles = { realm: [{ name: defaultRole.name, description: 'the default role' }] }
   expect((await realm.bring({ ifResourceExists: 'OVERWRITE', roles })).status).toBe(200)
-  expect(await realm.get(`/roles/${usual.name}`)).toMatchObject({ id: usual.id, description: 'of everybody' })
+  expect(await realm.get(`/roles/${defaultRole.name}`)).toMatchObject({
+    id: defaultRole.id,
+    description: 'the default role',
+  })
   const [ann] = await realm.get('/users')
-  expect(await realm.get(`/users/${ann.id}/role-mappings/realm`)).toMatchObject([{ id: usual.id }])
+  expect(await realm.get(`/users/${ann.id}/role-mappings/realm`)).toMatchObject([{ id: defaultRole.id }])
 })
 
-test('ids in what comes are not taken over: it may be the export of an object that is there', async () => {
+test('ids in the request are ignored: it may be the export of an existing object', async () => {
   const mapper = { name: 'm', protocol: 'openid-connect', protocolMapper: 'oidc-usermodel-attribute-mapper' }
   const realm = await realmWith({ clients: [{ clientId: 'shop', protocolMappers: [mapper] }] })
   const [shop] = await realm.get('/clients?clientId=shop')
@@ -51,22 +54,25 @@ test('ids in what comes are not taken over: it may be the export of an object th
   expect(copy.protocolMappers[0].id).not.toBe(shop.protocolMappers[0].id)
 })
 
-test('what names something that is not there changes nothing, and the answer says what', async () => {
+test('a request with a missing reference changes nothing, and the message names it', async () => {
   const realm = await realmWith({})
-  const answer = await realm.bring({ users: [{ username: 'ann', groups: ['/nowhere'] }], groups: [{ name: 'people' }] })
-  expect(answer.status).toBe(400)
-  expect(JSON.stringify(answer.body)).toContain('/nowhere')
+  const response = await realm.bring({
+    users: [{ username: 'ann', groups: ['/nowhere'] }],
+    groups: [{ name: 'staff' }],
+  })
+  expect(response.status).toBe(400)
+  expect(JSON.stringify(response.body)).toContain('/nowhere')
   expect(await realm.get('/groups')).toEqual([])
 })
 
-test('passwords that come are held to the policy of the realm', async () => {
+test('imported passwords must fulfil the password policy', async () => {
   const realm = await realmWith({ passwordPolicy: 'length(12)' })
   const users = [{ username: 'ann', credentials: [{ type: 'password', value: 'short' }] }]
   expect((await realm.bring({ users })).status).toBe(400)
   expect(await realm.get('/users')).toEqual([])
 })
 
-test('each object that comes is an admin event', async () => {
+test('each imported object creates an admin event', async () => {
   const realm = await realmWith({ adminEventsEnabled: true, roles: { realm: [{ name: 'staff' }] } })
   await realm.bring({
     ifResourceExists: 'OVERWRITE',
@@ -81,19 +87,19 @@ test('each object that comes is an admin event', async () => {
   ])
 })
 
-test('each part demands what its own operation does, before anything of the realm is told or deleted', async () => {
-  const own = await createAdminRealm({
+test('each part requires the permission of its own operation, before anything is reported or deleted', async () => {
+  const adminRealm = await createAdminRealm({
     manager: 'manage-realm',
     users: 'manage-realm manage-users',
     clients: 'manage-realm manage-clients',
     providers: 'manage-realm manage-identity-providers',
   })
-  const { as, users: people } = own
-  await as('boss', 'POST', 'users', { username: 'ann' })
-  await as('boss', 'POST', 'clients', { clientId: 'shop' })
-  await as('boss', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' })
-  const [shop] = (await as('boss', 'GET', 'clients?clientId=shop')).body
-  await as('boss', 'POST', `clients/${shop.id}/roles`, { name: 'buyer' })
+  const { as, users: userIds } = adminRealm
+  await as('admin', 'POST', 'users', { username: 'ann' })
+  await as('admin', 'POST', 'clients', { clientId: 'shop' })
+  await as('admin', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' })
+  const [shop] = (await as('admin', 'GET', 'clients?clientId=shop')).body
+  await as('admin', 'POST', `clients/${shop.id}/roles`, { name: 'buyer' })
   const parts: [object, permitted: string][] = [
     [{ users: [{ username: 'ann', enabled: true }] }, 'users'],
     [{ users: [{ username: 'nobody-yet' }] }, 'users'],
@@ -112,17 +118,17 @@ test('each part demands what its own operation does, before anything of the real
   ]
   for (const [content, permitted] of parts) {
     for (const ifResourceExists of ['FAIL', 'SKIP', 'OVERWRITE']) {
-      const answer = await as('manager', 'POST', 'partialImport', { ifResourceExists, ...content })
-      expect([answer.status, answer.body.results]).toEqual([403, undefined])
+      const refused = await as('manager', 'POST', 'partialImport', { ifResourceExists, ...content })
+      expect([refused.status, refused.body.results]).toEqual([403, undefined])
     }
-    const answer = await as(permitted, 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', ...content })
-    expect([permitted, content, answer.status]).toEqual([permitted, content, 200])
+    const response = await as(permitted, 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', ...content })
+    expect([permitted, content, response.status]).toEqual([permitted, content, 200])
   }
   const role = { ifResourceExists: 'SKIP', roles: { realm: [{ name: 'buyer' }] } }
   expect((await as('manager', 'POST', 'partialImport', role)).status).toBe(200)
 
   // Nobody replaces who is stronger.
-  const users = [{ username: 'BOSS', enabled: true, credentials: [{ type: 'password', value: 'evil' }] }]
-  await own.expectForbidden('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
-  expect((await as('boss', 'GET', 'users?username=boss&exact=true')).body[0].id).toBe(people.boss)
+  const users = [{ username: 'ADMIN', enabled: true, credentials: [{ type: 'password', value: 'evil' }] }]
+  await adminRealm.expectForbidden('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
+  expect((await as('admin', 'GET', 'users?username=admin&exact=true')).body[0].id).toBe(userIds.admin)
 })

@@ -1,4 +1,4 @@
-// What a realm demands of passwords: whoever sets one is held to it.
+// Password policies of a realm apply to every password that is set.
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,30 +6,30 @@ import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newDatabase, newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 const server = await testServer()
 const opened: (() => Promise<unknown>)[] = []
 afterAll(() => Promise.all(opened.map((close) => close())))
 
-const person = { username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Alder', enabled: true }
+const ANN = { username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Alder', enabled: true }
 
-/** Sets passwords one after the other, and gives what was said against each; undefined: it was taken. */
+/** Sets passwords one after the other. Returns the error of each; undefined: it was accepted. */
 async function tried(passwordPolicy: string, passwords: readonly string[]): Promise<(string | undefined)[]> {
   const realm = await server.realm({ passwordPolicy })
-  const user = await server.make(`${realm}/users`, person)
-  const said: (string | undefined)[] = []
+  const user = await server.make(`${realm}/users`, ANN)
+  const errors: (string | undefined)[] = []
   for (const value of passwords) {
     const { body } = await server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
-    said.push(body?.error_description?.replace('Invalid password: ', ''))
+    errors.push(body?.error_description?.replace('Invalid password: ', ''))
   }
-  return said
+  return errors
 }
 
-test('each policy takes what fulfils it and says what is wrong with the rest', async () => {
+test('each policy accepts passwords that fulfil it, and returns its error for others', async () => {
   const cases: [policy: string, bad: string, good: string, words: string][] = [
     ['length(3)', 'ab', 'abc', 'minimum length 3.'],
     ['length', 'abcdefg', 'abcdefgh', 'minimum length 8.'],
@@ -50,12 +50,12 @@ test('each policy takes what fulfils it and says what is wrong with the rest', a
   }
 })
 
-test('of what is wrong the same is told first as by the reference server, however the policy is ordered', async () => {
-  const [said] = await tried('maxLength(1) and digits(9) and length(90) and specialChars(9)', ['ann'])
-  expect(said).toBe('must contain at least 9 special characters.')
+test('the first error is the one that Keycloak returns first, for any order of the policy', async () => {
+  const [error] = await tried('maxLength(1) and digits(9) and length(90) and specialChars(9)', ['ann'])
+  expect(error).toBe('must contain at least 9 special characters.')
 })
 
-test('a password that was used is refused for as many changes, and for as many days, as the policy says', async () => {
+test('a used password is refused for the number of changes, and of days, of the policy', async () => {
   const again = 'must not be equal to any of last 3 passwords.'
   expect(await tried('passwordHistory(3)', ['a', 'b', 'c', 'a', 'c', 'd', 'a', 'c'])).toEqual([
     undefined,
@@ -71,9 +71,9 @@ test('a password that was used is refused for as many changes, and for as many d
   expect(await tried('passwordAge(10)', ['a', 'b', 'c', 'a'])).toEqual([undefined, undefined, undefined, recent])
 })
 
-test('passwords of the past are kept as long as a policy asks for them', async () => {
+test('previous passwords are stored as long as a policy requires them', async () => {
   const realm = await server.realm({ passwordPolicy: 'passwordHistory(3)' })
-  const user = await server.make(`${realm}/users`, person)
+  const user = await server.make(`${realm}/users`, ANN)
   const types = async () =>
     (await server.call('GET', `${user}/credentials`)).body.map(({ type }: { type: string }) => type)
   const reset = (value: string) => server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
@@ -105,17 +105,17 @@ test.each([
     status: 400,
     body: { errorMessage },
   })
-  const made = await server.call('POST', '/admin/realms', { body: { realm: newName(), passwordPolicy } })
-  expect(made).toMatchObject({ status: 400, body: { errorMessage } })
+  const response = await server.call('POST', '/admin/realms', { body: { realm: newName(), passwordPolicy } })
+  expect(response).toMatchObject({ status: 400, body: { errorMessage } })
 })
 
-test('nobody chooses a password that stands on the list that the policy names, in any case', async () => {
+test('a password in the blacklist of the policy is refused, in upper or lower case', async () => {
   const passwordLists = await mkdtemp(join(tmpdir(), 'lists-'))
   await writeFile(join(passwordLists, 'common.txt'), 'letmein\r\nPassword1\r\n')
-  const own = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
-  opened.push(own.close)
-  await own.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-  const app = await createServer(own, { caller: SYSTEM })
+  const service = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
+  opened.push(service.close)
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  const app = await createServer(service, { caller: SYSTEM })
   const settings = { realm: 'listed', enabled: true, passwordPolicy: 'passwordBlacklist(common.txt)' }
   expect((await app.inject({ method: 'POST', url: '/admin/realms', payload: settings })).statusCode).toBe(201)
   const create = (username: string, value: string) =>
@@ -130,8 +130,8 @@ test('nobody chooses a password that stands on the list that the policy names, i
   expect((await create('ben', 'mind the gap, please')).statusCode).toBe(400)
 })
 
-test('people who come with a realm or with a document are held to it too', async () => {
-  const weak = { ...person, credentials: [{ type: 'password', value: 'short' }] }
+test('users in a new realm or in a document must fulfil the policy too', async () => {
+  const weak = { ...ANN, credentials: [{ type: 'password', value: 'short' }] }
   const realm = newName()
   const body = { realm, passwordPolicy: 'length(8)', users: [weak] }
   expect(await server.call('POST', '/admin/realms', { body })).toMatchObject({

@@ -1,8 +1,8 @@
-// Nobody takes the place of somebody who may administer more: by what they log in with, or by speaking for them.
+// An administrator cannot take over a user with more admin permissions: by credentials, impersonation or identity providers.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { users } from '../../src/service/users/users.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -10,52 +10,58 @@ const { call, make } = await testServer()
 const { service } = await testService()
 
 const otp = {
-  id: 'codes-of-the-boss',
+  id: 'codes-of-the-admin',
   type: 'otp',
   secretData: '{"value":"abcdefghij"}',
   credentialData: '{"subType":"totp","digits":6,"period":30,"algorithm":"HmacSHA1"}',
 }
 
-test('what a stronger account is known by is not changed, and it is not impersonated', async () => {
-  const { path, name, users: people, as, expectForbidden } = await createAdminRealm({
+test('credentials and names of a stronger user are not changed, and the user is not impersonated', async () => {
+  const {
+    path,
+    name,
+    users: userIds,
+    as,
+    expectForbidden,
+  } = await createAdminRealm({
     manager: 'manage-users impersonation',
     weak: 'view-users',
   })
-  const boss = `users/${people.boss}`
+  const admin = `users/${userIds.admin}`
   await service.write(SYSTEM, name, async (context) => {
-    const found = await users.list(context, { ids: [people.boss!] })
-    await users.update(context, [{ live: found[0]!, set: { credentials: [otp] } }])
+    const liveUsers = await users.list(context, { ids: [userIds.admin!] })
+    await users.update(context, [{ live: liveUsers[0]!, set: { credentials: [otp] } }])
   })
-  await make(`${path}/identity-provider/instances`, { alias: 'elsewhere', providerId: 'github' })
+  await make(`${path}/identity-provider/instances`, { alias: 'other-idp', providerId: 'github' })
   const password = { type: 'password', value: 'new' }
-  await expectForbidden('manager', 'PUT', `${boss}/reset-password`, password)
-  await expectForbidden('manager', 'PUT', boss, { credentials: [password] })
-  await expectForbidden('manager', 'PUT', boss, { email: 'mine@example.org' })
-  await expectForbidden('manager', 'POST', `${boss}/federated-identity/elsewhere`, { userId: 'mine' })
-  await expectForbidden('manager', 'DELETE', `${boss}/credentials/${otp.id}`)
-  await expectForbidden('manager', 'PUT', `${boss}/remove-totp`)
-  await expectForbidden('manager', 'POST', `${boss}/impersonation`)
-  expect((await as('manager', 'PUT', boss, { firstName: 'Other', enabled: false })).status).toBe(204)
-  await expectForbidden('manager', 'PUT', boss, { enabled: true })
-  expect((await call('GET', `${path}/${boss}/credentials`)).body).toHaveLength(2)
+  await expectForbidden('manager', 'PUT', `${admin}/reset-password`, password)
+  await expectForbidden('manager', 'PUT', admin, { credentials: [password] })
+  await expectForbidden('manager', 'PUT', admin, { email: 'mine@example.org' })
+  await expectForbidden('manager', 'POST', `${admin}/federated-identity/other-idp`, { userId: 'mine' })
+  await expectForbidden('manager', 'DELETE', `${admin}/credentials/${otp.id}`)
+  await expectForbidden('manager', 'PUT', `${admin}/remove-totp`)
+  await expectForbidden('manager', 'POST', `${admin}/impersonation`)
+  expect((await as('manager', 'PUT', admin, { firstName: 'Other', enabled: false })).status).toBe(204)
+  await expectForbidden('manager', 'PUT', admin, { enabled: true })
+  expect((await call('GET', `${path}/${admin}/credentials`)).body).toHaveLength(2)
 
-  const weak = `users/${people.weak}`
+  const weak = `users/${userIds.weak}`
   expect((await as('manager', 'PUT', `${weak}/reset-password`, password)).status).toBe(204)
   expect((await as('manager', 'PUT', weak, { email: 'new@example.org' })).status).toBe(204)
-  const link = await as('manager', 'POST', `${weak}/federated-identity/elsewhere`, { userId: 'theirs' })
+  const link = await as('manager', 'POST', `${weak}/federated-identity/other-idp`, { userId: 'theirs' })
   expect(link.status).toBe(204)
   expect((await as('manager', 'POST', `${weak}/impersonation`)).status).toBe(200)
 })
 
-test('who manages identity providers speaks for nobody stronger, and gives no role by mappers', async () => {
-  const { path, users: people, as, expectForbidden } = await createAdminRealm({ manager: 'manage-identity-providers' })
+test('a manager of identity providers cannot authenticate stronger users, nor grant roles by mappers', async () => {
+  const { path, users: userIds, as, expectForbidden } = await createAdminRealm({ manager: 'manage-identity-providers' })
   const provider = { providerId: 'github', enabled: true, config: { clientId: 'a', clientSecret: 'b' } }
-  await make(`${path}/identity-provider/instances`, { ...provider, alias: 'of-the-boss' })
-  const link = `${path}/users/${people.boss}/federated-identity/of-the-boss`
-  expect((await call('POST', link, { body: { userId: 'boss' } })).status).toBe(204)
+  await make(`${path}/identity-provider/instances`, { ...provider, alias: 'of-the-admin' })
+  const link = `${path}/users/${userIds.admin}/federated-identity/of-the-admin`
+  expect((await call('POST', link, { body: { userId: 'admin' } })).status).toBe(204)
   const other = { ...provider, config: { clientId: 'mine', clientSecret: 'mine' } }
   const changed = (alias: string) => [`identity-provider/instances/${alias}`, { ...other, alias }] as const
-  await expectForbidden('manager', 'PUT', ...changed('of-the-boss'))
+  await expectForbidden('manager', 'PUT', ...changed('of-the-admin'))
   expect((await as('manager', 'POST', 'identity-provider/instances', { ...provider, alias: 'free' })).status).toBe(201)
   expect((await as('manager', 'PUT', ...changed('free'))).status).toBe(204)
 
@@ -66,14 +72,14 @@ test('who manages identity providers speaks for nobody stronger, and gives no ro
     identityProviderMapper: type,
     config: { syncMode: 'INHERIT', ...config },
   })
-  await expectForbidden('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'powerful' }))
+  await expectForbidden('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'administrator' }))
   const byClient = mapper('oidc-hardcoded-role-idp-mapper', { role: 'realm-management.realm-admin' })
   expect((await as('manager', 'POST', mappers, byClient)).status).toBe(403)
-  await expectForbidden('manager', 'POST', mappers, mapper('oidc-advanced-group-idp-mapper', { group: '/bosses' }))
+  await expectForbidden('manager', 'POST', mappers, mapper('oidc-advanced-group-idp-mapper', { group: '/admins' }))
   const harmless = mapper('oidc-hardcoded-role-idp-mapper', { role: 'offline_access' })
-  const made = await as('manager', 'POST', mappers, harmless)
-  expect(made.status).toBe(201)
-  const id = String(made.headers.location).split('/').at(-1)!
-  const stronger = { ...harmless, id, config: { syncMode: 'INHERIT', role: 'powerful' } }
+  const response = await as('manager', 'POST', mappers, harmless)
+  expect(response.status).toBe(201)
+  const id = String(response.headers.location).split('/').at(-1)!
+  const stronger = { ...harmless, id, config: { syncMode: 'INHERIT', role: 'administrator' } }
   await expectForbidden('manager', 'PUT', `${mappers}/${id}`, stronger)
 })

@@ -1,8 +1,8 @@
-// Who decides how everybody gets in could get in as anybody: they must not be weaker than anybody in the realm.
+// A caller who controls the login of a realm could log in as any user, so no user may have more admin permissions.
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createAdminToken } from '../support/administrators.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
@@ -18,18 +18,18 @@ const key = (providerId: string, config: object) => ({
   providerType: 'org.keycloak.keys.KeyProvider',
   config,
 })
-const given = key('rsa', { privateKey: [privateKey] })
+const providedKey = key('rsa', { privateKey: [privateKey] })
 const mail = { smtpServer: { host: 'mine.example', from: 'a@mine.example' } }
 const off = { requirement: 'DISABLED' }
 
-test('keys, mail servers and flows are not decided by who is weaker than somebody of the realm', async () => {
-  const { path, users: people, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
+test('keys, mail servers and flows are not changed by a caller who is weaker than a user of the realm', async () => {
+  const { path, users: userIds, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   const copy = { newName: 'mine' }
   expect((await as('manager', 'POST', 'authentication/flows/browser/copy', copy)).status).toBe(201)
   const [step] = (await as('manager', 'GET', 'authentication/flows/mine/executions')).body
   const changed = ['authentication/flows/mine/executions', { ...step, ...off }] as const
   const attempts: [method: string, address: string, body: object][] = [
-    ['POST', 'components', given],
+    ['POST', 'components', providedKey],
     ['PUT', '', mail],
     ['PUT', '', { browserFlow: 'registration' }],
     ['PUT', ...changed],
@@ -39,11 +39,11 @@ test('keys, mail servers and flows are not decided by who is weaker than somebod
   expect((await as('manager', 'PUT', '', { displayName: 'Ours' })).status).toBe(204)
 
   // Where nobody is stronger, it is as at the reference server.
-  await call('DELETE', `${path}/users/${people.boss}`)
+  await call('DELETE', `${path}/users/${userIds.admin}`)
   for (const attempt of attempts) expect((await as('manager', ...attempt)).status).toBeOneOf([201, 202, 204])
 })
 
-test('who makes a realm lets it begin with people who administer as much as they will themselves', async () => {
+test('a new realm may contain users with the admin permissions that its creator gets', async () => {
   const token = await createAdminToken('master', { realmRoles: ['create-realm'] })
   const realm = newName()
   const withAnn = (...roles: string[]) => ({
@@ -52,6 +52,6 @@ test('who makes a realm lets it begin with people who administer as much as they
   })
   const refused = await call('POST', '/admin/realms', { token, body: withAnn('impersonation') })
   expect(refused.status).toBe(403)
-  const made = await call('POST', '/admin/realms', { token, body: withAnn('manage-users') })
-  expect(made.status).toBe(201)
+  const response = await call('POST', '/admin/realms', { token, body: withAnn('manage-users') })
+  expect(response.status).toBe(201)
 })

@@ -12,14 +12,14 @@ const mapper = (name: string, config: Record<string, string> = {}) => ({
 
 const newClient = async () => make(`${await realm()}/clients`, { clientId: 'app' })
 
-test('an update replaces the settings and leaves the name', async () => {
+test('an update replaces the settings and keeps the name', async () => {
   const client = await newClient()
   const path = await make(`${client}/protocol-mappers/models`, mapper('aud', { a: '1', b: '2' }))
   expect((await call('PUT', path, { body: mapper('other', { b: '3' }) })).status).toBe(204)
   expect((await call('GET', path)).body).toMatchObject({ name: 'aud', config: { b: '3' } })
 })
 
-test('several mappers are made at once or not at all', async () => {
+test('several mappers are created together or not at all', async () => {
   const client = await newClient()
   const path = `${client}/protocol-mappers`
   expect((await call('POST', `${path}/add-models`, { body: [mapper('one'), mapper('two')] })).status).toBe(204)
@@ -32,21 +32,21 @@ test('several mappers are made at once or not at all', async () => {
   expect(names).toEqual(['one', 'two'])
 })
 
-test('a mapper of another client is not found', async () => {
+test('a mapper of another client returns 404', async () => {
   const path = await realm()
-  const [one, two] = [
+  const [owner, two] = [
     await make(`${path}/clients`, { clientId: '1' }),
     await make(`${path}/clients`, { clientId: '2' }),
   ]
-  const id = (await make(`${one}/protocol-mappers/models`, mapper('aud'))).split('/').at(-1)
+  const id = (await make(`${owner}/protocol-mappers/models`, mapper('aud'))).split('/').at(-1)
   expect(await call('DELETE', `${two}/protocol-mappers/models/${id}`)).toMatchObject({
     status: 404,
     body: { error: 'Model not found' },
   })
-  expect((await call('GET', `${one}/protocol-mappers/models/${id}`)).status).toBe(200)
+  expect((await call('GET', `${owner}/protocol-mappers/models/${id}`)).status).toBe(200)
 })
 
-test('a type that does not exist is refused', async () => {
+test('an unknown type returns 404', async () => {
   const body = { ...mapper('odd'), protocolMapper: 'constructor' }
   expect(await call('POST', `${await newClient()}/protocol-mappers/models`, { body })).toMatchObject({
     status: 404,
@@ -54,32 +54,32 @@ test('a type that does not exist is refused', async () => {
   })
 })
 
-test('an update of a client that states its mappers makes them so', async () => {
+test('an update of a client replaces its mappers if it declares them', async () => {
   const client = await newClient()
-  const kept = await make(`${client}/protocol-mappers/models`, mapper('kept', { a: '1' }))
-  await make(`${client}/protocol-mappers/models`, mapper('gone'))
+  const retained = await make(`${client}/protocol-mappers/models`, mapper('kept', { a: '1' }))
+  await make(`${client}/protocol-mappers/models`, mapper('removed'))
   await call('PUT', client, { body: { protocolMappers: [mapper('kept', { a: '2' }), mapper('new')] } })
   const mappers = (await call('GET', client)).body.protocolMappers
   expect(mappers).toMatchObject([{ name: 'kept', config: { a: '2' } }, { name: 'new' }])
-  expect(mappers[0].id).toBe(kept.split('/').at(-1))
+  expect(mappers[0].id).toBe(retained.split('/').at(-1))
   const claims = { 'id.token.claim': 'true', 'userinfo.token.claim': 'false' }
   await call('PUT', client, { body: { protocolMappers: [mapper('kept', claims), mapper('new')] } })
-  const { 'userinfo.token.claim': _, ...stated } = claims
-  await call('PUT', client, { body: { protocolMappers: [mapper('kept', stated), mapper('new')] } })
-  expect((await call('GET', client)).body.protocolMappers[0].config).toEqual(stated)
+  const { 'userinfo.token.claim': _, ...config } = claims
+  await call('PUT', client, { body: { protocolMappers: [mapper('kept', config), mapper('new')] } })
+  expect((await call('GET', client)).body.protocolMappers[0].config).toEqual(config)
   await call('PUT', client, { body: { description: 'says nothing of mappers' } })
   expect((await call('GET', client)).body.protocolMappers).toHaveLength(2)
 })
 
-test('a mapper of pairwise subjects gets a salt of its own, unless it states one', async () => {
+test('a pairwise subject mapper gets a generated salt unless it declares one', async () => {
   const client = await newClient()
   const salted = async (name: string, config: object) => {
     const pairwise = { name, protocol: 'openid-connect', protocolMapper: 'oidc-sha256-pairwise-sub-mapper', config }
-    const made = await make(`${client}/protocol-mappers/models`, pairwise)
-    return (await call('GET', made)).body.config.pairwiseSubAlgorithmSalt
+    const address = await make(`${client}/protocol-mappers/models`, pairwise)
+    return (await call('GET', address)).body.config.pairwiseSubAlgorithmSalt
   }
-  const [one, other] = [await salted('one', {}), await salted('other', {})]
-  expect(one).toMatch(/^[\da-f-]{36}$/)
-  expect(other).not.toBe(one)
-  expect(await salted('stated', { pairwiseSubAlgorithmSalt: 'salt' })).toBe('salt')
+  const [first, other] = [await salted('one', {}), await salted('other', {})]
+  expect(first).toMatch(/^[\da-f-]{36}$/)
+  expect(other).not.toBe(first)
+  expect(await salted('declared', { pairwiseSubAlgorithmSalt: 'salt' })).toBe('salt')
 })

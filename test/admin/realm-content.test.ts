@@ -1,4 +1,4 @@
-// A realm that is created with content: one plan of the one engine, which owns nothing afterwards.
+// Creating a realm with content is one plan. No source manages the content afterwards.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
@@ -26,23 +26,23 @@ test('a realm is created with its client scopes, clients, roles and flows, and t
   expect((await server.call('GET', `/regent/v1/drift?realm=${realm}`)).body).toEqual([])
 })
 
-test('content that is wrong makes no realm', async () => {
+test('invalid content creates no realm', async () => {
   const realm = newName()
   const body = { realm, users: [{ username: 'ann', groups: ['/nowhere'] }] }
-  const answer = await server.call('POST', '/admin/realms', { body })
-  expect(answer.status).toBe(400)
-  expect(JSON.stringify(answer.body)).toContain('group /nowhere')
+  const response = await server.call('POST', '/admin/realms', { body })
+  expect(response.status).toBe(400)
+  expect(JSON.stringify(response.body)).toContain('group /nowhere')
   expect(await server.call('GET', `/admin/realms/${realm}`)).toMatchObject({ status: 404 })
 })
 
-test('content of kinds that are not managed yet is refused, not lost', async () => {
-  const answer = await server.call('POST', '/admin/realms', {
+test('content of unsupported kinds is refused, not lost', async () => {
+  const response = await server.call('POST', '/admin/realms', {
     body: { realm: newName(), oauthClients: [{ name: 'ann' }] },
   })
-  expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('oauthClients') } })
+  expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('oauthClients') } })
 })
 
-test('settings may refer to the content that comes with them', async () => {
+test('settings may refer to content of the same request', async () => {
   const realm = newName()
   const body = {
     realm,
@@ -57,11 +57,11 @@ test('settings may refer to the content that comes with them', async () => {
     name: string
   }[]
   expect(scopes.map(({ name }) => name).sort()).toEqual(['calendar', 'email'])
-  const answer = await server.call('POST', '/admin/realms', { body: { realm: newName(), browserFlow: 'nowhere' } })
-  expect(answer.status).toBe(400)
+  const response = await server.call('POST', '/admin/realms', { body: { realm: newName(), browserFlow: 'nowhere' } })
+  expect(response.status).toBe(400)
 })
 
-test('nobody can lock all administrators out', async () => {
+test('a realm that would lock out all administrators is refused', async () => {
   const master = (body: object) => server.call('PUT', '/admin/realms/master', { body })
   expect(await master({ realm: 'other' })).toMatchObject({
     status: 400,
@@ -75,7 +75,7 @@ test('nobody can lock all administrators out', async () => {
   expect(await server.call('GET', '/admin/realms/master/roles/admin')).toMatchObject({ status: 200 })
 })
 
-test('a new realm may state mappers of identity providers that come later', async () => {
+test('a new realm may declare mappers of identity providers that are created later', async () => {
   const path = await server.realm({
     identityProviderMappers: [
       { name: 'mail', identityProviderAlias: 'later', identityProviderMapper: 'oidc-user-attribute-idp-mapper' },

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createAdminToken } from '../support/administrators.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { call, make, realm } = await testServer()
 
-test('a realm is made, read, renamed and deleted', async () => {
+test('a realm is created, read, renamed and deleted', async () => {
   const path = await realm({ displayName: 'One' })
   expect((await call('GET', path)).body).toMatchObject({ displayName: 'One', enabled: true, accessTokenLifespan: 300 })
   const name = newName()
@@ -17,7 +17,7 @@ test('a realm is made, read, renamed and deleted', async () => {
   expect((await call('GET', `/admin/realms/master/clients?clientId=${name}-realm`)).body).toEqual([])
 })
 
-test('who may only make realms administers those that they make, but does not take the place of people', async () => {
+test('a caller with create-realm administers the realms that they create, but cannot impersonate users', async () => {
   const token = await createAdminToken('master', { realmRoles: ['create-realm'] })
   const [mine, other] = [newName(), await realm()]
   const users = [{ username: 'ann', clientRoles: { 'realm-management': ['view-users'] } }]
@@ -32,7 +32,7 @@ test('who may only make realms administers those that they make, but does not ta
   expect((await call('DELETE', `/admin/realms/${mine}`, { token })).status).toBe(204)
 })
 
-test('the password of the mail server is never shown, and its mask keeps it for the same server only', async () => {
+test('the password of the mail server is masked, and the mask retains it for the same server only', async () => {
   const path = await realm()
   const smtpServer = { host: 'mail.example.org', from: 'sso@example.org', user: 'sso', password: 'mail-secret' }
   await call('PUT', path, { body: { smtpServer } })
@@ -59,7 +59,7 @@ test.each([
   [{ from: '"the sso"@[192.0.2.1]' }],
   [{ from: 'sso@exämple.org' }],
   [{ from: 'größe@example.org', allowutf8: 'true' }],
-])('mail can be sent with %j', async (smtpServer) => {
+])('the mail server settings %j are accepted', async (smtpServer) => {
   expect((await call('PUT', await realm(), { body: { smtpServer } })).status).toBe(204)
   await realm({ smtpServer })
 })
@@ -74,13 +74,13 @@ test.each([
   [{ from: 'sso@example_1.org' }, "sender address 'sso@example_1.org'"],
   [{ from: 'größe@example.org' }, "sender address 'größe@example.org'"],
   [{ from: 'sso@example.org', replyTo: 'nobody' }, "reply-to address 'nobody'"],
-])('mail cannot be sent with %j', async (smtpServer, wrong) => {
-  const refused = { status: 400, body: { errorMessage: expect.stringContaining(`Invalid ${wrong}`) } }
+])('the mail server settings %j are refused', async (smtpServer, problem) => {
+  const refused = { status: 400, body: { errorMessage: expect.stringContaining(`Invalid ${problem}`) } }
   expect(await call('PUT', await realm(), { body: { smtpServer } })).toMatchObject(refused)
   expect(await call('POST', '/admin/realms', { body: { realm: newName(), smtpServer } })).toMatchObject(refused)
 })
 
-test('settings that are attributes too follow each other', async () => {
+test('settings that are stored as attributes too are kept in sync', async () => {
   const path = await realm({ clientSessionIdleTimeout: 300 })
   expect((await call('GET', path)).body.attributes.clientSessionIdleTimeout).toBe('300')
   await call('PUT', path, { body: { attributes: { clientSessionIdleTimeout: '600' } } })
@@ -94,26 +94,26 @@ test('settings that are attributes too follow each other', async () => {
   ])
 })
 
-test('a realm with content of a kind that is not there yet is refused rather than made without it', async () => {
+test('a realm with content of an unsupported kind is refused', async () => {
   const body = { realm: newName(), oauthClients: [{ name: 'shop' }] }
-  const answer = await call('POST', '/admin/realms', { body })
-  expect(answer.status).toBe(400)
-  expect(answer.body.errorMessage).toContain('oauthClients')
+  const response = await call('POST', '/admin/realms', { body })
+  expect(response.status).toBe(400)
+  expect(response.body.errorMessage).toContain('oauthClients')
   expect((await call('GET', `/admin/realms/${body.realm}`)).status).toBe(404)
 })
 
-test('what a realm shows can be sent back, and to make another realm', async () => {
+test('the representation of a realm can be sent back, and creates another realm', async () => {
   const path = await realm()
   // The first time, settings that are attributes too become attributes.
   await call('PUT', path, { body: (await call('GET', path)).body })
-  const shown = (await call('GET', path)).body
-  expect((await call('PUT', path, { body: shown })).status).toBe(204)
-  expect((await call('GET', path)).body).toEqual(shown)
-  const { id: _, ...rest } = shown
+  const representation = (await call('GET', path)).body
+  expect((await call('PUT', path, { body: representation })).status).toBe(204)
+  expect((await call('GET', path)).body).toEqual(representation)
+  const { id: _, ...rest } = representation
   await make('/admin/realms', { ...rest, realm: newName() })
 })
 
-test('the list shows every realm, and little of each where little is asked for', async () => {
+test('the list has every realm, with few fields if brief', async () => {
   const path = await realm({ displayName: 'One', displayNameHtml: '<b>One</b>' })
   const name = path.split('/').at(-1)
   const find = (realms: { realm: string }[]) => realms.find(({ realm }) => realm === name)
@@ -128,16 +128,18 @@ test('the list shows every realm, and little of each where little is asked for',
   })
 })
 
-test('a realm shows the role that everybody new gets, in the list too', async () => {
+test('a realm contains its default role, in the list too', async () => {
   const path = await realm()
   const { id, realm: name } = (await call('GET', path)).body
   const { attributes: _, ...role } = (await call('GET', `${path}/roles/default-roles-${name}`)).body
   expect(role).toMatchObject({ composite: true, clientRole: false, containerId: id })
-  const listed = (await call('GET', '/admin/realms')).body.find((one: { realm: string }) => one.realm === name)
+  const listed = (await call('GET', '/admin/realms')).body.find(
+    (candidate: { realm: string }) => candidate.realm === name,
+  )
   expect(listed.defaultRole).toEqual(role)
 })
 
-test('the list costs the same statements however many realms there are', async () => {
+test('the list takes the same number of statements for any number of realms', async () => {
   const { statements } = await testService()
   // The keys of master are read again after a realm was made.
   const list = () => call('GET', '/admin/realms')
@@ -156,14 +158,14 @@ test('the master realm cannot be deleted', async () => {
   })
 })
 
-test('the role that everybody has is called after the realm, in lower case', async () => {
+test('the default role has the name of the realm in lower case', async () => {
   const name = `Capital-${newName()}`
   await make('/admin/realms', { realm: name })
   const { body } = await call('GET', `/admin/realms/${name}`)
   expect(body.defaultRole.name).toBe(`default-roles-${name.toLowerCase()}`)
 })
 
-test('where a new realm states a setting and its attribute, the attribute counts', async () => {
+test('the attribute wins if a new realm declares a setting and its attribute', async () => {
   const attributes = { oauth2DeviceCodeLifespan: '1' }
   const path = await realm({ oauth2DeviceCodeLifespan: 333, oauth2DevicePollingInterval: 7, attributes })
   expect((await call('GET', path)).body).toMatchObject({

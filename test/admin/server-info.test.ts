@@ -1,11 +1,11 @@
-// What the server tells of itself is what its other operations say too.
+// The server information agrees with the other operations.
 import { expect, test } from 'vitest'
-import { createAdminToken } from '../support/administrators.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, realm } = await testServer()
 
-test('there is to choose from what the operations for it list', async () => {
+test('the server information lists the same providers as the other operations', async () => {
   const path = await realm()
   const { body } = await call('GET', '/admin/serverinfo')
   const ids = (list: { id: string }[]) => list.map(({ id }) => id).sort()
@@ -17,12 +17,12 @@ test('there is to choose from what the operations for it list', async () => {
     expect((await call('GET', `${path}/identity-provider/providers/${id}`)).status, id).toBe(200)
   const types = body.protocolMapperTypes['openid-connect'].map(({ id }: { id: string }) => id)
   const used = body.builtinProtocolMappers['openid-connect'].map(
-    (one: { protocolMapper: string }) => one.protocolMapper,
+    (mapper: { protocolMapper: string }) => mapper.protocolMapper,
   )
   expect(types).toEqual(expect.arrayContaining(used))
 })
 
-test('only who administers every realm learns of the machine, and its version is one that clients can compare', async () => {
+test('only an administrator of all realms gets system information, with a version that clients can compare', async () => {
   const { body } = await call('GET', '/admin/serverinfo')
   expect(body.systemInfo.version).toMatch(/^\d+\.\d+\.\d+$/)
   expect(body.memoryInfo.used + body.memoryInfo.free).toBe(body.memoryInfo.total)

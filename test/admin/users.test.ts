@@ -1,16 +1,16 @@
-// Users over REST: what a body may say, how they are found, what becomes of their credentials.
+// Users over REST: bodies, searches and credentials.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
 const { call, make, realm } = await testServer()
-const names = (answer: { body: { username: string }[] }) => answer.body.map(({ username }) => username)
+const names = (response: { body: { username: string }[] }) => response.body.map(({ username }) => username)
 
-test('whatever is wrong with names and address is told at once, field by field', async () => {
+test('all errors of names and email are returned together, by field', async () => {
   const path = `${await realm()}/users`
-  const wrong = await call('POST', path, { body: { username: 'ab', email: 'no', firstName: 'a<b' } })
-  expect(wrong.status).toBe(400)
-  expect(wrong.body.errors).toEqual([
+  const response = await call('POST', path, { body: { username: 'ab', email: 'no', firstName: 'a<b' } })
+  expect(response.status).toBe(400)
+  expect(response.body.errors).toEqual([
     { field: 'username', errorMessage: 'error-invalid-length', params: ['username', 3, 255] },
     { field: 'email', errorMessage: 'error-invalid-email', params: ['email', 'no'] },
     { field: 'firstName', errorMessage: 'error-person-name-invalid-character', params: ['firstName'] },
@@ -19,17 +19,17 @@ test('whatever is wrong with names and address is told at once, field by field',
   expect((await call('GET', `${path}/count`)).body).toBe(0)
 })
 
-test('who states attributes states names with them, and unknown attributes are left out', async () => {
+test('a body with attributes clears undeclared names, and unknown attributes are ignored', async () => {
   const user = await make(`${await realm()}/users`, { username: 'ann', firstName: 'Ann', email: 'Ann@Example.org' })
   await call('PUT', user, { body: { lastName: 'Lee' } })
   expect((await call('GET', user)).body).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.org' })
   await call('PUT', user, { body: { attributes: { firstName: ['Anna'], colour: ['red'] } } })
   const { body } = await call('GET', user)
   expect(body).toMatchObject({ username: 'ann', firstName: 'Anna' })
-  for (const gone of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(gone)
+  for (const cleared of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(cleared)
 })
 
-test('people are held to the profile of their realm', async () => {
+test('users must fulfil the user profile of the realm', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
   const path = await realm()
   const attributes = [
@@ -39,18 +39,20 @@ test('people are held to the profile of their realm', async () => {
     { name: 'size', permissions, validations: { integer: { min: 20, max: 55 } } },
     { name: 'tags', permissions, multivalued: true, validations: { multivalued: { max: 2 } } },
     { name: 'site', permissions, defaultValue: 'north' },
-    { name: 'own', permissions: { view: ['user'], edit: ['user'] } },
+    { name: 'private', permissions: { view: ['user'], edit: ['user'] } },
     { name: 'fixed', permissions: { view: ['admin'], edit: ['user'] } },
   ]
   await call('PUT', `${path}/users/profile`, { body: { attributes } })
-  const wrong = { size: ['x'], tags: ['a', 'b', 'c'] }
-  expect((await call('POST', `${path}/users`, { body: { username: 'ann', attributes: wrong } })).body.errors).toEqual([
-    { field: 'dept', errorMessage: 'error-user-attribute-required', params: ['dept'] },
-    { field: 'size', errorMessage: 'error-invalid-number', params: ['size'] },
-    { field: 'tags', errorMessage: 'error-invalid-multivalued-size', params: ['tags', 0, 2] },
-  ])
-  const stated = { dept: ['lab'], size: ['42'], colour: ['red'], own: ['x'] }
-  const user = await make(`${path}/users`, { username: 'ann', firstName: 'Ann', attributes: stated })
+  const invalid = { size: ['x'], tags: ['a', 'b', 'c'] }
+  expect((await call('POST', `${path}/users`, { body: { username: 'ann', attributes: invalid } })).body.errors).toEqual(
+    [
+      { field: 'dept', errorMessage: 'error-user-attribute-required', params: ['dept'] },
+      { field: 'size', errorMessage: 'error-invalid-number', params: ['size'] },
+      { field: 'tags', errorMessage: 'error-invalid-multivalued-size', params: ['tags', 0, 2] },
+    ],
+  )
+  const declared = { dept: ['lab'], size: ['42'], colour: ['red'], private: ['x'] }
+  const user = await make(`${path}/users`, { username: 'ann', firstName: 'Ann', attributes: declared })
   const { body } = await call('GET', user)
   expect(body.attributes).toEqual({ dept: ['lab'], size: ['42'], site: ['north'] })
   expect(body).not.toHaveProperty('firstName')
@@ -62,7 +64,7 @@ test('people are held to the profile of their realm', async () => {
   expect((await call('PUT', user, { body: { attributes: {} } })).body).toMatchObject({ field: 'dept' })
 })
 
-test('whoever a document made can be changed, and attributes that the profile does not know are kept', async () => {
+test('a user from a document can be updated, and keeps attributes that the user profile does not define', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
   const attributes = [
     { name: 'username', validations: { length: { min: 5 } } },
@@ -72,9 +74,9 @@ test('whoever a document made can be changed, and attributes that the profile do
   const path = await realm({ users: [{ username: 'ann', attributes: { colour: ['red'] } }] })
   await call('PUT', `${path}/users/profile`, { body: { attributes } })
   const user = `${path}/users/${(await call('GET', `${path}/users`)).body[0].id}`
-  const shown = async () => (await call('GET', user)).body.attributes
+  const getAttributes = async () => (await call('GET', user)).body.attributes
   expect((await call('PUT', user, { body: { username: 'ann', attributes: { colour: ['blue'] } } })).status).toBe(204)
-  expect(await shown()).toBeUndefined()
+  expect(await getAttributes()).toBeUndefined()
   expect((await call('GET', `${user}/unmanagedAttributes`)).body).toEqual({ colour: ['red'] })
   for (const [unmanagedAttributePolicy, colour] of [
     ['ADMIN_VIEW', 'red'],
@@ -82,11 +84,11 @@ test('whoever a document made can be changed, and attributes that the profile do
   ]) {
     await call('PUT', `${path}/users/profile`, { body: { attributes, unmanagedAttributePolicy } })
     await call('PUT', user, { body: { attributes: { colour: ['blue'] } } })
-    expect(await shown()).toEqual({ colour: [colour] })
+    expect(await getAttributes()).toEqual({ colour: [colour] })
   }
 })
 
-test('where addresses are names, the name follows the address', async () => {
+test('with registrationEmailAsUsername, the username follows the email', async () => {
   const path = `${await realm({ registrationEmailAsUsername: true })}/users`
   const user = await make(path, { username: 'any', email: 'ann@example.org' })
   expect((await call('GET', user)).body.username).toBe('ann@example.org')
@@ -99,7 +101,7 @@ test('where addresses are names, the name follows the address', async () => {
   })
 })
 
-test('who had a name before addresses became names shows by the address, and is found by the name', async () => {
+test('a user from before registrationEmailAsUsername is displayed by email, and is found by username', async () => {
   const path = await realm()
   const ann = await make(`${path}/users`, { username: 'ann', email: 'ann@example.org' })
   const bob = await make(`${path}/users`, { username: 'bob' })
@@ -128,30 +130,30 @@ test('who had a name before addresses became names shows by the address, and is 
   expect(names(await call('GET', `${path}/users`))).toEqual(['ann', 'bob'])
 })
 
-test('names are found in any case and alphabet, and wildcards of the database stand for themselves', async () => {
+test('a search ignores case in any alphabet, and does not expand database wildcards', async () => {
   const path = await realm()
   await make(`${path}/users`, { username: 'ann_x', firstName: 'Ännchen', lastName: 'Straße' })
   await make(`${path}/users`, { username: 'annax', email: 'x%y@example.org' })
-  const found = async (query: string) => names(await call('GET', `${path}/users?${query}`))
-  expect(await found('search=%C3%84NN')).toEqual(['ann_x'])
-  expect(await found('search=*STRA%C3%9F*')).toEqual(['ann_x'])
-  expect(await found('search=ann_')).toEqual(['ann_x'])
-  expect(await found('search=ann%20*x')).toEqual(['ann_x', 'annax'])
-  expect(await found('search=%22ann%22')).toEqual([])
-  expect(await found('email=%25')).toEqual(['annax'])
-  expect(await found('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
+  const findUsernames = async (query: string) => names(await call('GET', `${path}/users?${query}`))
+  expect(await findUsernames('search=%C3%84NN')).toEqual(['ann_x'])
+  expect(await findUsernames('search=*STRA%C3%9F*')).toEqual(['ann_x'])
+  expect(await findUsernames('search=ann_')).toEqual(['ann_x'])
+  expect(await findUsernames('search=ann%20*x')).toEqual(['ann_x', 'annax'])
+  expect(await findUsernames('search=%22ann%22')).toEqual([])
+  expect(await findUsernames('email=%25')).toEqual(['annax'])
+  expect(await findUsernames('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
 })
 
-test('accounts of clients are found by name, and are in no other list', async () => {
+test('service accounts are found by username, and are in no other list', async () => {
   const path = await realm()
   await make(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
-  const found = async (query: string) => names(await call('GET', `${path}/users${query}`))
-  expect([await found(''), await found('?search=service')]).toEqual([[], []])
-  expect(await found('?username=service-account')).toEqual(['service-account-shop'])
+  const findUsernames = async (query: string) => names(await call('GET', `${path}/users${query}`))
+  expect([await findUsernames(''), await findUsernames('?search=service')]).toEqual([[], []])
+  expect(await findUsernames('?username=service-account')).toEqual(['service-account-shop'])
   expect((await call('GET', `${path}/users/count`)).body).toBe(0)
 })
 
-test('a list costs as many statements as one user, however many there are', async () => {
+test('a list takes as many statements as one user, for any number of users', async () => {
   const path = `${await realm()}/users`
   const { statements } = await testService()
   await make(path, { username: 'one' })
@@ -160,21 +162,21 @@ test('a list costs as many statements as one user, however many there are', asyn
   expect((await statements(() => call('GET', path))).length).toBe(before.length)
 })
 
-test('a credential that an update brings takes the place of that of its type, or comes last', async () => {
+test('a credential in an update replaces the one of its type, or is added last', async () => {
   const password = { type: 'password', value: 'first' }
   const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials: [password] })
-  const kept = async () =>
+  const listCredentials = async () =>
     (await call('GET', `${user}/credentials`)).body.map(({ id, type }: { id: string; type: string }) => ({ id, type }))
-  const [first] = await kept()
+  const [first] = await listCredentials()
   const otp = { type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }
   await call('PUT', user, { body: { credentials: [otp] } })
   await call('PUT', user, { body: { credentials: [{ ...password, value: 'second' }] } })
-  expect(await kept()).toMatchObject([first, { type: 'otp' }])
+  expect(await listCredentials()).toMatchObject([first, { type: 'otp' }])
   expect((await call('GET', user)).body.totp).toBe(true)
   expect(JSON.stringify((await call('GET', `${user}/credentials`)).body)).not.toContain('secretData')
 })
 
-test('one-time codes are taken from a user, and nothing else is', async () => {
+test('disabling OTP deletes one-time code credentials and no others', async () => {
   const otp = { type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }
   const credentials = [{ type: 'password', value: 'pw' }, otp, otp]
   const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials })
@@ -182,7 +184,7 @@ test('one-time codes are taken from a user, and nothing else is', async () => {
   expect((await call('GET', `${user}/credentials`)).body).toMatchObject([{ type: 'password' }])
 })
 
-test('a user in a group that does not exist is not made', async () => {
+test('a user in a missing group is not created', async () => {
   const path = await realm()
   expect(await call('POST', `${path}/users`, { body: { username: 'ann', groups: ['/nowhere'] } })).toMatchObject({
     status: 400,
@@ -191,7 +193,7 @@ test('a user in a group that does not exist is not made', async () => {
   expect((await call('GET', `${path}/users`)).body).toEqual([])
 })
 
-test('a consent is shown, and taken back once', async () => {
+test('a consent is listed, and revoked once', async () => {
   const clientConsents = [{ clientId: 'shop', grantedClientScopes: ['email'], createdDate: 1, lastUpdatedDate: 2 }]
   const path = await realm({ clients: [{ clientId: 'shop' }], users: [{ username: 'ann', clientConsents }] })
   const [{ id }] = (await call('GET', `${path}/users`)).body
@@ -206,7 +208,7 @@ test('a consent is shown, and taken back once', async () => {
   expect((await call('GET', consents)).body).toEqual([])
 })
 
-test('who joins a group again leaves no event', async () => {
+test('joining a group twice creates one admin event', async () => {
   const path = await realm({ adminEventsEnabled: true })
   const group = (await make(`${path}/groups`, { name: 'crew' })).split('/').at(-1)
   const ann = await make(`${path}/users`, { username: 'ann' })
@@ -215,7 +217,7 @@ test('who joins a group again leaves no event', async () => {
   expect(events.body.map(({ operationType }: { operationType: string }) => operationType)).toEqual(['CREATE', 'DELETE'])
 })
 
-test('in a realm with several languages people have one, though the profile says nothing of it', async () => {
+test('in a realm with several languages, users have a locale even if the user profile does not define it', async () => {
   const path = await realm()
   const user = await make(`${path}/users`, { username: 'ann', attributes: { locale: ['de'] } })
   expect((await call('GET', user)).body).not.toHaveProperty('attributes')
@@ -227,15 +229,15 @@ test('in a realm with several languages people have one, though the profile says
   expect((await call('GET', `${path}/users/profile`)).body.attributes[0]).toMatchObject({ name: 'username' })
 })
 
-test('a profile that is replaced by nothing is the usual one again', async () => {
+test('replacing the user profile by null restores the default', async () => {
   const path = `${await realm()}/users/profile`
-  const usual = (await call('GET', path)).body
+  const defaultProfile = (await call('GET', path)).body
   await call('PUT', path, { body: { attributes: [{ name: 'username' }, { name: 'email' }] } })
-  expect((await call('PUT', path)).body).toEqual(usual)
-  expect((await call('GET', path)).body).toEqual(usual)
+  expect((await call('PUT', path)).body).toEqual(defaultProfile)
+  expect((await call('GET', path)).body).toEqual(defaultProfile)
 })
 
-test('credentials of the account of a client are refused', async () => {
+test('credentials of a service account are refused', async () => {
   const path = await realm()
   const client = await make(`${path}/clients`, { clientId: 'robot', secret: 's', serviceAccountsEnabled: true })
   const account = `${path}/users/${(await call('GET', `${client}/service-account-user`)).body.id}`

@@ -1,4 +1,4 @@
-// Workflows over REST: what is refused, and in which words, where the tape does not reach.
+// Workflows over REST: refusals and their messages, beyond the recorded exchanges.
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
@@ -44,17 +44,17 @@ test.each([
     { name: 'w', steps, if: 'has-role(a))' },
     'Invalid expression "has-role(a))": expected "and", "or" or the end, but found ")" at character 12',
   ],
-])('%j is refused', async (body, errorMessage) => {
+])('%j returns 400', async (body, errorMessage) => {
   expect(await call('POST', `${await realm()}/workflows`, { body })).toMatchObject({
     status: 400,
     body: { errorMessage },
   })
 })
 
-test('a condition with 10,000 open parentheses is refused', async () => {
+test('a condition with 10,000 open parentheses returns 400', async () => {
   const condition = '('.repeat(10_000)
-  const answer = await call('POST', `${await realm()}/workflows`, { body: { name: 'w', steps, if: condition } })
-  expect(answer).toMatchObject({
+  const response = await call('POST', `${await realm()}/workflows`, { body: { name: 'w', steps, if: condition } })
+  expect(response).toMatchObject({
     status: 400,
     body: { errorMessage: `Invalid expression "${condition}": more than 1000 parentheses are open` },
   })
@@ -66,12 +66,12 @@ test.each([
   'has-role("a\\") b") or has-role(a "b)',
   'has-role(a) and (has-user-attribute(b:c) or is-member-of(/x))',
   '',
-])('the condition %j is read', async (condition) => {
+])('the condition %j is accepted', async (condition) => {
   const address = await make(`${await realm()}/workflows`, { name: 'w', if: condition, steps })
   expect((await call('GET', address)).body).toMatchObject({ if: condition })
 })
 
-test('an update states everything, and a step keeps its id where it stands', async () => {
+test('an update must declare everything, and a step keeps its id at its position', async () => {
   const path = await realm()
   const address = await make(`${path}/workflows`, { id: 'mine', name: 'w', on: 'user_created', enabled: false, steps })
   expect(address).toBe(`${path}/workflows/mine`)
@@ -91,15 +91,15 @@ test('an update states everything, and a step keeps its id where it stands', asy
   })
 })
 
-test('workflows are read and written in YAML too', async () => {
+test('workflows can be read and written as YAML', async () => {
   const path = await realm()
   const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
   const text = 'name: w\non: user_created\nsteps:\n  - uses: disable-user\n    after: 30d\n'
-  const { status, headers: answered } = await call('POST', `${path}/workflows`, { body: text, headers })
+  const { status, headers: responseHeaders } = await call('POST', `${path}/workflows`, { body: text, headers })
   expect(status).toBe(201)
-  const address = new URL(String(answered.location)).pathname
-  const shown = await call('GET', `${address}?includeId=false`, { headers: { accept: 'application/json' } })
-  expect(shown.body).toEqual({ name: 'w', on: 'user_created', steps: [{ uses: 'disable-user', after: '30d' }] })
+  const address = new URL(String(responseHeaders.location)).pathname
+  const response = await call('GET', `${address}?includeId=false`, { headers: { accept: 'application/json' } })
+  expect(response.body).toEqual({ name: 'w', on: 'user_created', steps: [{ uses: 'disable-user', after: '30d' }] })
   const { body: token } = await call('POST', '/realms/master/protocol/openid-connect/token', {
     body: 'grant_type=password&client_id=admin-cli&username=admin&password=admin',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -110,6 +110,6 @@ test('workflows are read and written in YAML too', async () => {
     headers: { accept: 'application/yaml', authorization: `Bearer ${token.access_token}` },
   })
   expect(raw.headers['content-type']).toBe('application/yaml;charset=UTF-8')
-  expect(load(raw.body)).toEqual(shown.body)
+  expect(load(raw.body)).toEqual(response.body)
   expect(await call('POST', `${path}/workflows`, { body: 'name: [', headers })).toMatchObject({ status: 400 })
 })

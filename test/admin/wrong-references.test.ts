@@ -7,36 +7,36 @@ import { testServer } from '../support/server.ts'
 const { call, make, realm } = await testServer()
 
 let path: string
-/** Addresses of what there is, by the word that stands for it in a row below. */
-const there: Record<string, string> = {}
+/** The URLs of existing objects, by their placeholder in the rows below. */
+const urls: Record<string, string> = {}
 beforeAll(async () => {
   path = await realm({ editUsernameAllowed: true })
-  there.ANN = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann@example.org' })
-  there.BOB = await make(`${path}/users`, {
+  urls.ANN = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann@example.org' })
+  urls.BOB = await make(`${path}/users`, {
     username: 'bob',
     enabled: true,
     credentials: [{ id: 'of-bob', value: 'secret' }],
   })
-  there.CLIENT = await make(`${path}/clients`, { clientId: 'shop' })
-  there.GROUP = await make(`${path}/groups`, { name: 'staff' })
-  there.CHILD = new URL(
-    String((await call('POST', `${there.GROUP}/children`, { body: { name: 'sales' } })).headers.location),
+  urls.CLIENT = await make(`${path}/clients`, { clientId: 'shop' })
+  urls.GROUP = await make(`${path}/groups`, { name: 'staff' })
+  urls.CHILD = new URL(
+    String((await call('POST', `${urls.GROUP}/children`, { body: { name: 'sales' } })).headers.location),
   ).pathname
   await make(`${path}/roles`, { name: 'buyer' })
 })
 
-const idOf = (word: string) => there[word]!.split('/').at(-1)!
-const addressOf = (way: string) => way.replace(/^(ANN|BOB|CLIENT|GROUP|CHILD)/, (word) => there[word]!)
+const idOf = (word: string) => urls[word]!.split('/').at(-1)!
+const addressOf = (way: string) => way.replace(/^(ANN|BOB|CLIENT|GROUP|CHILD)/, (word) => urls[word]!)
 
 const LONG = 'x'.repeat(256)
-/** What no index takes: it does not get shorter by being compressed. */
+/** A text that is too long for an index, and cannot be compressed. */
 const VERY_LONG = randomBytes(5_000).toString('hex')
 const flows = ['browser', 'registration', 'directGrant', 'resetCredentials', 'clientAuthentication', 'firstBrokerLogin']
 
-/** What is wrong, how it is sent, and what is answered. */
+/** What is invalid, how it is sent, and the expected status. */
 type Row = readonly [what: string, method: string, way: string, body: unknown, status: number]
 
-const ofRealm = (what: string, body: object, status = 400): Row => [what, 'PUT', '', body, status]
+const ofRealm = (title: string, body: object, status = 400): Row => [title, 'PUT', '', body, status]
 const rows: Row[] = [
   ...flows.map((flow) => ofRealm(`an unknown flow: ${flow}`, { [`${flow}Flow`]: 'nowhere' })),
   ofRealm('an unknown choice', { sslRequired: 'sometimes' }),
@@ -135,29 +135,29 @@ const rows: Row[] = [
 test.each(rows)('%s: %s %s', async (_what, method, way, body, status) => {
   const address = way === '..' ? '/admin/realms' : addressOf(way)
   const url = address.startsWith('/') ? address : `${path}/${address}`
-  const answer = await call(method, url, body === undefined ? {} : { body })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+  const response = await call(method, url, body === undefined ? {} : { body })
+  expect(response.status, JSON.stringify(response.body)).toBe(status)
   expect((await call('GET', path)).status).toBe(200)
 })
 
 test('a group is not moved below itself', async () => {
   const body = { id: idOf('GROUP'), name: 'staff' }
-  expect((await call('POST', `${there.CHILD}/children`, { body })).status).toBe(400)
+  expect((await call('POST', `${urls.CHILD}/children`, { body })).status).toBe(400)
 })
 
-test('a path of very many steps is too long, and says so', async () => {
+test('a group path that is too long returns 400', async () => {
   const names = Array.from({ length: 12 }, () => randomBytes(120).toString('hex'))
-  let [address, status] = [there.GROUP!, 201]
+  let [address, status] = [urls.GROUP!, 201]
   for (const name of names) {
-    const answer = await call('POST', `${address}/children`, { body: { name } })
-    status = answer.status
+    const response = await call('POST', `${address}/children`, { body: { name } })
+    status = response.status
     if (status !== 201) break
-    address = new URL(String(answer.headers.location)).pathname
+    address = new URL(String(response.headers.location)).pathname
   }
   expect(status).toBe(400)
 })
 
-test('pages below nothing are as none', async () => {
+test('a negative page returns the same as no page', async () => {
   const names = async (query: string) => (await call('GET', `${path}/roles?${query}`)).body.length
   expect(await names('first=-1&max=-1')).toBe(await names(''))
 })

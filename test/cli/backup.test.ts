@@ -2,7 +2,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { createCommandFolder } from '../support/cli.ts'
 
 test.runIf(isFullRun)(
@@ -42,17 +42,17 @@ test('no store is made to back it up, and what is no back-up is not restored', a
   try {
     expect(await at.run('backup', 'x', '--data', 'nowhere')).toMatchObject({
       code: 1,
-      err: 'there is no store in nowhere: name its folder with --data, its database with --database, or its server with --server\n',
+      err: 'There is no store in nowhere. Pass its folder with --data, its database with --database, or its server with --server.\n',
     })
     await writeFile(join(at.folder, 'own-key'), 'a'.repeat(64))
     await writeFile(join(at.folder, 'x'), 'something else')
     expect(await at.run('restore', 'x', '--data', 'nowhere', '--key-file', 'own-key')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^x cannot be restored: it is no back-up of Regent, or damaged/),
+      err: expect.stringMatching(/^x cannot be restored: it is not a backup of Regent, or it is damaged/),
     })
     expect(await at.run('restore', 'x', '--data', 'nowhere')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^the key file nowhere\/key cannot be read \(ENOENT\)/),
+      err: expect.stringMatching(/^The key file nowhere\/key cannot be read \(ENOENT\)/),
     })
     expect(await readdir(at.folder)).not.toContain('nowhere')
   } finally {

@@ -44,7 +44,7 @@ test('a change is told in a line as it happens, on a server and on its store, un
   const remote = at.start('drift', 'acme', '--watch', ...asked)
   // With PGlite the server holds the folder, and is asked; a database is opened by the command itself.
   const store = at.start('drift', '--watch', '--output', 'json')
-  await remote.waitForOutput('No drift: everything is as it was applied.')
+  await remote.waitForOutput('No drift.')
   await put('Changed')
   expect(await remote.waitForOutput('Web shop → Changed')).toMatch(
     /^drift acme client shop: name: Web shop → Changed, admin by admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
@@ -54,7 +54,7 @@ test('a change is told in a line as it happens, on a server and on its store, un
     events: [{ event: 'drift', live: 'Changed' }],
   })
   await put('Web shop')
-  expect(await remote.waitForOutput('resolved')).toMatch(/^resolved acme client shop: name is settled \(acme\.json:1\)$/m)
+  expect(await remote.waitForOutput('resolved')).toMatch(/^resolved acme client shop: name no longer differs \(acme\.json:1\)$/m)
   await put('Again')
   const lines = (await store.waitForOutput('"live":"Again"')).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({

@@ -2,7 +2,7 @@
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { committer, createRepository } from '../support/git.ts'
 
@@ -28,8 +28,8 @@ test('the README leads from git init to a realm that follows pushes, with its ow
 
   const started = await all(shell, begin!)
   expect(started).toContain('realm my-realm: 2 objects, valid')
-  expect(started).toContain('Nothing is advised against.')
-  expect(await shell(begin![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+  expect(started).toContain('No findings.')
+  expect(await shell(begin![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
   const first = await all(shell, apply!)
   expect(first).toContain('+ client my-app')
   expect(first).toContain('Applied: 2 created')
@@ -47,7 +47,7 @@ test('the README leads from git init to a realm that follows pushes, with its ow
     '| `name` | `My app → My shop` | `realms/my-realm.yaml:11:5` |',
   )
   expect(await shell(applied!)).toMatchObject({ code: 0, out: expect.stringContaining('name: My app → My shop') })
-  expect(await shell(applied!)).toMatchObject({ code: 1, err: expect.stringContaining('is applied already') })
+  expect(await shell(applied!)).toMatchObject({ code: 1, err: expect.stringContaining('was applied already') })
   const pushed = server.until('My shop → My store')
   await edit('realms/my-realm.yaml', 'name: My shop', 'name: My store')
   await all(shell, [
@@ -174,12 +174,12 @@ test.runIf(isFullRun)('an administrator changes their password on the running se
   const change = (user: string, ...more: string[]) => at.run('admin-password', user, ...flags('admin'), ...more)
   expect(await change('nobody', '--new-password', 'x')).toMatchObject({
     code: 1,
-    err: 'there is no user nobody in the master realm\n',
+    err: 'There is no user nobody in the master realm.\n',
   })
-  expect(await change('admin', '--new-password', '')).toMatchObject({ code: 1, err: 'a password must not be empty\n' })
+  expect(await change('admin', '--new-password', '')).toMatchObject({ code: 1, err: 'The password must not be empty.\n' })
   expect(await change('admin', '--new-password', 'another')).toMatchObject({
     code: 0,
-    out: 'admin of the master realm has a new password.\n',
+    out: 'The user admin of the master realm has a new password.\n',
   })
   expect(await at.run('token', ...flags('admin'))).toMatchObject({
     code: 1,

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test as testOf } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { type GitServer, startGitServer, hasGit, hasSshd, type Repository, createRepository, startSshServer } from '../support/git.ts'
 
@@ -59,10 +59,10 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   }
 
   await repository.push({ 'prod/acme.yaml': realm('Two') })
-  const before = host.asked()
+  const before = host.countRequests()
   expect((await tell(server.url, 'push', host.host, 'another secret')).status).toBe(401)
   expect((await told('ping')).status).toBe(204)
-  expect(host.asked()).toBe(before)
+  expect(host.countRequests()).toBe(before)
   expect(await next('Applied: 0 created, 1 updated')).toMatch(/displayName: One → Two {2}prod\/acme.yaml:2:1/)
 
   const broken = await repository.push({ 'prod/acme.yaml': 'realm: acme\ndisplyName: Three\n' })
@@ -76,7 +76,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   expect(await next('Applied: 0 created, 1 updated')).toContain('displayName: Two → One')
 
   await repository.git('push', '--quiet', 'origin', ':main')
-  expect(await next('cannot be applied now')).toContain('what was live stays')
+  expect(await next('cannot be applied now')).toContain('Nothing changed')
   expect(server.output()).toContain('there is no branch or tag main')
   expect(await displayName()).toBe('One')
   await repository.push({ 'prod/acme.yaml': realm('Four') })
@@ -139,12 +139,12 @@ testOfAll('a push is found by asking; a server that does not answer is told of o
   host.isUp = false
   await repository.push({ 'acme.yaml': realm('One') })
   const server = await at.serve('--source', `http://ci:${PASSWORD}@${host.host}/realms.git`, '--source-interval', '1')
-  const asked = host.asked()
-  await expect.poll(() => host.asked(), { timeout: 20_000 }).toBeGreaterThan(asked + 1)
+  const asked = host.countRequests()
+  await expect.poll(() => host.countRequests(), { timeout: 20_000 }).toBeGreaterThan(asked + 1)
   let next = server.until('can be applied again')
   host.isUp = true
   expect(await next).toContain('+ realm acme')
-  expect(server.output().match(/cannot be applied now; what was live stays/g)).toHaveLength(1)
+  expect(server.output().match(/cannot be applied now\. Nothing changed/g)).toHaveLength(1)
   next = server.until('One → Two')
   await repository.push({ 'acme.yaml': realm('Two') })
   await next

@@ -6,9 +6,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { applySource, createSource } from '../support/sources.ts'
 import { LABEL, type RemoteCall, createRemoteRealm } from '../support/remote-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
@@ -133,7 +133,7 @@ test('nothing is read or written where it is not clear who asks, for what, or wh
       out: '',
       err: expect.stringContaining(message),
     })
-  await refused('give --from-user and --from-password', '--realm', 'a')
+  await refused('Pass --from-user and --from-password', '--realm', 'a')
   await refused('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
   await refused('Check the name of the realm', '--realm', 'not-there', ...credentials)
   await refused('give --allow-master', '--realm', 'master', ...credentials)

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
 let at: CommandFolder
@@ -45,7 +45,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   await writeFile(file('later.json'), text.replace('"formatVersion": 1', '"formatVersion": 2'))
   expect(await run('apply', '--plan', 'later.json')).toMatchObject({
     code: 1,
-    err: 'later.json was written by another version of Regent: plan again\n',
+    err: 'later.json was written by another version of Regent. Run "regent plan" again.\n',
   })
   expect(await run('apply', '--plan', 'plan.json')).toMatchObject({
     code: 0,
@@ -53,7 +53,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   })
   expect(await run('apply', '--plan', 'shop.yaml')).toMatchObject({
     code: 1,
-    err: 'shop.yaml holds no saved plan: "regent plan <source> --save shop.yaml" writes one\n',
+    err: 'shop.yaml is not a saved plan. "regent plan <source> --save shop.yaml" writes one.\n',
   })
 
   await stated('Four', 8)
@@ -63,7 +63,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   expect(await run('apply', '--plan', id!)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
-      /meanwhile: plan again\n {2}realm shop: displayName: Two → Theirs {2}by admin \(sha256:/,
+      /is stale, since something has changed since it was saved\. Plan again\.\n {2}realm shop: displayName: Two → Theirs {2}by admin \(sha256:/,
     ),
   })
 })
@@ -90,7 +90,7 @@ test.runIf(isFullRun)('what waits makes the exit code 1, says how to approve it,
   expect((await run('plans', id!)).out).toContain(`${id}: pending approval until`)
   expect(await run('approve', id!)).toMatchObject({ code: 0, out: expect.stringContaining('approved by admin') })
   expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })
-  expect(await run('reject', id!)).toMatchObject({ code: 1, err: `the plan ${id} is applied already\n` })
+  expect(await run('reject', id!)).toMatchObject({ code: 1, err: `The plan ${id} was applied already.\n` })
 })
 
 test.runIf(isFullRun)(

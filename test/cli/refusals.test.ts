@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { lockFolder } from '../../src/store/database/folder-lock.ts'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
 let at: CommandFolder
@@ -20,17 +20,17 @@ const refused = (err: string | RegExp) => ({
   err: typeof err === 'string' ? `${err}\n` : expect.stringMatching(err),
 })
 
-test('a port that is taken', async () => {
+test('serve fails if the port is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as { port: number }
   expect(await at.run('serve', '--port', String(port), '--source', '')).toMatchObject(
-    refused(new RegExp(`port ${port} is taken: stop what listens there, or choose another with --port`)),
+    refused(new RegExp(`Port ${port} is in use. Stop the process that listens on it, or choose another with --port`)),
   )
   other.close()
 })
 
-test.skipIf(inject('databaseUrl'))('a folder that another server holds', async () => {
+test.skipIf(inject('databaseUrl'))('serve fails if another server has the data folder open', async () => {
   const server = await at.serve('--source', '')
   expect(await at.run('serve', '--port', '0', '--source', '')).toMatchObject(
     refused(new RegExp(`data is in use by another process, which serves ${server.url}`)),
@@ -38,9 +38,9 @@ test.skipIf(inject('databaseUrl'))('a folder that another server holds', async (
   await server.stop()
 })
 
-test('a server that does not answer', async () => {
+test('a command fails if no server responds', async () => {
   expect(await at.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
-    refused(/nobody answers at http:\/\/127.0.0.1:1 .*: is the server running\? Start it with "regent serve"/),
+    refused(/No server responds at http:\/\/127.0.0.1:1 .*\. Start it with "regent serve"/),
   )
 })
 
@@ -52,25 +52,25 @@ test('a server that redirects to another gets no second request', async () => {
   await once(redirecting, 'listening')
   const { port } = redirecting.address() as { port: number }
   expect(await at.run('drift', '--server', `http://127.0.0.1:${port}`, '--token', 'x')).toMatchObject(
-    refused(new RegExp(`http://127.0.0.1:${port} redirects to http://b.test/: name that server with --server`)),
+    refused(new RegExp(`http://127.0.0.1:${port} redirects to http://b.test/. Pass that URL with --server`)),
   )
   redirecting.close()
 })
 
-test('a server that wants to know who asks', async () => {
+test('a command fails without credentials for the server', async () => {
   expect(await at.run('drift', '--server', 'http://127.0.0.1:1')).toMatchObject(
-    refused(/wants to know who asks: give --token, or --user and --password/),
+    refused(/requires credentials. Pass --token, or --user and --password/),
   )
 })
 
-test('a database that does not answer', async () => {
+test('a command fails if the database does not respond', async () => {
   await writeFile(join(at.folder, 'key'), Buffer.alloc(32, 7).toString('base64url'))
   expect(await at.run('drift', '--database', 'postgres://x:y@127.0.0.1:1/z', '--key-file', 'key')).toMatchObject(
-    refused(/the database at 127.0.0.1:1 does not answer: start it, or name another with --database/),
+    refused(/The database at 127.0.0.1:1 does not respond. Start it, or name another with --database/),
   )
 })
 
-test('documents that are wrong are refused with their places, and the store stays as it was', async () => {
+test('invalid documents are refused by position, and the store does not change', async () => {
   const server = await at.serve('--source', '')
   const flags = ['--server', server.url, '--user', 'admin', '--password', 'admin']
   const good = 'realm: shop\nclients:\n  - clientId: web\n'
@@ -89,19 +89,19 @@ test('documents that are wrong are refused with their places, and the store stay
   await server.stop()
 })
 
-test('a file that is not there, a command and a flag that do not exist', async () => {
+test('a missing file and an unknown command are errors', async () => {
   expect(await at.run('plan', 'nowhere.yaml')).toMatchObject(refused('nowhere.yaml: no such file or folder'))
   expect(await at.run('aply', 'x.yaml')).toMatchObject(refused(/unknown command 'aply'/))
 })
 
-test('production does not start without what protects it', async () => {
+test('production mode requires its settings', async () => {
   expect(await at.run('serve', '--production', '--source', '')).toMatchObject(
-    refused(/--hostname \(REGENT_HOSTNAME\): production demands it/),
+    refused(/--hostname \(REGENT_HOSTNAME\): required in production mode/),
   )
 })
 
 test.skipIf(inject('databaseUrl') || !isFullRun)(
-  'the key file of the embedded store is made once, for its owner only',
+  'the key file of the embedded store is created once, readable by its owner only',
   async () => {
     const file = join(at.folder, 'data', 'key')
     await at.run('drift')
@@ -113,7 +113,7 @@ test.skipIf(inject('databaseUrl') || !isFullRun)(
 
     await rename(file, join(at.folder, 'kept'))
     expect(await at.run('drift')).toMatchObject(
-      refused(/without the key the secrets in the store are lost: put it back/),
+      refused(/Without the key the secrets in the store are lost. Restore the file/),
     )
     await writeFile(file, Buffer.alloc(32, 7).toString('base64url'))
     expect(await at.run('drift')).toMatchObject(
@@ -123,12 +123,12 @@ test.skipIf(inject('databaseUrl') || !isFullRun)(
   },
 )
 
-test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up', async () => {
+test.skipIf(!inject('databaseUrl'))('the key file of a database is never created', async () => {
   const database = process.env.REGENT_DATABASE ?? 'postgres://x:y@127.0.0.1:1/z'
   await writeFile(join(at.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
   expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read \(ENOENT\)/))
   expect(await at.run('drift', '--database', database, '--key-file', '')).toMatchObject(
-    refused(/the key of the database's secrets is missing: .*openssl rand/),
+    refused(/A database requires a key. .*openssl rand/),
   )
   await at.run('drift')
   expect(await at.run('drift', '--key-file', 'other')).toMatchObject(
@@ -136,43 +136,43 @@ test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up
   )
 })
 
-test.runIf(isFullRun)('a key is replaced without touching what it protects', async () => {
+test.runIf(isFullRun)('replace-key keeps the content of the store', async () => {
   await writeFile(join(at.folder, 'realm.yaml'), 'realm: kept\nclients: [{ clientId: shop, secret: hush }]\n')
   await at.run('apply', 'realm.yaml')
   await writeFile(join(at.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
   expect(await at.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read/))
   expect(await at.run('replace-key', '--new-key-file', 'next')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^The key in next opens this store now. Put it in the place of \S+key,/),
+    out: expect.stringMatching(/^The key in next now opens this store. Replace \S+key with it on every replica./),
   })
   expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/))
   expect(await at.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
   expect((await at.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
 })
 
-test('credentials do not go to another machine, whatever a data folder says', async () => {
+test('credentials are not sent to another machine named by a data folder', async () => {
   const folder = join(at.folder, 'd')
   await mkdir(folder)
   const lock = await lockFolder(folder)
   await lock.announce('http://192.0.2.1:8080')
   expect(await at.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
-    refused(/d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080: name it with --server/),
+    refused(/d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080.*\. To use it, pass its URL with --server/),
   )
   lock.release()
 })
 
-test('a lost password is not set anew over the network', async () => {
+test('admin-password on a server requires credentials', async () => {
   expect(await at.run('admin-password', '--server', 'http://127.0.0.1:1', '--new-password', 'x')).toMatchObject(
-    refused(/http:\/\/127\.0\.0\.1:1 wants to know who asks: give --token, or --user and --password/),
+    refused(/http:\/\/127\.0\.0\.1:1 requires credentials. Pass --token, or --user and --password/),
   )
   expect(await at.run('admin-password', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
-    refused(/the file missing of the new password cannot be read \(ENOENT\)/),
+    refused(/The password file missing cannot be read \(ENOENT\)/),
   )
 })
 
 test.skipIf(!inject('databaseUrl'))('production does not start where nobody can administer', async () => {
   const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
-  expect(await at.run(...start)).toMatchObject(refused(/nobody can administer this store: give --admin-user/))
+  expect(await at.run(...start)).toMatchObject(refused(/This store has no administrator. Pass --admin-user/))
   await at.run('admin-password', 'root', '--new-password', 'x')
   const server = await at.serve(...start.slice(3))
   expect(await server.stop()).toBe(0)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
 let at: CommandFolder
@@ -57,7 +57,7 @@ test.runIf(isFullRun)(
 test('flags that settle nothing are told by their names', async () => {
   await state('staff')
   for (const [flag, value, message] of [
-    ['--prune', 'some', /'--prune <what>' argument 'some' is invalid/],
+    ['--prune', 'some', /'--prune <mode>' argument 'some' is invalid/],
     ['--drift', 'role=often', /^--drift role=often: /],
     ['--drift', 'rolle=report', /^--drift rolle=report: /],
     ['--ownership', 'mine', /'--ownership <policy>' argument 'mine' is invalid/],

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
 let at: CommandFolder
@@ -66,7 +66,7 @@ test.runIf(isFullRun)(
     expect(server.output()).not.toContain('One → Two')
     expect(await at.run('source', 'force', 'team')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('"regent source resume" lets it go on'),
+      err: expect.stringContaining('Resume it with "regent source resume"'),
     })
     next = server.until('One → Two')
     await at.run('source', 'resume', 'team')
@@ -74,7 +74,7 @@ test.runIf(isFullRun)(
 
     expect(await at.run('source', 'rename', 'team', 'base')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('there is a source base already'),
+      err: expect.stringContaining('A source base exists already'),
     })
     next = server.until('team.yaml is called crew now')
     await at.run('source', 'rename', 'team', 'crew')

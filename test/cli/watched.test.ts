@@ -7,8 +7,8 @@ import type { ConfiguredSource } from '../../src/cli/configured-sources.ts'
 import { createLeaseCandidate } from '../../src/cli/source-replica.ts'
 import { openSource, type WatchedSource } from '../../src/cli/watched-source.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { seekLease } from '../../src/service/operations/leases.ts'
-import { getLiveObject } from '../support/changes.ts'
+import { startLeaseElection } from '../../src/service/operations/leases.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -39,7 +39,10 @@ test('what changes while a folder is read for the first time is applied', async 
   }
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
-  const following = seekLease(service, newName(), 15, createLeaseCandidate(service, [source], failed))
+  const following = startLeaseElection(service, createLeaseCandidate(service, [source], failed), {
+    name: newName(),
+    seconds: 15,
+  })
   try {
     const name = async () => {
       const live = await getLiveObject(service, SYSTEM, realm, 'realm', realm).catch(() => undefined)

@@ -2,7 +2,7 @@
 // tape has a call that succeeds. `asCalled`: the event of a creation has the path of the request.
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { eventOf } from '../../src/http/event.ts'
+import { toEvent } from '../../src/http/event.ts'
 import recorded from './admin-events.json' with { type: 'json' }
 
 const events: Readonly<Record<string, readonly string[]>> = recorded.events
@@ -12,7 +12,7 @@ test('each operation says of its admin event what the reference server records',
     const name = `${operation.method} ${operation.path}`
     const known = events[name]
     if (!known) return []
-    const event = eventOf(operation)
+    const event = toEvent(operation)
     const said = event && `${event.operation} ${event.type}`
     const same = said === undefined ? !known.length : known.includes(said)
     return same ? [] : [`${name}: ${said ?? 'none'}, recorded: ${known.join() || 'none'}`]
@@ -25,7 +25,7 @@ test('the event of a creation names the new object where the reference server do
     ({ method, path, responses }) => events[`${method} ${path}`]?.length && responses[201],
   )
   const differing = creations.filter(
-    (operation) => eventOf(operation)?.asCalled !== recorded.asCalled.includes(`${operation.method} ${operation.path}`),
+    (operation) => toEvent(operation)?.asCalled !== recorded.asCalled.includes(`${operation.method} ${operation.path}`),
   )
   expect(differing.map(({ operationId }) => operationId)).toEqual([])
 })

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { findOperation } from '../support/described.ts'
-import { userTags } from '../support/tags.ts'
-import type { RecordedExchanges } from '../support/tape.ts'
+import { findOperation } from '../support/described-responses.ts'
+import { userTags } from '../support/user-tags.ts'
+import type { RecordedExchanges } from '../support/recorded-exchanges.ts'
 
 /** The reference server has it no more; users.test.ts tells what it does. */
 const ONLY_HERE = ['removeUserTotp']

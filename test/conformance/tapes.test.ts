@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { takeSample } from '../support/campaign.ts'
+import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
-import { replay, type RecordedExchanges } from '../support/tape.ts'
+import { replay, type RecordedExchanges } from '../support/recorded-exchanges.ts'
 
 interface Difference {
   readonly tape: string

@@ -1,7 +1,7 @@
 // What the reference server says of values by the validators of user profiles: `validators.json` was recorded from it, with the
 // value, and where it was refused what was said and what that was about.
 import { expect, test } from 'vitest'
-import { takeSample } from '../support/campaign.ts'
+import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import recorded from './validators.json' with { type: 'json' }
 

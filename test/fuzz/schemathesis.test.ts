@@ -2,12 +2,12 @@
 // is what the document says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { paramsOf } from '../../src/http/operation.ts'
+import { listParameters } from '../../src/http/operation.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
 import { hasSchemathesis, runSchemathesis, type SchemathesisSettings, withSchemathesis } from '../support/schemathesis.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
-import { userTags } from '../support/tags.ts'
+import { userTags } from '../support/user-tags.ts'
 
 /** How many requests per operation. */
 const EXAMPLES = Number(process.env.REGENT_EXAMPLES ?? 10)
@@ -128,7 +128,7 @@ async function fill(smtpPort: string): Promise<SchemathesisSettings> {
     names: [...many(() => newName('made')), ...roles.map(({ name }) => name), 'group-0', 'person-0', 'é', ''],
     passwords: ['pw', 'another one', ''],
   }
-  const asked = operations.filter(({ tag }) => userTags.includes(tag)).flatMap(({ path }) => paramsOf(path))
+  const asked = operations.filter(({ tag }) => userTags.includes(tag)).flatMap(({ path }) => listParameters(path))
   return {
     token: await lastingToken(),
     lists,

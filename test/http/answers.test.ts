@@ -2,12 +2,12 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { paramsOf } from '../../src/http/operation.ts'
+import { listParameters } from '../../src/http/operation.ts'
 import { createServer } from '../../src/http/server.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject } from '../support/changes.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { ANN, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -40,7 +40,7 @@ test('a long answer comes in gzip to whoever accepts it, and to nobody else', as
 
 test('what can be read can be asked for without its body', async () => {
   const path = await realm()
-  const readable = operations.filter(({ method, path }) => method === 'GET' && paramsOf(path).length === 1)
+  const readable = operations.filter(({ method, path }) => method === 'GET' && listParameters(path).length === 1)
   for (const { path: template } of readable) {
     const address = template.replace('/admin/realms/{realm}', path)
     const [whole, head] = [await call('GET', address), await call('HEAD', address)]

@@ -2,8 +2,8 @@
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { replaceable } from '../../src/http/conditions.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/addresses.ts'
+import { findTaggedReads } from '../../src/http/conditions.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/filled-realm.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, adminToken, call, make, realm } = await testServer()
@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Only some required actions have settings. */
 const addressAt = (path: string) => toAddress(path, filled).replace(`/${LABEL}/config`, '/UPDATE_PASSWORD/config')
 
-const shown = [...replaceable(operations).values()]
+const shown = [...findTaggedReads(operations).values()]
 const tag = async (address: string) => (await call('GET', address)).headers.etag as string
 const given = (condition: string) => ({ 'if-match': condition })
 
@@ -45,7 +45,7 @@ test.each(shown)('$path has a tag that lasts as long as what it shows', async ({
 })
 
 const writes = operations.filter(
-  ({ method, path }) => ['PUT', 'DELETE'].includes(method) && replaceable(operations).has(path),
+  ({ method, path }) => ['PUT', 'DELETE'].includes(method) && findTaggedReads(operations).has(path),
 )
 
 test.each(writes)('$method $path changes nothing where another tag is named', async (operation) => {
@@ -115,7 +115,7 @@ test('what has no tag is not changed on a condition', async () => {
   })
   expect([answer.statusCode, answer.json()]).toEqual([
     412,
-    { errorMessage: 'What is at this address has no tag that If-Match could name' },
+    { errorMessage: 'This resource has no entity tag. Send the request without If-Match.' },
   ])
   expect((await call('GET', `${path}/roles/new`)).status).toBe(404)
 })

@@ -1,6 +1,6 @@
 // Who may listen to drift, and how often.
 import { afterEach, expect, test, vi } from 'vitest'
-import { createAdminTokens } from '../support/administrators.ts'
+import { createAdminTokens } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 
 const { realm, listen, adminToken } = await testServer()

@@ -1,6 +1,6 @@
 // Requests that nobody in their senses sends: each is refused before it costs much, and without a word of the database.
 import { expect, test } from 'vitest'
-import { errorAnswer } from '../../src/http/errors.ts'
+import { errorResponse } from '../../src/http/errors.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ActionError } from '../../src/reconcile/execute/action-error.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
@@ -80,11 +80,11 @@ test('what no store can keep is refused wherever it stands', async () => {
 test("a failure's text is the caller's only where it was written for callers", () => {
   const action = { operation: 'create', kind: 'client', key: ['web'], changes: [] } as const
   const database = new Error('duplicate key value violates unique constraint "client_pkey"')
-  const { status, body, fault } = errorAnswer(new ActionError(action, database), 'log-id')
+  const { status, body, fault } = errorResponse(new ActionError(action, database), 'log-id')
   expect({ status, fault }).toEqual({ status: 500, fault: true })
   expect(JSON.stringify(body)).toContain('log-id')
   expect(JSON.stringify(body)).not.toContain('duplicate key')
-  expect(errorAnswer(Object.assign(database, { statusCode: 400 }), 'log-id').status).toBe(500)
+  expect(errorResponse(Object.assign(database, { statusCode: 400 }), 'log-id').status).toBe(500)
 })
 
 test('the page names realms only where it was told to', async () => {

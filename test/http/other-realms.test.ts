@@ -1,9 +1,9 @@
 // Nobody learns of a realm what they ask of another: an id or a name from elsewhere is one that does not exist.
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { type Operation, paramsOf } from '../../src/http/operation.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm, findUnknownValue } from '../support/addresses.ts'
-import { takeSample } from '../support/campaign.ts'
+import { type Operation, listParameters } from '../../src/http/operation.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm, findUnknownValue } from '../support/filled-realm.ts'
+import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, adminToken } = await testServer()
@@ -17,7 +17,7 @@ beforeAll(async () => {
   theirs = await createFilledRealm(THEIRS)
 })
 
-const addressed = takeSample(operations.filter(({ path }) => paramsOf(path).length > 1))
+const addressed = takeSample(operations.filter(({ path }) => listParameters(path).length > 1))
 
 const EXAMPLE = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes/generate-example'
 
@@ -33,7 +33,7 @@ const without: Readonly<Record<string, string>> = {
 
 test.each(addressed)('$method $path', async (operation) => {
   const { path } = operation
-  const others = paramsOf(path).slice(1)
+  const others = listParameters(path).slice(1)
   for (const [at, parameter] of others.entries()) {
     const absent = findUnknownValue(path, parameter, THEIRS)
     if (absent === undefined) continue

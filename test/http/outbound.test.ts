@@ -16,10 +16,10 @@ import type { Resource } from '../../src/operator/resource.ts'
 import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import { parseGitAddress } from '../../src/reconcile/read/git-address.ts'
 import type { Service } from '../../src/service/context/service.ts'
-import { sendOverSmtp } from '../../src/service/messages/mail-server.ts'
+import { sendOverSmtp } from '../../src/service/messages/smtp.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { hasGit } from '../support/git.ts'
-import { newService } from '../support/service.ts'
+import { openNewService } from '../support/service.ts'
 
 const asked: string[] = []
 const keys = '{"keys":[],"issuer":"internal","token_endpoint":"http://x/internal"}'
@@ -50,7 +50,7 @@ afterAll(async () => {
 })
 
 async function serverWith(outbound: Outbound) {
-  const service = await newService({ outbound })
+  const service = await openNewService({ outbound })
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service)
   opened.push({ service, close: () => app.close() })
@@ -185,7 +185,7 @@ describe('a mail server', () => {
     const letter = { to: 'a@b.example', id: 'x', subject: 'x', text: 'x', html: 'x' }
     const mailbox = { host: 'checked.invalid', port: String(portOf(mailServer)), from: 'a@b.example' }
     connections.length = 0
-    await expect(sendOverSmtp(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow('the mail server does not answer')
+    await expect(sendOverSmtp(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow('the mail server does not respond')
     expect(connections).toEqual(['mail'])
   })
 

@@ -143,12 +143,12 @@ test('with a certificate the server answers over HTTPS, and plain only to its ow
   const made = await server({})
   const addresses = await listen(made, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
   expect(addresses.public).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
-  expect(addresses.own).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(addresses.local).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const realm = await newRealm(service, { sslRequired: 'all' })
   const path = `/realms/${realm}/.well-known/openid-configuration`
   const told = await ask(`${addresses.public}${path}`, { ca: certificate, servername: 'localhost' })
   expect(JSON.parse(told)).toMatchObject({ issuer: `${addresses.public}/realms/${realm}` })
-  expect((await fetch(`${addresses.own}${path}`)).status).toBe(403)
+  expect((await fetch(`${addresses.local}${path}`)).status).toBe(403)
 })
 
 test('headers that are too large are refused', async () => {

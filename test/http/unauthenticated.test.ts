@@ -7,7 +7,7 @@ import { missingOperations } from '../../src/http/admin/index.ts'
 import { listen } from '../../src/http/server/listen.ts'
 import { createServer } from '../../src/http/server.ts'
 import { signWebhook } from '../../src/lib/webhook-signature.ts'
-import { createAdminToken } from '../support/administrators.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -29,7 +29,7 @@ const sockets = new Set<Socket>()
 let port = 0
 beforeAll(async () => {
   app.server.on('connection', (socket) => sockets.add(socket))
-  port = Number(new URL((await listen(app, { host: '127.0.0.1', port: 0 })).own).port)
+  port = Number(new URL((await listen(app, { host: '127.0.0.1', port: 0 })).local).port)
 })
 afterAll(() => app.close())
 

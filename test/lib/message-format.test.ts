@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { formatMessage } from '../../src/lib/keycloak/message-format.ts'
 
-test('places take values, as often as they stand there', () => {
+test('every placeholder is replaced by its value', () => {
   expect(formatMessage('{1} before {0}, {1} again', ['a', 7])).toBe('7 before a, 7 again')
   expect(formatMessage('{0} {1} {x} {', ['a'])).toBe('a {1} {x} {')
   expect(formatMessage('{0}', ["{1} $& 'x'"])).toBe("{1} $& 'x'")
 })
 
-test('two apostrophes are one, and between single ones nothing is a place', () => {
+test('two apostrophes are one, and text between single ones is literal', () => {
   expect(formatMessage("didn''t '{0}' {0}", ['a'])).toBe("didn't {0} a")
   expect(formatMessage("'it''s {0}' {0}, it's {0}", ['a'])).toBe("it's {0} a, its {0}")
 })

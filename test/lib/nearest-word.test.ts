@@ -15,12 +15,12 @@ test.each([
 })
 
 test.each([
-  ['nothing is near', 'banana', ['enabled', 'name']],
+  ['no candidate is similar', 'banana', ['enabled', 'name']],
   ['two of three letters differ', 'abc', ['axx']],
   ['more than two letters in five differ', 'abcde', ['abxyz']],
-  ['there is nothing to choose from', 'email', []],
-  ['there is no word', '', ['a', 'ab']],
-])('nothing where %s', (_, word, candidates) => {
+  ['there are no candidates', 'email', []],
+  ['the word is empty', '', ['a', 'ab']],
+])('undefined if %s', (_, word, candidates) => {
   expect(findNearestWord(word, candidates)).toBeUndefined()
 })
 

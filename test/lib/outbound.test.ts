@@ -11,8 +11,8 @@ const development = createOutbound({ development: true })
 const production = createOutbound({})
 const allowing = createOutbound({ allow: ['10.1.0.0/16', 'fd12::/16', '127.0.0.1', '169.254.0.0/16'] })
 
-/** Guards that let an address through. */
-const through = (address: string) =>
+/** Returns the names of the guards that allow an address. */
+const listAllowingGuards = (address: string) =>
   Object.entries({ development, production, allowing }).flatMap(([name, guard]) => {
     try {
       guard.check(address)
@@ -23,7 +23,7 @@ const through = (address: string) =>
     }
   })
 
-describe('an address is connected to', () => {
+describe('an address is allowed', () => {
   test.each([
     ...[
       '169.254.169.254',
@@ -53,7 +53,7 @@ describe('an address is connected to', () => {
       '255.255.255.255',
     ],
     ...['fd20:ce::254', 'localhost', ''],
-  ])('never: %s', (address) => expect(through(address)).toEqual([]))
+  ])('never: %s', (address) => expect(listAllowingGuards(address)).toEqual([]))
 
   test.each([
     ...[
@@ -78,11 +78,11 @@ describe('an address is connected to', () => {
       'fec0::1',
       '64:ff9b:1::8.8.8.8',
     ],
-  ])('in development only: %s', (address) => expect(through(address)).toEqual(['development']))
+  ])('in development only: %s', (address) => expect(listAllowingGuards(address)).toEqual(['development']))
 
   test.each(['127.0.0.1', '10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2002:0a01:0203::1', 'fd12::1'])(
     'in production where its network is allowed: %s',
-    (address) => expect(through(address)).toEqual(['development', 'allowing']),
+    (address) => expect(listAllowingGuards(address)).toEqual(['development', 'allowing']),
   )
 
   test.each([
@@ -93,11 +93,13 @@ describe('an address is connected to', () => {
     '::ffff:8.8.8.8',
     '64:ff9b::8.8.8.8',
     '169.253.0.1',
-  ])('everywhere: %s', (address) => expect(through(address)).toEqual(['development', 'production', 'allowing']))
+  ])('everywhere: %s', (address) =>
+    expect(listAllowingGuards(address)).toEqual(['development', 'production', 'allowing']),
+  )
 })
 
 test.each(['localhost', '0x7f000001', '2130706433', '127.1', '0177.0.0.1'])(
-  'production refuses a name that means a private address: %s',
+  'production refuses a name of a private address: %s',
   async (host) => {
     await expect(production.resolve(host)).rejects.toThrow(`${host} is in a private network`)
     expect(await development.resolve(host)).toMatch(/^127\.0\.0\.1$|^::1$/)
@@ -110,11 +112,11 @@ test.each(['169.254.43518', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376'])(
 )
 
 describe('a request', async () => {
-  let asked = 0
-  let answer: RequestListener = () => {}
+  let requests = 0
+  let respond: RequestListener = () => {}
   const server = createServer((request, response) => {
-    asked++
-    answer(request, response)
+    requests++
+    respond(request, response)
   }).listen(0)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -125,51 +127,51 @@ describe('a request', async () => {
   })
 
   test.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[64:ff9b::7f00:1]'])(
-    'in production asks nothing of http://%s',
+    'in production is not sent to http://%s',
     async (host) => {
-      const before = asked
+      const before = requests
       await expect(sendRequest(production, `http://${host}:${port}/`, limits)).rejects.toThrow(
         'is in a private network',
       )
-      expect(asked).toBe(before)
+      expect(requests).toBe(before)
     },
   )
 
   test('follows no redirect', async () => {
-    answer = (_request, response) => response.writeHead(302, { location: `http://localhost:${port}/x` }).end()
-    const before = asked
+    respond = (_request, response) => response.writeHead(302, { location: `http://localhost:${port}/x` }).end()
+    const before = requests
     expect(await sendRequest(allowing, `http://127.0.0.1:${port}/`, limits)).toMatchObject({ status: 302, ok: false })
-    expect(asked).toBe(before + 1)
+    expect(requests).toBe(before + 1)
   })
 
-  test('ends where the answer is too long, and where it takes too long', async () => {
-    answer = (_request, response) => response.end('x'.repeat(1001))
+  test('fails if the response is too long, or takes too long', async () => {
+    respond = (_request, response) => response.end('x'.repeat(1001))
     await expect(sendRequest(UNRESTRICTED, `http://127.0.0.1:${port}/`, limits)).rejects.toThrow(
       'longer than 1000 bytes',
     )
-    answer = (_request, response) => response.write('x')
+    respond = (_request, response) => response.write('x')
     const request = sendRequest(UNRESTRICTED, `http://127.0.0.1:${port}/`, { timeout: 200, limit: 1000 })
     await expect(request).rejects.toThrow('no response in time')
   })
 
   test('names Regent and its version as the user agent', async () => {
-    answer = (request, response) => response.end(request.headers['user-agent'])
+    respond = (request, response) => response.end(request.headers['user-agent'])
     expect(await sendRequest(UNRESTRICTED, `http://127.0.0.1:${port}/`, limits)).toMatchObject({
       text: `regent/${version}`,
     })
   })
 
-  test('reads an answer in gzip, whose limit is that of the text', async () => {
+  test('reads a gzip response, limited by the size of the text', async () => {
     const zipped = gzipSync('x'.repeat(1000))
-    answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped)
+    respond = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped)
     const request = (limit: number) => sendRequest(UNRESTRICTED, `http://127.0.0.1:${port}/`, { timeout: 1000, limit })
     expect((await request(1000)).text).toBe('x'.repeat(1000))
     await expect(request(999)).rejects.toThrow('longer than 999 bytes')
   })
 
-  test('as a stream has no limit but that of silence', async () => {
+  test('as a stream is limited by idle time only', async () => {
     const idle = { idleTimeout: 300 }
-    answer = (_request, response) => response.write('x'.repeat(1_000_000))
+    respond = (_request, response) => response.write('x'.repeat(1_000_000))
     const { body } = await openStream(UNRESTRICTED, `http://127.0.0.1:${port}/`, idle)
     let length = 0
     const read = async () => {
@@ -178,25 +180,25 @@ describe('a request', async () => {
     await expect(read()).rejects.toThrow('no response in time')
     expect(length).toBe(1_000_000)
 
-    answer = () => {}
+    respond = () => {}
     await expect(openStream(UNRESTRICTED, `http://127.0.0.1:${port}/`, idle)).rejects.toThrow('no response in time')
   })
 
   test('as a stream is refused at private addresses, follows no redirect, and ends by its signal', async () => {
     const address = `http://127.0.0.1:${port}/`
     await expect(openStream(production, address, { idleTimeout: 1000 })).rejects.toThrow('is in a private network')
-    answer = (_request, response) => response.writeHead(302, { location: `http://localhost:${port}/x` }).end()
+    respond = (_request, response) => response.writeHead(302, { location: `http://localhost:${port}/x` }).end()
     const redirected = await openStream(allowing, address, { idleTimeout: 1000 })
     expect(redirected.status).toBe(302)
     redirected.body.destroy()
-    answer = (_request, response) => response.write('x')
+    respond = (_request, response) => response.write('x')
     const ending = new AbortController()
     const { body } = await openStream(UNRESTRICTED, address, { idleTimeout: 60_000, signal: ending.signal })
     ending.abort()
     await expect(body.toArray()).rejects.toThrow()
   })
 
-  test('takes http and https only, and no address with a password', async () => {
+  test('accepts http and https only, and no address with a password', async () => {
     for (const address of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'x', 'gopher://127.0.0.1/'])
       await expect(sendRequest(UNRESTRICTED, address, limits)).rejects.toThrow('it is not an HTTP address')
     await expect(sendRequest(UNRESTRICTED, `http://a:b@127.0.0.1:${port}/`, limits)).rejects.toThrow('password')

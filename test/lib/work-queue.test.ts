@@ -1,4 +1,4 @@
-// Runs of a work queue: which follow an action, and when.
+// The runs of a work queue after each action, and their delays.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type Reconcile,
@@ -12,8 +12,8 @@ afterEach(() => void vi.useRealTimers())
 
 const backOff = (failures: number) => failures * 100
 
-/** A queue, and its runs, each of which ends when the test ends it. */
-function controlled(options: Partial<WorkQueueOptions<string>> = {}) {
+/** Creates a queue with runs that the test ends. */
+function createControlledQueue(options: Partial<WorkQueueOptions<string>> = {}) {
   const runs: { readonly key: string; end(result?: ReconcileResult): void; fail(error: Error): void }[] = []
   const reconcile: Reconcile<string> = (key) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReconcileResult | undefined>()
@@ -27,13 +27,13 @@ function controlled(options: Partial<WorkQueueOptions<string>> = {}) {
   return { queue, runs, keys, errors }
 }
 
-/** Lets what is due happen. */
-const settle = () => vi.advanceTimersByTimeAsync(0)
+/** Runs everything that is due. */
+const runDue = () => vi.advanceTimersByTimeAsync(0)
 
-/** The milliseconds from now on after which a further run begins; undefined: none within an hour. */
-async function delayOf(runs: readonly unknown[]): Promise<number | undefined> {
+/** Returns the milliseconds until the next run; undefined if none is scheduled. */
+async function measureDelay(runs: readonly unknown[]): Promise<number | undefined> {
   const [started, before] = [performance.now(), runs.length]
-  await settle()
+  await runDue()
   while (runs.length === before && vi.getTimerCount()) await vi.advanceTimersToNextTimerAsync()
   return runs.length === before ? undefined : performance.now() - started
 }
@@ -50,99 +50,99 @@ test.each<[title: string, outcomes: (ReconcileResult | Error | undefined)[], del
     [100, 5, 100, undefined],
   ],
 ])('after %s a key is reconciled again after the documented delay', async (_, outcomes, delays) => {
-  const { queue, runs } = controlled()
+  const { queue, runs } = createControlledQueue()
   queue.add('a')
-  await settle()
+  await runDue()
   const measured: (number | undefined)[] = []
   for (const outcome of outcomes) {
     if (outcome instanceof Error) runs.at(-1)!.fail(outcome)
     else runs.at(-1)!.end(outcome)
-    measured.push(await delayOf(runs))
+    measured.push(await measureDelay(runs))
   }
   expect(measured).toEqual(delays)
 })
 
 test('a key that is added while it is due is reconciled once', async () => {
-  const { queue, keys } = controlled()
+  const { queue, keys } = createControlledQueue()
   for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'b'])
 })
 
 test('a key that is added while it is reconciled is reconciled once more, and never twice at a time', async () => {
-  const { queue, runs, keys } = controlled()
+  const { queue, runs, keys } = createControlledQueue()
   queue.add('a')
-  await settle()
+  await runDue()
   for (let times = 0; times < 3; times++) queue.add('a')
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a'])
   runs[0]!.end()
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'a'])
   runs[1]!.end()
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'a'])
 })
 
 test('keys are reconciled in the order in which they were added, at most as many at a time as allowed', async () => {
-  const { queue, runs, keys } = controlled({ concurrency: 2 })
+  const { queue, runs, keys } = createControlledQueue({ concurrency: 2 })
   for (const key of ['a', 'b', 'c', 'd']) queue.add(key)
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'b'])
   runs[1]!.end()
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'b', 'c'])
   runs[0]!.fail(new Error('broken'))
-  await settle()
+  await runDue()
   expect(keys()).toEqual(['a', 'b', 'c', 'd'])
 })
 
 test('run resolves with the run that begins after it, and rejects with its error, which is reported once', async () => {
-  const { queue, runs, errors } = controlled()
+  const { queue, runs, errors } = createControlledQueue()
   const first = queue.run('a')
-  await settle()
+  await runDue()
   const [second, third] = [queue.run('a'), queue.run('a')]
   const results: string[] = []
   first.then(() => results.push('first'))
   second.catch(() => results.push('second'))
   third.catch(() => results.push('third'))
   runs[0]!.end()
-  await settle()
+  await runDue()
   expect(results).toEqual(['first'])
   runs[1]!.fail(new Error('broken'))
-  await settle()
+  await runDue()
   expect(results).toEqual(['first', 'second', 'third'])
   expect(errors).toEqual(['a: broken'])
 })
 
 test('a delayed key is reconciled at the earliest of its times; a run before that replaces the delay', async () => {
-  const { queue, runs } = controlled()
+  const { queue, runs } = createControlledQueue()
   for (const delay of [500, 200, 900]) queue.addAfter('a', delay)
   expect(queue.isDelayed('a')).toBe(true)
-  expect(await delayOf(runs)).toBe(200)
+  expect(await measureDelay(runs)).toBe(200)
   runs[0]!.end()
   queue.addAfter('a', 500)
   queue.add('a')
-  await settle()
+  await runDue()
   runs[1]!.end()
-  expect(await delayOf(runs)).toBe(undefined)
+  expect(await measureDelay(runs)).toBe(undefined)
 })
 
 test('retry counts failures and replaces the delay; forget cancels both', async () => {
-  const { queue, runs } = controlled()
+  const { queue, runs } = createControlledQueue()
   expect([queue.retry('a'), queue.retry('a'), queue.failures('a')]).toEqual([100, 200, 2])
-  expect(await delayOf(runs)).toBe(200)
+  expect(await measureDelay(runs)).toBe(200)
   // What failed within a run is not undone by its end.
   expect(queue.retry('a')).toBe(300)
   runs[0]!.end()
-  await settle()
+  await runDue()
   expect(queue.failures('a')).toBe(3)
   queue.forget('a')
   expect([queue.failures('a'), queue.isDelayed('a'), vi.getTimerCount()]).toEqual([0, false, 0])
 })
 
 test('drain waits for keys that are due, not for delayed ones', async () => {
-  const { queue, runs } = controlled({ concurrency: 1 })
+  const { queue, runs } = createControlledQueue({ concurrency: 1 })
   queue.add('a')
   queue.add('b')
   queue.addAfter('c', 1_000)
@@ -150,31 +150,31 @@ test('drain waits for keys that are due, not for delayed ones', async () => {
   void queue.drain().then(() => {
     isDrained = true
   })
-  await settle()
+  await runDue()
   runs[0]!.end()
-  await settle()
+  await runDue()
   expect(isDrained).toBe(false)
   runs[1]!.end()
-  await settle()
+  await runDue()
   expect(isDrained).toBe(true)
 })
 
-test.each(['close', 'abort'])('after %s what runs ends, and nothing else begins', async (how) => {
+test.each(['close', 'abort'])('after %s what runs ends, and nothing else begins', async (order) => {
   const ending = new AbortController()
-  const { queue, runs, keys } = controlled({ concurrency: 1, signal: ending.signal })
+  const { queue, runs, keys } = createControlledQueue({ concurrency: 1, signal: ending.signal })
   queue.add('running')
   queue.addAfter('delayed', 10)
   const due = queue.run('due')
-  await settle()
+  await runDue()
   let isClosed = false
-  if (how === 'abort') ending.abort()
+  if (order === 'abort') ending.abort()
   const closed = queue.close().then(() => {
     isClosed = true
   })
   queue.add('later')
   queue.addAfter('later', 10)
   queue.retry('later')
-  await settle()
+  await runDue()
   expect(isClosed).toBe(false)
   runs[0]!.fail(new Error('broken'))
   await Promise.all([closed, due])
@@ -184,8 +184,8 @@ test.each(['close', 'abort'])('after %s what runs ends, and nothing else begins'
 })
 
 test('a queue of an aborted signal begins nothing', async () => {
-  const { queue, keys } = controlled({ signal: AbortSignal.abort() })
+  const { queue, keys } = createControlledQueue({ signal: AbortSignal.abort() })
   queue.add('a')
-  await settle()
+  await runDue()
   expect(keys()).toEqual([])
 })

@@ -45,7 +45,7 @@ test('fields of almost 32 kB are refused and not stored', async () => {
     [
       {},
       Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`field${at}`, 'x'.repeat(3900)])),
-      'Wrong username or password.',
+      'Invalid username or password.',
     ],
   ] as const) {
     const browser = testBrowser(app)

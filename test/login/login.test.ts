@@ -33,11 +33,11 @@ test('a wrong password returns to the page with the username but without the pas
   const page = await browser.open(logInAddress().address)
   const again = await browser.send(page, { username: 'ann', password: 'wrong' })
   expect(again.status).toBe(200)
-  expect(again.text).toContain('Wrong username or password.')
+  expect(again.text).toContain('Invalid username or password.')
   expect(again.text).toContain('value="ann"')
   expect(again.text).not.toContain('value="wrong"')
   const nobody = await browser.send(again, { username: 'nobody', password: 'pw' })
-  expect(nobody.text).toContain('Wrong username or password.')
+  expect(nobody.text).toContain('Invalid username or password.')
   expect((await browser.send(nobody, { username: 'ann', password: 'pw' })).response?.has('code')).toBe(true)
 })
 
@@ -65,7 +65,7 @@ test('a form is accepted once, and only from the browser that loaded it', async 
   expect([stolen.status, stolen.response]).toEqual([400, undefined])
   await browser.send(page, { username: 'ann', password: 'wrong' })
   const twice = await browser.send(page, { username: 'ann', password: 'pw' })
-  expect(twice.text).toContain('This form was sent already')
+  expect(twice.text).toContain('This form was already submitted')
   expect((await browser.send(twice, { username: 'ann', password: 'pw' })).response?.has('code')).toBe(true)
 })
 
@@ -75,7 +75,7 @@ test('a login that took too long starts again', async () => {
   const page = await browser.open(logInAddress().address)
   await call('PUT', path, { body: { accessCodeLifespanLogin: 1800 } })
   const late = await browser.send(page, { username: 'ann', password: 'pw' })
-  expect(late.text).toContain('That took too long.')
+  expect(late.text).toContain('Your sign-in has expired.')
   expect((await browser.send(late, { username: 'ann', password: 'pw' })).response?.has('code')).toBe(true)
 })
 
@@ -84,7 +84,7 @@ test('an invalid request is reported to the client, or on a page if its redirect
   const browser = testBrowser(app)
   const ask = (parameters: Record<string, string>) => browser.open(logInAddress(parameters).address)
   const onPage = {
-    'not known': { client_id: 'nobody' },
+    'Client not found': { client_id: 'nobody' },
     redirect_uri: { redirect_uri: 'http://app.example.evil.example/back' },
   }
   for (const [text, parameters] of Object.entries(onPage)) {
@@ -127,7 +127,7 @@ test('a step that Regent does not support makes the login fail, and the event na
   await call('PUT', path, { body: { browserFlow: 'own' } })
   const page = await testBrowser(app).open(logInAddress().address)
   expect(page.status).toBe(400)
-  expect(page.text).toContain('Sign-in here needs auth-spnego')
+  expect(page.text).toContain('The authentication flow requires auth-spnego')
   const [event] = (await call('GET', `${path}/events`)).body
   expect(event).toMatchObject({ type: 'LOGIN_ERROR', clientId: 'web', details: { reason: 'auth-spnego' } })
 })

@@ -33,12 +33,14 @@ test('a user who must change their password can log in with a new one that meets
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(page.text).toContain('Choose a new password')
+  for (const rule of ['at least 8 characters', 'not one of your last 3 passwords'])
+    expect(page.text).toContain(`<li>${rule}</li>`)
   const choose = (from: Visited, password: string, repeated = password) =>
     browser.send(from, { 'password-new': password, 'password-confirm': repeated })
   const differing = await choose(page, 'long enough', 'long enugh')
-  expect(differing.text).toContain('The two passwords differ.')
+  expect(differing.text).toContain('The passwords do not match.')
   const short = await choose(differing, 'short')
-  expect(short.text).toContain('at least 8 characters')
+  expect(short.text).toContain('The password must have at least 8 characters.')
   expect(hasCode(await choose(short, 'long enough'))).toBe(true)
   expect((await call('GET', `${path}/users/${user}`)).body.requiredActions).toEqual([])
   const other = testBrowser(app)
@@ -50,7 +52,7 @@ test('a user with an incomplete profile must complete it at login', async () => 
   const { path, user, logInAddress } = await createLoginRealm({}, { ann: { lastName: null } })
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), logIn)
-  expect(page.text).toContain('Your details')
+  expect(page.text).toContain('Your profile')
   expect(page.text).toMatch(/name="username"[^>]*readonly/)
   const invalid = await browser.send(page, { email: 'nowhere', firstName: 'Ann', lastName: 'Example' })
   expect(invalid.text).toContain('This is not an email address.')
@@ -71,7 +73,7 @@ test('one-time codes are required after their setup, and each code is accepted o
   const typed = /<p class="code">([A-Z2-7 ]+)<\/p>/.exec(setUp.text)![1]!
   const totp = new TOTP({ secret: Secret.fromBase32(typed.replaceAll(' ', '')) })
   const mistyped = await browser.send(setUp, { totp: '000000', userLabel: '' })
-  expect(mistyped.text).toContain('Wrong code.')
+  expect(mistyped.text).toContain('Invalid one-time code.')
   expect(mistyped.text).toContain(typed)
   const first = totp.generate()
   expect(hasCode(await browser.send(mistyped, { totp: first, userLabel: 'phone' }))).toBe(true)
@@ -80,12 +82,12 @@ test('one-time codes are required after their setup, and each code is accepted o
   const page = await later.send(await later.open(logInAddress().address), logIn)
   expect(page.text).toContain('One-time code')
   const refused = await later.send(page, { otp: first })
-  expect(refused.text).toContain('Wrong code.')
+  expect(refused.text).toContain('Invalid one-time code.')
   const code = totp.generate({ timestamp: Date.now() + 30_000 })
   expect(hasCode(await later.send(refused, { otp: code }))).toBe(true)
   const third = testBrowser(app)
   const replayed = await third.send(await third.send(await third.open(logInAddress().address), logIn), { otp: code })
-  expect(replayed.text).toContain('Wrong code.')
+  expect(replayed.text).toContain('Invalid one-time code.')
 })
 
 test('a user who declines the terms cannot log in', async () => {
@@ -136,13 +138,14 @@ test('a new user registers and is logged in', async () => {
   const browser = testBrowser(app)
   const page = await browser.follow(await browser.open(logInAddress().address), '/registration')
   expect(page.text).toContain('<h1>Register</h1>')
+  expect(page.text).toContain('<li>at least 8 characters</li>')
   const bob = { username: 'bob', email: 'bob@example.org', firstName: 'Bob', lastName: 'New' }
   const password = { password: 'long enough', 'password-confirm': 'long enough' }
   const refused = await browser.send(page, { ...bob, username: 'ann', ...password })
-  expect(refused.text).toContain('This username is taken.')
+  expect(refused.text).toContain('This username is already taken.')
   expect(refused.text).not.toContain('long enough')
   const weak = await browser.send(refused, { ...bob, password: 'short', 'password-confirm': 'short' })
-  expect(weak.text).toContain('at least 8 characters')
+  expect(weak.text).toContain('The password must have at least 8 characters.')
   expect(hasCode(await browser.send(weak, { ...bob, ...password }))).toBe(true)
   const [created] = (await call('GET', `${path}/users?username=bob&exact=true`)).body
   expect(created).toMatchObject({ ...bob, enabled: true, emailVerified: false })
@@ -151,7 +154,7 @@ test('a new user registers and is logged in', async () => {
 test('registration is refused unless the realm allows it', async () => {
   const { logInAddress } = await createLoginRealm()
   const page = await testBrowser(app).open(logInAddress({ prompt: 'create' }).address)
-  expect([page.status, page.text]).toEqual([400, expect.stringContaining('You cannot register here.')])
+  expect([page.status, page.text]).toEqual([400, expect.stringContaining('Registration is not allowed.')])
 })
 
 test('an email address is verified by the link in an email, after confirmation in another browser', async () => {
@@ -166,7 +169,7 @@ test('an email address is verified by the link in an email, after confirmation i
   const otherBrowser = testBrowser(app)
   const question = await otherBrowser.open(link)
   expect((await call('GET', `${path}/users/${user}`)).body.emailVerified).toBe(false)
-  expect((await otherBrowser.send(question, {})).text).toContain('Your email address is confirmed.')
+  expect((await otherBrowser.send(question, {})).text).toContain('Your email address is verified.')
   expect((await call('GET', `${path}/users/${user}`)).body.emailVerified).toBe(true)
   expect((await browser.open(link)).status).toBe(400)
   expect(hasCode(await browser.open(page.url))).toBe(true)
@@ -181,7 +184,7 @@ test('a link resets a forgotten password, and the page is the same for unknown u
   const ask = async (username: string) =>
     browser.send(await browser.follow(await browser.open(logInAddress().address), '/reset-credentials'), { username })
   const [knownUser, unknownUser] = [await ask('ann@there.example'), await ask('nobody')]
-  for (const page of [knownUser, unknownUser]) expect(page.text).toContain('If there is such an account')
+  for (const page of [knownUser, unknownUser]) expect(page.text).toContain('If the account exists')
   const choose = await browser.open(await latestLink('ann@there.example'))
   expect(choose.text).toContain('Choose a new password')
   const password = { 'password-new': 'another', 'password-confirm': 'another' }
@@ -197,10 +200,10 @@ test('the link of an administrator runs its actions once, and does not log the u
   const link = await latestLink('ann@errand.example')
   const browser = testBrowser(app)
   const question = await browser.open(link)
-  expect(question.text).toContain('choose a new password')
+  expect(question.text).toContain('update the password')
   const choose = await browser.send(question, {})
   const done = await browser.send(choose, { 'password-new': 'another', 'password-confirm': 'another' })
-  expect(done.text).toContain('Your account is up to date.')
+  expect(done.text).toContain('Your account has been updated.')
   expect((await browser.open(logInAddress({ prompt: 'none' }).address)).response?.get('error')).toBe('login_required')
   expect((await browser.open(link)).status).toBe(400)
 })

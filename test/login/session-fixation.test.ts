@@ -31,7 +31,7 @@ function getLoginPath({ url, text }: Visited): string {
 /** Expects that the attacker's browser sees no page of the user's login, and gets neither a code nor a session. */
 async function expectNothing(attacker: TestBrowser, address: string): Promise<void> {
   const page = await attacker.open(address)
-  expect(page.text).not.toContain('Your details')
+  expect(page.text).not.toContain('Your profile')
   expect(page.text).not.toContain('signing in as ann')
   expect(page.text).not.toContain('name="password-new"')
   expect(page.response?.has('code') ?? false).toBe(false)
@@ -44,7 +44,7 @@ test('an attacker who planted a cookie does not see the page after the login of 
   const address = getLoginPath(await attacker.open(logInAddress(profileRequest).address))
   const victim = createVictim(attacker)
   const page = await victim.send(await victim.open(address), logIn)
-  expect(page.text).toContain('Your details')
+  expect(page.text).toContain('Your profile')
   await expectNothing(attacker, address)
   expect((await victim.send(page, { 'cancel-aia': 'true' })).response?.has('code')).toBe(true)
 })
@@ -63,9 +63,9 @@ test('an attacker who entered the username before planting the cookie does not s
   const page = await attacker.send(await attacker.open(logInAddress(profileRequest).address), { username: 'ann' })
   const victim = createVictim(attacker)
   const next = await victim.send(await victim.open(getLoginPath(page)), { password: 'pw' })
-  expect(next.text).toContain('Your details')
+  expect(next.text).toContain('Your profile')
   const attackerPage = await attacker.open(getLoginPath(page))
-  expect(attackerPage.text).not.toContain('Your details')
+  expect(attackerPage.text).not.toContain('Your profile')
   expect(attackerPage.text).toContain('name="username"')
 })
 
@@ -77,7 +77,7 @@ test('an attacker does not see it if the login continues an existing session of 
   await victim.send(await victim.open(logInAddress().address), logIn)
   victim.cookies.set(COOKIE, attacker.cookies.get(COOKIE)!)
   const page = await victim.open(logInAddress(profileRequest).address)
-  expect(page.text).toContain('Your details')
+  expect(page.text).toContain('Your profile')
   await expectNothing(attacker, getLoginPath(page))
 })
 
@@ -113,6 +113,6 @@ test('logins in other tabs of the browser continue after a login', async () => {
     await browser.open(logInAddress(profileRequest).address),
     await browser.open(logInAddress().address),
   ]
-  expect((await browser.send(first, logIn)).text).toContain('Your details')
+  expect((await browser.send(first, logIn)).text).toContain('Your profile')
   expect((await browser.send(second, logIn)).response?.has('code')).toBe(true)
 })

@@ -89,7 +89,7 @@ async function openAsEve({ hasUsernameStep = false }) {
   }
   const code = await logIn(await browser.open(address), 'eve')
   const page = await browser.send(code, { otp: otpCode('eve') })
-  expect(page.text).toContain('Your details')
+  expect(page.text).toContain('Your profile')
   return { ...realm, browser, page, logIn, verifier }
 }
 
@@ -113,7 +113,7 @@ test('a password reset or a registration in between resets the level of authenti
   for (const name of ['reset-credentials', 'registration']) {
     const { browser, page, logIn } = await openAsEve({})
     const other = await browser.open(getSibling(page, name))
-    expect(other.text).not.toContain('Your details')
+    expect(other.text).not.toContain('Your profile')
     const start = name === 'registration' ? await browser.follow(other, 'restart') : other
     const form = name === 'registration' ? start : await browser.send(start, { username: 'ann' })
     const back = form.text.includes('name="password"') ? form : await browser.open(getSibling(form, 'authenticate'))

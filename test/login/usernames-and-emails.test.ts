@@ -5,7 +5,7 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { updateOwnAccount } from '../../src/service/login/own-account.ts'
 import { testBrowser, type Visited } from '../support/browser.ts'
 import { createLoginRealm } from '../support/login-realm.ts'
-import { toSourceBody } from '../support/plans.ts'
+import { toSourceBody } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 

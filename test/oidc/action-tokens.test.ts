@@ -11,12 +11,12 @@ import { consumeActionToken } from '../../src/service/messages/action-tokens.ts'
 import { startOutbox } from '../../src/service/messages/outbox.ts'
 import { testBrowser } from '../support/browser.ts'
 import { openMailbox } from '../support/mailbox.ts'
-import { newRealm, newService } from '../support/service.ts'
+import { newRealm, openNewService } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00Z').getTime()
 const mailbox = await openMailbox()
 let wasRead = false
-const service = await newService({
+const service = await openNewService({
   clock: () => new Date(now),
   onStatement({ sql }) {
     wasRead ||= /from single_use.*uses > 0/s.test(sql)
@@ -40,10 +40,10 @@ const change = (body: Record<string, string | boolean>) =>
   service.write(SYSTEM, realm, (context) => users.replace(context, { id: ann }, body))
 
 /** Sends Ann an email with a link, and returns the key of the link. */
-async function newKey(type: Parameters<typeof sendActionEmail>[2] = 'verify-email'): Promise<string> {
-  const request = { user: ann, base, lifespan: 600 }
-  const actions = type === 'execute-actions' ? ['UPDATE_PASSWORD'] : undefined
-  await service.write(SYSTEM, realm, (context) => sendActionEmail(context, request, type, actions))
+async function newKey(type: Parameters<typeof sendActionEmail>[1] = 'verify-email'): Promise<string> {
+  const actions = type === 'execute-actions' ? { actions: ['UPDATE_PASSWORD'] } : {}
+  const email = { user: ann, base, lifespan: 600, ...actions }
+  await service.write(SYSTEM, realm, (context) => sendActionEmail(context, type, email))
   await outbox.whenIdle()
   const [address] = /https:\S+/.exec(mailbox.emails.at(-1)!.text)!
   expect(address).toContain(`${base}/realms/${realm}/login-actions/action-token?key=`)
@@ -97,7 +97,7 @@ test('a link is invalid if its user is disabled or gets another email address be
       expect(pendingChange).toBeUndefined()
       expect([type, changed, response.status, response.text]).toEqual([
         ...[type, changed, 400],
-        expect.stringContaining('no longer valid'),
+        expect.stringContaining('has expired or was already used'),
       ])
       const [stored] = await service.read(SYSTEM, realm, (context) => writers.user.list(context, { ids: [ann] }))
       expect(stored!.representation).toMatchObject({ ...original, ...changed })

@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { call, make, realm: newRealm } = await testServer()
 const { service } = await testService()

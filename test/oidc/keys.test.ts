@@ -8,9 +8,9 @@ import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
-import { applySource, createSource, planText } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { call, make, realm } = await testServer()
 const { service, statements } = await testService()

@@ -1,7 +1,7 @@
 // A server that is killed during logins retains every acknowledged session.
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/campaign.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 let at: CommandFolder
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { claimMappers, roleMappers } from '../../src/oidc/mappers/index.ts'
-import { isFullRun } from '../support/campaign.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm: newRealm } = await testServer()

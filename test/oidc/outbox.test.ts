@@ -12,7 +12,7 @@ import {
   enqueueMessages,
   startOutbox,
 } from '../../src/service/messages/outbox.ts'
-import { newService } from '../support/service.ts'
+import { openNewService } from '../support/service.ts'
 
 const HOUR = 3_600_000
 const start = new Date('2030-01-01T00:00:00Z').getTime()
@@ -29,7 +29,7 @@ const application = createServer(async (request, response) => {
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(application.address() as AddressInfo).port}/logout`
-const service = await newService({ clock: () => new Date(now) })
+const service = await openNewService({ clock: () => new Date(now) })
 await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 
 afterAll(async () => {
@@ -90,7 +90,7 @@ test('a failed delivery is retried with growing delays, and dropped after eight 
     expect(attempts.at(0)).toBe(1)
     expect(attempts.at(-1)).toBe(8)
     expect(reports[0]).toContain('attempt 1; next attempt in 10 s): Error: http://127.0.0.1')
-    expect(reports.at(-1)).toContain('attempt 8; it will not be')
+    expect(reports.at(-1)).toContain('attempt 8; no further attempt')
     expect(service.deliveryCounts).toEqual({ delivered: 2, postponed: 7, dropped: 1 })
     expect(await countOutboxMessages(service)).toBe(0)
   })
@@ -110,9 +110,9 @@ test('a delivery that is refused with 400 or has expired is not retried', async 
     await outbox.whenIdle()
     expect(received).toEqual(['message=refused', 'message=late'])
     expect(reports.map((report) => report.split(/[(;)]/)[2])).toEqual([
-      ' it will not be',
+      ' no further attempt',
       ' next attempt in 10 s',
-      ' it will not be',
+      ' no further attempt',
     ])
   })
 })

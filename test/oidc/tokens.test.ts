@@ -6,7 +6,7 @@ import { bootstrap, resetAdminPassword } from '../../src/service/operations/boot
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
-import { newService, testService } from '../support/service.ts'
+import { openNewService, testService } from '../support/service.ts'
 
 const { app, call, make, realm } = await testServer()
 const { service } = await testService()
@@ -114,7 +114,7 @@ test('discovery names only existing endpoints', async () => {
 })
 
 test('the first start creates one master realm and one administrator, even if two servers start at once', async () => {
-  const emptyService = await newService()
+  const emptyService = await openNewService()
   const administrator = { user: 'admin', password: 'admin' }
   await Promise.all([bootstrap(emptyService, administrator), bootstrap(emptyService, administrator)])
   await bootstrap(emptyService, { user: 'other', password: 'other' })

@@ -23,7 +23,7 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
+} from '../support/test-operator.ts'
 import { newName } from '../support/service.ts'
 
 /** The API server must reach the test. */

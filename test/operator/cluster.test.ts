@@ -1,7 +1,7 @@
 // How a server asks the API server.
 import { describe, expect, test } from 'vitest'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
-import { getOperatorCluster } from '../support/operated.ts'
+import { getOperatorCluster } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('what is asked for waits for no watch, however many there are', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../src/service/context/service.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, createObject, deleteObject } from '../support/changes.ts'
+import { updateObject, getLiveObject, createObject, deleteObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
   startTestOperator,
@@ -12,8 +12,8 @@ import {
   type TestOperator,
   resource,
   waitUntil,
-} from '../support/operated.ts'
-import { ANN } from '../support/reconcile.ts'
+} from '../support/test-operator.ts'
+import { ANN } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {

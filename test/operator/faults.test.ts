@@ -2,14 +2,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, listLiveObjects } from '../support/changes.ts'
+import { getLiveObject, listLiveObjects } from '../support/live-objects.ts'
 import { FAULTS, type Fault, type FaultProxy, injectTimes, openFaultProxy } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { stopTestOperator, createNamespace, type TestOperator, startOperator, resource } from '../support/operated.ts'
-import { newService, newName } from '../support/service.ts'
+import { stopTestOperator, createNamespace, type TestOperator, startOperator, resource } from '../support/test-operator.ts'
+import { openNewService, newName } from '../support/service.ts'
 
 /** What a person may be told of; the others pass without a word. */
-const told: readonly Fault[] = ['halved', 'ended', 'lost', 'broken', 'refused']
+const told: readonly Fault[] = ['halved', 'ended', 'responseLost', 'broken', 'refused']
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
@@ -18,7 +18,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let operated: TestOperator
   beforeAll(async () => {
     // Not the worker's: others may apply something to that, and each apply is counted here.
-    service = await newService()
+    service = await openNewService()
     await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     kubernetes = await openKubernetes()
   })

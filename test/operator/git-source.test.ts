@@ -11,7 +11,7 @@ import { webhooks } from '../../src/operator/git/webhooks.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { wakeSources } from '../../src/service/sources/source-status.ts'
 import { listPermittedSources } from '../../src/service/sources/source-records.ts'
-import { getLiveObject } from '../support/changes.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import {
   createCertificate,
   type GitServer,
@@ -33,7 +33,7 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
+} from '../support/test-operator.ts'
 import { newName } from '../support/service.ts'
 
 const PASSWORD = 'token-of-the-repository'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type KubernetesResponse, hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { resource } from '../support/operated.ts'
+import { resource } from '../support/test-operator.ts'
 
 const documented = readFileSync('docs/kubernetes.md', 'utf8')
 const blockWith = (key: string) => {

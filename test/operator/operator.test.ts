@@ -5,7 +5,7 @@ import type { Cluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listPermittedSources, listRealmSources } from '../../src/service/sources/source-records.ts'
-import { updateObject, getLiveObject } from '../support/changes.ts'
+import { updateObject, getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
 import {
   startTestOperator,
@@ -17,8 +17,8 @@ import {
   getOperatorCluster,
   resource,
   waitUntil,
-} from '../support/operated.ts'
-import { ANN } from '../support/reconcile.ts'
+} from '../support/test-operator.ts'
+import { ANN } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {

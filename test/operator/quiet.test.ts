@@ -14,8 +14,8 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
-import { newService, isTransaction, newName } from '../support/service.ts'
+} from '../support/test-operator.ts'
+import { openNewService, isTransaction, newName } from '../support/service.ts'
 
 /** What was asked of the API server, by verb. */
 type Asked = Readonly<Record<'list' | 'watch' | 'POST' | 'PATCH', string[]>>
@@ -52,7 +52,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let operated: TestOperator
   let space: TestNamespace
   beforeAll(async () => {
-    service = await newService({ onStatement: ({ sql }) => void statements.push(sql) })
+    service = await openNewService({ onStatement: ({ sql }) => void statements.push(sql) })
     await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     kubernetes = await openKubernetes()
     operated = startOperator(service)

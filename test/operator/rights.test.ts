@@ -15,7 +15,7 @@ import {
   getOperatorCluster,
   resource,
   waitUntil,
-} from '../support/operated.ts'
+} from '../support/test-operator.ts'
 import { newName, testService } from '../support/service.ts'
 
 /** A rule of a ClusterRole. */

@@ -8,7 +8,7 @@ import { listResourceNames } from '../../src/realm-file/resources/resource-kinds
 import { createDocument } from '../../src/realm-file/yaml/document.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { realmFiles } from '../support/imports.ts'
+import { realmFiles } from '../support/realm-imports.ts'
 import { installKeycloakImports, removeKeycloakImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
@@ -19,10 +19,10 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
-import { planText, createSource } from '../support/reconcile.ts'
+} from '../support/test-operator.ts'
+import { planText, createSource } from '../support/sources.ts'
 import { toDocument, createSampleObjects } from '../support/samples.ts'
-import { toResources } from '../support/separate.ts'
+import { toResources } from '../support/realm-resources.ts'
 import { newName } from '../support/service.ts'
 
 const documentIn = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!

@@ -4,7 +4,7 @@ import type { Resource } from '../../src/operator/resource.ts'
 import { secretKeeper } from '../../src/operator/secrets/secret-keeper.ts'
 import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/changes.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
   startTestOperator,
@@ -16,8 +16,8 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
-import { ANN } from '../support/reconcile.ts'
+} from '../support/test-operator.ts'
+import { ANN } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {

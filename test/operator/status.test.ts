@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject } from '../support/changes.ts'
+import { updateObject, getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
   startTestOperator,
@@ -14,8 +14,8 @@ import {
   resource,
   type TestNamespace,
   waitUntil,
-} from '../support/operated.ts'
-import { ANN } from '../support/reconcile.ts'
+} from '../support/test-operator.ts'
+import { ANN } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 /** What is wrong with a version of a resource, given the one before. */

@@ -3,7 +3,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type ResourceChurn, createResourceChurn, retryUntilAnswered } from '../support/changing.ts'
+import { type ResourceChurn, createResourceChurn, retryUntilSuccess } from '../support/resource-churn.ts'
 import { type RunningServer, type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { FAULTS, type Fault, type FaultProxy, openFaultProxy, injectRandomly, createRandom } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
@@ -104,14 +104,14 @@ describe.skipIf(!(hasKubernetes || isOwn) || !inject('databaseUrl'))(isOwn ? onO
     const calm = performance.now()
     let faults: string[] = []
     const converges = async () => {
-      faults = await retryUntilAnswered(() => world.faults(servers[0]!.url))
+      faults = await retryUntilSuccess(() => world.faults(servers[0]!.url))
       return !faults.length
     }
     await vi.waitUntil(converges, { timeout: CONVERGES, interval: 200 }).catch(() => expect(faults).toEqual([]))
     const took = performance.now() - calm
 
     await world.end()
-    await vi.waitUntil(async () => (await world.left()) === 0, { timeout: CONVERGES, interval: 200 })
+    await vi.waitUntil(async () => (await world.countRemaining()) === 0, { timeout: CONVERGES, interval: 200 })
     const { rows: realms } = await database.query('select name from realm where name = any($1)', [world.realms])
     expect(realms).toEqual([])
 

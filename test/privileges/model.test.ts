@@ -1,22 +1,24 @@
-// Nobody gains power by any sequence of operations, and every check of the rule is needed for that: in a realm in miniature.
+// Privilege escalation in the model: no sequence of operations grants admin permissions, and every check of the server is needed for that.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import * as privilege from '../../src/service/permissions/privilege-escalation.ts'
-import { checkOf, growing, type OperationName, operations } from './operations.ts'
-import { neverGrows } from './play.ts'
+import * as privilegeEscalation from '../../src/service/permissions/privilege-escalation.ts'
+import { escalations, findCheck, operationNames } from './operations.ts'
+import { neverGainsRoles } from './run-model.ts'
 
 const SEQUENCES = Number(process.env.REGENT_MODEL_SEQUENCES ?? 10_000)
 
-test('what administrators can do never grows, whatever they do', () => {
-  fc.assert(neverGrows(), { numRuns: SEQUENCES })
+test('administrators gain no admin permissions by any sequence of operations', () => {
+  fc.assert(neverGainsRoles(), { numRuns: SEQUENCES })
 })
 
-test.each(growing)('it grows without the check of: %s', (without) => {
-  expect(fc.check(neverGrows(without), { numRuns: 5_000, seed: 1, endOnFailure: true })).toMatchObject({ failed: true })
+test.each(escalations)('administrators gain admin permissions without the check of: %s', (unchecked) => {
+  expect(fc.check(neverGainsRoles(unchecked), { numRuns: 5_000, seed: 1, endOnFailure: true })).toMatchObject({
+    failed: true,
+  })
 })
 
-test('every check of the server is among them', () => {
-  const checks = Object.keys(privilege).filter((name) => name.startsWith('demand'))
-  const played = (Object.keys(operations) as OperationName[]).flatMap((name) => checkOf(name) ?? [])
-  expect([...new Set(played)].sort()).toEqual(checks.sort())
+test('the model contains every check of the server', () => {
+  const checks = Object.keys(privilegeEscalation).filter((name) => name.startsWith('require'))
+  const modelled = operationNames.flatMap((name) => findCheck(name) ?? [])
+  expect([...new Set(modelled)].sort()).toEqual(checks.sort())
 })

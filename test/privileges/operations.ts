@@ -1,56 +1,61 @@
-// What administrators do: what each operation needs, what power somebody has by it, and what it changes.
+// The operations of the model: the permissions that each requires, the permissions that it grants, and what it changes.
 import type { AdminRole, Permission } from '../../src/kinds/admin-roles.ts'
-import { hasPermission, canGrant, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
-import type * as privilege from '../../src/service/permissions/privilege-escalation.ts'
-import { CONDITION } from './document.ts'
 import {
-  type Client,
+  type AdminPermissions,
+  canGrant,
+  hasPermission,
+  toAdminPermissions,
+} from '../../src/service/context/admin-permissions.ts'
+import type * as privilegeEscalation from '../../src/service/permissions/privilege-escalation.ts'
+import {
   CREATED,
-  closure,
-  DEFAULT,
-  edit,
-  keyOf,
+  DEFAULT_ROLE,
+  expandRoles,
+  getPermissions,
+  getRolePermissions,
   LOGIN,
+  type LoginSetting,
+  listRolesOfAllUsers,
+  listRolesOfGroups,
+  listRolesOfNewUsers,
+  listRolesOfUser,
+  listRolesOfUsers,
   MANAGEMENT,
+  type ModelClient,
+  type ModelState,
   NEWCOMER,
-  ofAnybody,
-  ofGroups,
-  ofNewcomers,
-  ofUser,
-  ofUsers,
   type Principal,
-  power,
-  powerOfRoles,
   REALM,
-  type Setting,
-  type State,
+  recordEditor,
+  toRoleKey,
   VISITOR,
-} from './state.ts'
+} from './model-state.ts'
+import { CONDITION } from './realm-document.ts'
 
-/** What an operation is done to: objects by their names. */
+/** The objects of an operation, by name. */
 export interface Target {
   readonly user: string
   readonly group: string
-  readonly moved: string
+  readonly movedGroup: string
   readonly role: string
-  readonly whole: string
+  readonly composite: string
   readonly client: string
   readonly clientScope: string
-  /** A name that no user has yet. */
-  readonly fresh: string
-  /** How roles can be called that administer, and none is. */
-  readonly title: AdminRole
+  /** A name that no user has. */
+  readonly newName: string
+  /** An admin role that does not exist in the realm. */
+  readonly missingRole: AdminRole
 }
 
-/** A check of the rule. */
-export type Check = keyof typeof privilege & `demand${string}`
+/** A check of the server. */
+export type Check = keyof typeof privilegeEscalation & `require${string}`
 
-/** What keeps an operation harmless that anybody may do who has its permission. */
+/** A reason for which an operation is harmless that is open to all callers with its permission. */
 export type Guard = 'verification of tokens' | 'limit of clients' | 'approval'
 
-/** Under what an operation is performed. */
+/** The circumstances of an operation. */
 export interface Circumstances {
-  /** What the caller may administer. */
+  /** The admin permissions of the caller. */
   readonly by: AdminPermissions
   /** Whether the server has the guard. */
   readonly guarded: boolean
@@ -58,393 +63,417 @@ export interface Circumstances {
 
 /** An operation. */
 export interface Operation {
-  /** Absent: it happens by itself, at any time. */
-  readonly needs?: Permission | readonly Permission[] | ((state: State, target: Target) => Permission) | undefined
-  /** Where the server refuses it, or what keeps it harmless; absent: it is harmless by itself. */
+  /** The required permissions. Absent: it happens without a caller. */
+  readonly requires?:
+    | Permission
+    | readonly Permission[]
+    | ((state: ModelState, target: Target) => Permission)
+    | undefined
+  /** The check by which the server refuses it, or what makes it harmless. Absent: it is always harmless. */
   readonly check?: Check | Guard
-  /** It is refused so that nobody gets what is declared of another object: alone it grants nothing. */
+  /** It is refused since declared permissions would be restored to another object; it grants nothing itself. */
   readonly grantsNothing?: boolean
-  /** Whether it can be done at all; if absent it always can. */
-  applies?(state: State, target: Target, by: Principal): boolean
-  /** What somebody may administer by it, or in whose place. The rule: who does it could give all of that. Absent: nothing. */
-  gives?(state: State, target: Target): AdminPermissions
-  perform(state: State, target: Target, circumstances: Circumstances): void
+  /** Whether the operation is possible. Absent: always. */
+  isPossible?(state: ModelState, target: Target, by: Principal): boolean
+  /** Returns the admin permissions that it grants to users, or of users as whom callers can then act. Callers must be able to grant them. */
+  grants?(state: ModelState, target: Target): AdminPermissions
+  perform(state: ModelState, target: Target, circumstances: Circumstances): void
 }
 
-/** Somebody can take the place of the user then. */
-const asUser = (needs: Permission, check: Check): Operation => ({
-  needs,
+/** The caller can then act as the user. */
+const takesOverUser = (requires: Permission, check: Check): Operation => ({
+  requires,
   check,
-  applies: (state, { user }) => state.users.get(user)!.account === undefined,
-  gives: (state, { user }) => powerOfRoles(state, ofUser(state, user)),
-  perform: ({ people }, { user }) => people.add(user),
+  isPossible: (state, { user }) => state.users.get(user)!.account === undefined,
+  grants: (state, { user }) => getRolePermissions(state, listRolesOfUser(state, user)),
+  perform: ({ controlledUsers }, { user }) => controlledUsers.add(user),
 })
 
-/** Somebody can act in the name of the client then. */
-const asClient = (needs: Permission): Operation => ({
-  needs,
-  check: 'demandClients',
-  applies: ({ users }, { client }) => accountOf(users, client) !== undefined,
-  gives: (state, { client }) => powerOfRoles(state, ofUser(state, accountOf(state.users, client)!)),
-  perform: ({ secrets }, { client }) => secrets.add(client),
+/** The caller can then act as the service account of the client. */
+const takesOverClient = (requires: Permission): Operation => ({
+  requires,
+  check: 'requireControlOfClients',
+  isPossible: ({ users }, { client }) => findServiceAccount(users, client) !== undefined,
+  grants: (state, { client }) =>
+    getRolePermissions(state, listRolesOfUser(state, findServiceAccount(state.users, client)!)),
+  perform: ({ knownSecrets }, { client }) => knownSecrets.add(client),
 })
 
-/** The role is one of these then. */
-const given = (
-  needs: Operation['needs'],
-  where: (state: State, target: Target) => Set<string>,
-  check: Check = 'demandRoles',
+/** Adds the role to a set of roles. */
+const grantsRole = (
+  requires: Operation['requires'],
+  getRoles: (state: ModelState, target: Target) => Set<string>,
+  check: Check = 'requireGrantableRoles',
 ): Operation => ({
-  needs,
+  requires,
   check,
-  applies: (state, target) => !where(state, target).has(target.role),
-  gives: (state, { role }) => powerOfRoles(state, [role]),
-  perform: (state, target) => where(state, target).add(target.role),
+  isPossible: (state, target) => !getRoles(state, target).has(target.role),
+  grants: (state, { role }) => getRolePermissions(state, [role]),
+  perform: (state, target) => getRoles(state, target).add(target.role),
 })
 
-/** Whoever does this edits the client. */
-const editing = (operation: Operation): Operation => ({
+/** The operation, which also records the caller as the editor of the client. */
+const editsClient = (operation: Operation): Operation => ({
   ...operation,
   perform: (state, target, circumstances) => {
     operation.perform(state, target, circumstances)
-    edit(state.clients.get(target.client)!, circumstances.by)
+    recordEditor(state.clients.get(target.client)!, circumstances.by)
   },
 })
 
-/** The group is one of these then. */
-const joined = (
-  needs: Permission,
-  where: (state: State, target: Target) => Set<string>,
-  check: Check = 'demandGroups',
+/** Adds the group to a set of groups. */
+const addsToGroup = (
+  requires: Permission,
+  getGroups: (state: ModelState, target: Target) => Set<string>,
+  check: Check = 'requireGrantableGroups',
 ): Operation => ({
-  needs,
+  requires,
   check,
-  applies: (state, target) => !where(state, target).has(target.group),
-  gives: (state, { group }) => powerOfRoles(state, ofGroups(state, [group])),
-  perform: (state, target) => where(state, target).add(target.group),
+  isPossible: (state, target) => !getGroups(state, target).has(target.group),
+  grants: (state, { group }) => getRolePermissions(state, listRolesOfGroups(state, [group])),
+  perform: (state, target) => getGroups(state, target).add(target.group),
 })
 
-/** Whoever decides how everybody logs in can take anybody's place. */
-const asAnybody: Operation = {
-  needs: 'manage-realm',
-  check: 'demandAnybody',
-  gives: (state) => powerOfRoles(state, ofAnybody(state)),
-  perform: ({ users, people }) => {
-    for (const user of users.keys()) people.add(user)
+/** The caller controls the login, and can then act as any user. */
+const takesOverAllUsers: Operation = {
+  requires: 'manage-realm',
+  check: 'requireControlOfAllUsers',
+  grants: (state) => getRolePermissions(state, listRolesOfAllUsers(state)),
+  perform: ({ users, controlledUsers }) => {
+    for (const user of users.keys()) controlledUsers.add(user)
   },
 }
 
-/** A setting of log-in is gone then. */
-const without = (setting: Setting): Operation => ({
-  ...asAnybody,
-  applies: ({ settings }) => settings.has(setting),
+/** Removes a setting of the login. */
+const removesSetting = (setting: LoginSetting): Operation => ({
+  ...takesOverAllUsers,
+  isPossible: ({ settings }) => settings.has(setting),
   perform: (state, target, circumstances) => {
     state.settings.delete(setting)
-    asAnybody.perform(state, target, circumstances)
+    takesOverAllUsers.perform(state, target, circumstances)
   },
 })
 
-const canCreateUsers = (state: State, by: Principal): boolean =>
-  canGrant(power(state, by), powerOfRoles(state, ofNewcomers(state)))
+const canCreateUsers = (state: ModelState, by: Principal): boolean =>
+  canGrant(getPermissions(state, by), getRolePermissions(state, listRolesOfNewUsers(state)))
 
-/** Another user has the name then, whose password the caller knows. */
-const recreatedUser: Operation = {
-  needs: 'manage-users',
-  applies: (state, { user }, by) =>
+/** Replaces the user by another one, whose password the caller knows. */
+const recreatesUser: Operation = {
+  requires: 'manage-users',
+  isPossible: (state, { user }, by) =>
     state.users.get(user)!.account === undefined &&
     ![by.user, VISITOR, NEWCOMER].includes(user) &&
     canCreateUsers(state, by),
   perform: (state, { user }) => {
     state.users.delete(user)
-    state.linked.delete(user)
-    state.recreated.add(`user ${user}`)
-    make(state, user)
+    state.linkedUsers.delete(user)
+    state.recreatedObjects.add(`user ${user}`)
+    addUser(state, user)
   },
 }
 
-/** Another client has the name then, whose secret the caller knows. */
-const recreatedClient: Operation = {
-  needs: 'manage-clients',
-  check: 'demandRoles',
+/** Replaces the client by another one, whose secret the caller knows. */
+const recreatesClient: Operation = {
+  requires: 'manage-clients',
+  check: 'requireGrantableRoles',
   grantsNothing: true,
-  gives: (state, { client }) => powerOfRoles(state, rolesOf(state, client)),
-  applies: (state, { client }, by) =>
+  grants: (state, { client }) => getRolePermissions(state, listClientRoles(state, client)),
+  isPossible: (state, { client }, by) =>
     ![LOGIN, by.client].includes(client) && !client.startsWith(CREATED) && canCreateUsers(state, by),
   perform: (state, { client }, { by }) => {
-    for (const [key, role] of state.roles) if (role.client === client) forget(state, key)
-    const account = accountOf(state.users, client)
+    for (const [key, role] of state.roles) if (role.client === client) deleteRole(state, key)
+    const account = findServiceAccount(state.users, client)
     if (account !== undefined) {
-      make(state, account, [], client)
-      state.people.delete(account)
+      addUser(state, account, { account: client })
+      state.controlledUsers.delete(account)
     }
-    state.clients.set(client, newClient(false))
-    edit(state.clients.get(client)!, by)
-    state.secrets.add(client)
-    state.recreated.add(`client ${client}`)
+    const recreated = createClient({ fullScopeAllowed: false })
+    state.clients.set(client, recreated)
+    recordEditor(recreated, by)
+    state.knownSecrets.add(client)
+    state.recreatedObjects.add(`client ${client}`)
   },
 }
 
-/** Another group has the name then. */
-const recreatedGroup: Operation = {
-  needs: 'manage-users',
-  check: 'demandGroups',
+/** Replaces the group by another one without roles, members and subgroups. */
+const recreatesGroup: Operation = {
+  requires: 'manage-users',
+  check: 'requireGrantableGroups',
   grantsNothing: true,
-  gives: (state, { group }) => powerOfRoles(state, ofGroups(state, below(state.groups, group))),
-  perform: ({ groups, users, defaultGroups, recreated }, { group }) => {
-    const deleted = below(groups, group)
+  grants: (state, { group }) => getRolePermissions(state, listRolesOfGroups(state, listSubtree(state.groups, group))),
+  perform: ({ groups, users, defaultGroups, recreatedObjects }, { group }) => {
+    const deleted = listSubtree(groups, group)
     for (const name of deleted) groups.delete(name)
-    for (const of of [defaultGroups, ...[...users.values()].map((user) => user.groups)])
-      for (const name of deleted) of.delete(name)
+    for (const memberships of [defaultGroups, ...[...users.values()].map((user) => user.groups)])
+      for (const name of deleted) memberships.delete(name)
     groups.set(group, { parent: undefined, roles: new Set() })
-    recreated.add(`group ${group}`)
+    recreatedObjects.add(`group ${group}`)
   },
 }
 
-/** Another role has the name then. */
-const recreatedRole: Operation = {
-  needs: 'manage-realm',
-  check: 'demandRoles',
+/** Replaces the role by another one, which nobody has. */
+const recreatesRole: Operation = {
+  requires: 'manage-realm',
+  check: 'requireGrantableRoles',
   grantsNothing: true,
-  applies: ({ roles }, { role }) => roles.get(role)!.client === null && role !== DEFAULT,
-  gives: (state, { role }) => powerOfRoles(state, [role, ...ofConditioned(state, closure(state, [role]))]),
+  isPossible: ({ roles }, { role }) => roles.get(role)!.client === null && role !== DEFAULT_ROLE,
+  grants: (state, { role }) =>
+    getRolePermissions(state, [role, ...listRolesBehindCondition(state, expandRoles(state, [role]))]),
   perform: (state, { role }) => {
-    forget(state, role)
-    state.roles.set(role, { client: null, name: role, parts: new Set() })
-    state.recreated.add(`role ${role}`)
+    deleteRole(state, role)
+    state.roles.set(role, { client: null, name: role, composites: new Set() })
+    state.recreatedObjects.add(`role ${role}`)
   },
 }
 
-/** The operation, by those who may still do the rest of it when the object is deleted. */
-const stillAllowed = (operation: Operation, needs: Permission): Operation => ({
+/** The operation, if the caller still has the permission after the deletion, which is its first part. */
+const ifStillPermitted = (operation: Operation, permission: Permission): Operation => ({
   ...operation,
-  applies(state, target, by) {
-    if (operation.applies && !operation.applies(state, target, by)) return false
+  isPossible(state, target, by) {
+    if (operation.isPossible && !operation.isPossible(state, target, by)) return false
     const after = structuredClone(state)
-    operation.perform(after, target, { by: power(state, by), guarded: true })
-    return hasPermission(power(after, by), REALM, needs)
+    operation.perform(after, target, { by: getPermissions(state, by), guarded: true })
+    return hasPermission(getPermissions(after, by), REALM, permission)
   },
 })
 
-/** Everybody's roles, where a condition of a flow names one of these: who decides for whom it holds could take anybody's place. */
-const ofConditioned = (state: State, roles: ReadonlySet<string>): Set<string> =>
-  state.settings.has('config') && roles.has(CONDITION) ? ofAnybody(state) : new Set()
+/** Returns the roles of all users if the condition of a flow names one of these roles: its change decides who can log in as whom. */
+const listRolesBehindCondition = (state: ModelState, roles: ReadonlySet<string>): Set<string> =>
+  state.settings.has('config') && roles.has(CONDITION) ? listRolesOfAllUsers(state) : new Set()
 
-/** A role that the condition of a flow names is created by those only who could grant what anybody has. */
-const unconditionedRole: Operation = {
-  ...recreatedRole,
-  applies: (state, target, by) =>
-    recreatedRole.applies!(state, target, by) &&
-    canGrant(power(state, by), powerOfRoles(state, ofConditioned(state, new Set([target.role])))),
+/** `recreatesRole`, except that callers create the role of a condition only if they could grant the roles of all users. */
+const createsRole: Operation = {
+  ...recreatesRole,
+  isPossible: (state, target, by) => {
+    const behindCondition = listRolesBehindCondition(state, new Set([target.role]))
+    return (
+      recreatesRole.isPossible!(state, target, by) &&
+      canGrant(getPermissions(state, by), getRolePermissions(state, behindCondition))
+    )
+  },
 }
 
-/** Somebody who could grant everything has deleted the other one, on which nothing stands that the caller may administer. */
-const afterDeletion = ({ needs, applies, perform }: Operation): Operation => ({
-  needs,
-  applies(state, target, by) {
-    if (applies && !applies(state, target, by)) return false
+/** The second part of a replacement: an administrator with all permissions has deleted the object, from which the caller has no permission. */
+const afterDeletionByAdmin = ({ requires, isPossible, perform }: Operation): Operation => ({
+  requires,
+  isPossible(state, target, by) {
+    if (isPossible && !isPossible(state, target, by)) return false
     const after = structuredClone(state)
-    perform(after, target, { by: power(state, by), guarded: true })
-    return canGrant(power(after, by), power(state, by))
+    perform(after, target, { by: getPermissions(state, by), guarded: true })
+    return canGrant(getPermissions(after, by), getPermissions(state, by))
   },
   perform,
 })
 
-/** A mapper writes a claim then by which the server could know who asks. */
-const written = (
+/** Adds a mapper that writes a claim by which the server could identify the caller. */
+const writesClaim = (
   claim: 'sub' | 'azp',
-  value: (target: Target) => string,
-  applies: NonNullable<Operation['applies']> = () => true,
+  getValue: (target: Target) => string,
+  isPossible: NonNullable<Operation['isPossible']> = () => true,
 ): Operation => ({
-  needs: 'manage-clients',
+  requires: 'manage-clients',
   check: 'verification of tokens',
-  applies: (state, target, by) =>
-    applies(state, target, by) && state.clients.get(target.client)!.written[claim] === undefined,
+  isPossible: (state, target, by) =>
+    isPossible(state, target, by) && state.clients.get(target.client)!.claims[claim] === undefined,
   perform: ({ clients }, target, { by, guarded }) => {
     const client = clients.get(target.client)!
-    client.written[claim] = value(target)
-    // What tokens are believed to say of their client goes before what its editor could grant.
-    if (guarded) edit(client, by)
-    else client.believed[claim] = value(target)
+    client.claims[claim] = getValue(target)
+    // A trusted claim of another client outweighs the limit of the editor.
+    if (guarded) recordEditor(client, by)
+    else client.trustedClaims[claim] = getValue(target)
   },
 })
 
-/** Every operation by which somebody could get more. */
+/** All operations that could grant admin permissions. */
 export const operations = {
-  'give a role to a user': given('manage-users', ({ users }, { user }) => users.get(user)!.roles),
-  'give a role to a group': given('manage-users', ({ groups }, { group }) => groups.get(group)!.roles),
-  'put a role into another': {
-    ...given(
-      ({ roles }, { whole }) => (roles.get(whole)!.client === null ? 'manage-realm' : 'manage-clients'),
-      ({ roles }, { whole }) => roles.get(whole)!.parts,
+  'grant a role to a user': grantsRole('manage-users', ({ users }, { user }) => users.get(user)!.roles),
+  'grant a role to a group': grantsRole('manage-users', ({ groups }, { group }) => groups.get(group)!.roles),
+  'add a composite role': {
+    ...grantsRole(
+      ({ roles }, { composite }) => (roles.get(composite)!.client === null ? 'manage-realm' : 'manage-clients'),
+      ({ roles }, { composite }) => roles.get(composite)!.composites,
     ),
-    applies: (state, { whole, role }) =>
-      isOrdinary(state, whole) && !closure(state, [role]).has(whole) && !state.roles.get(whole)!.parts.has(role),
-    gives: (state, { role }) => powerOfRoles(state, [role, ...ofConditioned(state, closure(state, [role]))]),
+    isPossible: (state, { composite, role }) =>
+      isChangeable(state, composite) &&
+      !expandRoles(state, [role]).has(composite) &&
+      !state.roles.get(composite)!.composites.has(role),
+    grants: (state, { role }) =>
+      getRolePermissions(state, [role, ...listRolesBehindCondition(state, expandRoles(state, [role]))]),
   },
-  'let a user join a group': joined('manage-users', ({ users }, { user }) => users.get(user)!.groups),
-  'move a group into another': {
-    needs: 'manage-users',
-    check: 'demandGroups',
-    applies: ({ groups }, { group, moved }) =>
-      groups.get(moved)!.parent !== group && !lineOf(groups, group).includes(moved),
-    gives: (state, { group, moved }) => {
-      const { parent } = state.groups.get(moved)!
-      return powerOfRoles(state, ofGroups(state, parent === undefined ? [group] : [group, parent]))
+  'add a user to a group': addsToGroup('manage-users', ({ users }, { user }) => users.get(user)!.groups),
+  'move a group below another': {
+    requires: 'manage-users',
+    check: 'requireGrantableGroups',
+    isPossible: ({ groups }, { group, movedGroup }) =>
+      groups.get(movedGroup)!.parent !== group && !listAncestors(groups, group).includes(movedGroup),
+    grants: (state, { group, movedGroup }) => {
+      const { parent } = state.groups.get(movedGroup)!
+      return getRolePermissions(state, listRolesOfGroups(state, parent === undefined ? [group] : [group, parent]))
     },
-    perform: ({ groups }, { group, moved }) => {
-      groups.get(moved)!.parent = group
-    },
-  },
-  'let newcomers join a group': joined('manage-realm', ({ defaultGroups }) => defaultGroups),
-  'make a user in a group': {
-    needs: 'manage-users',
-    check: 'demandGroups',
-    gives: (state, { group }) => powerOfRoles(state, [...ofNewcomers(state), ...ofGroups(state, [group])]),
-    perform: (state, { group, fresh }) => make(state, fresh, [group]),
-  },
-  'make a user': {
-    needs: 'manage-users',
-    check: 'demandNewcomers',
-    gives: (state) => powerOfRoles(state, ofNewcomers(state)),
-    perform: (state, { fresh }) => make(state, fresh),
-  },
-  'set a password': asUser('manage-users', 'demandUsers'),
-  'change a mail address': asUser('manage-users', 'demandUsers'),
-  'link an account elsewhere': {
-    ...asUser('manage-users', 'demandUsers'),
-    applies: ({ users, linked }, { user }) => users.get(user)!.account === undefined && !linked.has(user),
-    perform: ({ linked, people }, { user }) => {
-      linked.add(user)
-      people.add(user)
+    perform: ({ groups }, { group, movedGroup }) => {
+      groups.get(movedGroup)!.parent = group
     },
   },
-  'act in place of a user': asUser('impersonation', 'demandUsers'),
-  'make a new secret': editing(asClient('manage-clients')),
-  'read a secret': asClient('view-clients'),
-  'put a role into the scope of a client': editing(
-    given('manage-clients', ({ clients }, { client }) => clients.get(client)!.scope),
+  'add a default group': addsToGroup('manage-realm', ({ defaultGroups }) => defaultGroups),
+  'create a user in a group': {
+    requires: 'manage-users',
+    check: 'requireGrantableGroups',
+    grants: (state, { group }) =>
+      getRolePermissions(state, [...listRolesOfNewUsers(state), ...listRolesOfGroups(state, [group])]),
+    perform: (state, { group, newName }) => addUser(state, newName, { groups: [group] }),
+  },
+  'create a user': {
+    requires: 'manage-users',
+    check: 'requireGrantableDefaults',
+    grants: (state) => getRolePermissions(state, listRolesOfNewUsers(state)),
+    perform: (state, { newName }) => addUser(state, newName),
+  },
+  'set a password': takesOverUser('manage-users', 'requireControlOfUsers'),
+  'change an email address': takesOverUser('manage-users', 'requireControlOfUsers'),
+  'link a federated identity': {
+    ...takesOverUser('manage-users', 'requireControlOfUsers'),
+    isPossible: ({ users, linkedUsers }, { user }) => users.get(user)!.account === undefined && !linkedUsers.has(user),
+    perform: ({ linkedUsers, controlledUsers }, { user }) => {
+      linkedUsers.add(user)
+      controlledUsers.add(user)
+    },
+  },
+  'impersonate a user': takesOverUser('impersonation', 'requireControlOfUsers'),
+  'regenerate a client secret': editsClient(takesOverClient('manage-clients')),
+  'read a client secret': takesOverClient('view-clients'),
+  'add a scope mapping to a client': editsClient(
+    grantsRole('manage-clients', ({ clients }, { client }) => clients.get(client)!.scope),
   ),
-  'put a role into a client scope': given(
+  'add a scope mapping to a client scope': grantsRole(
     'manage-clients',
     ({ clientScopes }, { clientScope }) => clientScopes.get(clientScope)!.scope,
   ),
-  'give a client a client scope': editing({
-    needs: 'manage-clients',
-    check: 'demandClientScopes',
-    applies: ({ clients }, { client, clientScope }) => !clients.get(client)!.scopes.has(clientScope),
-    gives: (state, { clientScope }) => {
-      const { scope, mapped } = state.clientScopes.get(clientScope)!
-      return powerOfRoles(state, [...scope, ...mapped])
+  'add a client scope to a client': editsClient({
+    requires: 'manage-clients',
+    check: 'requireGrantableClientScopes',
+    isPossible: ({ clients }, { client, clientScope }) => !clients.get(client)!.clientScopes.has(clientScope),
+    grants: (state, { clientScope }) => {
+      const { scope, mapperRoles } = state.clientScopes.get(clientScope)!
+      return getRolePermissions(state, [...scope, ...mapperRoles])
     },
-    perform: ({ clients }, { client, clientScope }) => clients.get(client)!.scopes.add(clientScope),
+    perform: ({ clients }, { client, clientScope }) => clients.get(client)!.clientScopes.add(clientScope),
   }),
-  'let a client show all roles': editing({
-    needs: 'manage-clients',
-    check: 'demandAnybody',
-    applies: ({ clients }, { client }) => !clients.get(client)!.full,
-    gives: (state) => powerOfRoles(state, ofAnybody(state)),
+  'allow the full scope for a client': editsClient({
+    requires: 'manage-clients',
+    check: 'requireControlOfAllUsers',
+    isPossible: ({ clients }, { client }) => !clients.get(client)!.fullScopeAllowed,
+    grants: (state) => getRolePermissions(state, listRolesOfAllUsers(state)),
     perform: ({ clients }, { client }) => {
-      clients.get(client)!.full = true
+      clients.get(client)!.fullScopeAllowed = true
     },
   }),
-  'let a client put a role into tokens': editing(
-    given('manage-clients', ({ clients }, { client }) => clients.get(client)!.mapped, 'demandNamed'),
+  'add a role mapper to a client': editsClient(
+    grantsRole(
+      'manage-clients',
+      ({ clients }, { client }) => clients.get(client)!.mapperRoles,
+      'requireGrantableNames',
+    ),
   ),
-  'let a client scope put a role into tokens': given(
+  'add a role mapper to a client scope': grantsRole(
     'manage-clients',
-    ({ clientScopes }, { clientScope }) => clientScopes.get(clientScope)!.mapped,
-    'demandNamed',
+    ({ clientScopes }, { clientScope }) => clientScopes.get(clientScope)!.mapperRoles,
+    'requireGrantableNames',
   ),
-  'let a provider give a role': given(
+  'add a role mapper to an identity provider': grantsRole(
     'manage-identity-providers',
     ({ users }) => users.get(VISITOR)!.roles,
-    'demandNamed',
+    'requireGrantableNames',
   ),
-  'let a provider let people join a group': joined(
+  'add a group mapper to an identity provider': addsToGroup(
     'manage-identity-providers',
     ({ users }) => users.get(VISITOR)!.groups,
-    'demandNamed',
+    'requireGrantableNames',
   ),
-  'say who vouches for people': {
-    needs: 'manage-identity-providers',
-    check: 'demandProviders',
-    gives: (state) => powerOfRoles(state, ofUsers(state, state.linked)),
-    perform: ({ linked, people }) => {
-      for (const user of linked) people.add(user)
+  'change an identity provider': {
+    requires: 'manage-identity-providers',
+    check: 'requireControlOfIdentityProviders',
+    grants: (state) => getRolePermissions(state, listRolesOfUsers(state, state.linkedUsers)),
+    perform: ({ linkedUsers, controlledUsers }) => {
+      for (const user of linkedUsers) controlledUsers.add(user)
     },
   },
-  'say how people log in': asAnybody,
-  'bind a registration flow': asAnybody,
-  'change the text of an email with a link': asAnybody,
-  'delete an authenticator config': without('config'),
-  'delete a step of a flow': without('step'),
-  'delete a flow': without('flow'),
-  'disable a required action': without('action'),
-  'delete a user and create another': recreatedUser,
-  'delete a group and create another': stillAllowed(recreatedGroup, 'manage-users'),
-  'delete a role and create another': stillAllowed(recreatedRole, 'manage-realm'),
-  'delete a client and create another': stillAllowed(recreatedClient, 'manage-clients'),
-  'create a group after a deletion': afterDeletion(recreatedGroup),
-  'create a role after a deletion': afterDeletion(unconditionedRole),
-  'create a client after a deletion': afterDeletion(recreatedClient),
+  'bind a browser flow': takesOverAllUsers,
+  'bind a registration flow': takesOverAllUsers,
+  'change the text of an email with a link': takesOverAllUsers,
+  'delete an authenticator config': removesSetting('config'),
+  'delete a step of a flow': removesSetting('step'),
+  'delete a flow': removesSetting('flow'),
+  'disable a required action': removesSetting('action'),
+  'delete a user and create another': recreatesUser,
+  'delete a group and create another': ifStillPermitted(recreatesGroup, 'manage-users'),
+  'delete a role and create another': ifStillPermitted(recreatesRole, 'manage-realm'),
+  'delete a client and create another': ifStillPermitted(recreatesClient, 'manage-clients'),
+  'create a group after a deletion': afterDeletionByAdmin(recreatesGroup),
+  'create a role after a deletion': afterDeletionByAdmin(createsRole),
+  'create a client after a deletion': afterDeletionByAdmin(recreatesClient),
   'overwrite a user by partial import': {
-    ...recreatedUser,
-    needs: ['manage-realm', 'manage-users'],
-    check: 'demandUsers',
+    ...recreatesUser,
+    requires: ['manage-realm', 'manage-users'],
+    check: 'requireControlOfUsers',
     grantsNothing: true,
-    gives: (state, { user }) => powerOfRoles(state, ofUser(state, user)),
+    grants: (state, { user }) => getRolePermissions(state, listRolesOfUser(state, user)),
   },
   'overwrite a client by partial import': {
-    ...recreatedClient,
-    needs: ['manage-realm', 'manage-clients'],
-    check: 'demandClients',
-    gives: (state, { client }) => {
-      const account = accountOf(state.users, client)
-      return powerOfRoles(state, [...rolesOf(state, client), ...(account === undefined ? [] : ofUser(state, account))])
+    ...recreatesClient,
+    requires: ['manage-realm', 'manage-clients'],
+    check: 'requireControlOfClients',
+    grants: (state, { client }) => {
+      const account = findServiceAccount(state.users, client)
+      const accountRoles = account === undefined ? [] : listRolesOfUser(state, account)
+      return getRolePermissions(state, [...listClientRoles(state, client), ...accountRoles])
     },
   },
   'apply the source again': {
     check: 'approval',
-    // What moved is another story: the source would correct that.
-    applies: ({ groups, declared }) =>
+    // The source would move a declared group back, which is not modelled.
+    isPossible: ({ groups, declared }) =>
       [...declared.groups.keys()].every((name) => groups.get(name)!.parent === undefined),
     perform: ({ roles, groups, users, declared }, _, { guarded }) => {
-      // Nobody can remove a declared role but by recreating an object: then the plan waits for an approval.
+      // Declared roles can only be lost by recreating an object, and then the plan needs an approval.
       if (guarded) return
-      for (const [key, parts] of declared.roles) {
+      for (const [key, composites] of declared.roles) {
         const [name = '', client = null] = key.split('/').reverse()
-        if (!roles.has(key)) roles.set(key, { client, name, parts: new Set() })
-        for (const part of parts) roles.get(key)!.parts.add(part)
+        if (!roles.has(key)) roles.set(key, { client, name, composites: new Set() })
+        for (const composite of composites) roles.get(key)!.composites.add(composite)
       }
-      for (const [name, held] of declared.groups) for (const role of held) groups.get(name)!.roles.add(role)
-      for (const [name, held] of declared.users) for (const role of held) users.get(name)!.roles.add(role)
+      for (const [name, declaredRoles] of declared.groups)
+        for (const role of declaredRoles) groups.get(name)!.roles.add(role)
+      for (const [name, declaredRoles] of declared.users)
+        for (const role of declaredRoles) users.get(name)!.roles.add(role)
     },
   },
-  // Tokens of users name their session, and with it their user.
-  'write the subject of tokens by a mapper': written(
+  // Tokens of users contain their session, and thereby the user.
+  'write the subject of tokens with a mapper': writesClaim(
     'sub',
     ({ user }) => user,
-    ({ users }, { client }) => accountOf(users, client) !== undefined,
+    ({ users }, { client }) => findServiceAccount(users, client) !== undefined,
   ),
-  'write the client of tokens by a mapper': written('azp', () => LOGIN),
+  'write the client of tokens with a mapper': writesClaim('azp', () => LOGIN),
   'create an application': {
-    needs: 'manage-clients',
+    requires: 'manage-clients',
     check: 'limit of clients',
-    perform: ({ clients, applications }, { fresh }, { by, guarded }) => {
-      const client = `${CREATED}${fresh}`
-      clients.set(client, newClient(true))
-      if (guarded) edit(clients.get(client)!, by)
-      applications.add(client)
+    perform: ({ clients, applications }, { newName }, { by, guarded }) => {
+      const clientId = `${CREATED}${newName}`
+      const client = createClient({ fullScopeAllowed: true })
+      clients.set(clientId, client)
+      if (guarded) recordEditor(client, by)
+      applications.add(clientId)
     },
   },
-  'import a role with a title': {
-    needs: ['manage-realm', 'manage-clients'],
-    check: 'demandTitles',
+  'import a missing admin role': {
+    requires: ['manage-realm', 'manage-clients'],
+    check: 'requireGrantableRoleNames',
     grantsNothing: true,
-    applies: ({ roles }, { title }) => !roles.has(keyOf({ client: MANAGEMENT, name: title })),
-    gives: (_, { title }) => toAdminPermissions(REALM, [{ client: MANAGEMENT, name: title }]),
-    perform: ({ roles }, { title }) => {
-      roles.set(keyOf({ client: MANAGEMENT, name: title }), { client: MANAGEMENT, name: title, parts: new Set() })
+    isPossible: ({ roles }, { missingRole }) => !roles.has(toRoleKey({ client: MANAGEMENT, name: missingRole })),
+    grants: (_, { missingRole }) => toAdminPermissions(REALM, [{ client: MANAGEMENT, name: missingRole }]),
+    perform: ({ roles }, { missingRole }) => {
+      const role = { client: MANAGEMENT, name: missingRole }
+      roles.set(toRoleKey(role), { ...role, composites: new Set() })
     },
   },
 } satisfies Record<string, Operation>
@@ -452,61 +481,78 @@ export const operations = {
 /** The name of an operation. */
 export type OperationName = keyof typeof operations
 
-/** The operations by which administrators would get more, if nothing kept them from it. */
-export const growing = (Object.keys(operations) as OperationName[]).filter((name) => {
+/** The names of all operations. */
+export const operationNames = Object.keys(operations).filter((name) => isOperationName(name))
+
+/** Whether there is an operation with this name. */
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(operations, name)
+}
+
+/** The operations by which administrators would gain permissions if nothing prevented it. */
+export const escalations = operationNames.filter((name) => {
   const { check, grantsNothing }: Operation = operations[name]
   return check !== undefined && !grantsNothing
 })
 
-const guards = ['verification of tokens', 'limit of clients', 'approval']
-
-/** Where the server refuses the operation to who is weaker; undefined where it is kept harmless in another way. */
-export function checkOf(name: OperationName): Check | undefined {
+/** Returns the check by which the server refuses the operation; undefined if it is harmless for another reason. */
+export function findCheck(name: OperationName): Check | undefined {
   const { check }: Operation = operations[name]
-  return check === undefined || guards.includes(check) ? undefined : (check as Check)
+  return check === undefined || isGuard(check) ? undefined : check
 }
 
-/** Makes a user as everybody new is; `account`: the client whose account it is. */
-function make(
-  { users, people, defaultGroups }: State,
+function isGuard(check: Check | Guard): check is Guard {
+  return check === 'verification of tokens' || check === 'limit of clients' || check === 'approval'
+}
+
+/** Adds a user with the default role and groups; `account`: the client whose service account the user is. */
+function addUser(
+  { users, controlledUsers, defaultGroups }: ModelState,
   name: string,
-  groups: readonly string[] = [],
-  account?: string,
+  { groups = [], account }: { readonly groups?: readonly string[]; readonly account?: string } = {},
 ): void {
-  const more = account === undefined ? {} : { account }
-  users.set(name, { roles: new Set([DEFAULT]), groups: new Set([...groups, ...defaultGroups]), ...more })
-  people.add(name)
+  users.set(name, {
+    roles: new Set([DEFAULT_ROLE]),
+    groups: new Set([...groups, ...defaultGroups]),
+    ...(account !== undefined && { account }),
+  })
+  controlledUsers.add(name)
 }
 
-/** Whether the role is none of those that administer the realm: these nobody changes over REST. */
-const isOrdinary = ({ roles }: State, key: string): boolean => roles.get(key)!.client !== MANAGEMENT
+/** Whether the role is not an admin role: REST does not change these. */
+const isChangeable = ({ roles }: ModelState, key: string): boolean => roles.get(key)!.client !== MANAGEMENT
 
-/** The roles of a client itself. */
-const rolesOf = ({ roles }: State, client: string): string[] =>
+/** Returns the roles of a client. */
+const listClientRoles = ({ roles }: ModelState, client: string): string[] =>
   [...roles].flatMap(([key, role]) => (role.client === client ? [key] : []))
 
-const newClient = (full: boolean): Client => ({
-  ...{ full, scope: new Set(), mapped: new Set(), scopes: new Set(), written: {}, believed: {} },
+const createClient = ({ fullScopeAllowed }: Pick<ModelClient, 'fullScopeAllowed'>): ModelClient => ({
+  fullScopeAllowed,
+  scope: new Set(),
+  mapperRoles: new Set(),
+  clientScopes: new Set(),
+  claims: {},
+  trustedClaims: {},
 })
 
-/** Deletes a role, wherever it is granted. Mappers go on naming it. */
-function forget({ roles, groups, users, clients, clientScopes }: State, key: string): void {
+/** Deletes a role and all its grants. Mappers still name it. */
+function deleteRole({ roles, groups, users, clients, clientScopes }: ModelState, key: string): void {
   roles.delete(key)
-  for (const { parts } of roles.values()) parts.delete(key)
+  for (const { composites } of roles.values()) composites.delete(key)
   for (const holder of [...groups.values(), ...users.values()]) holder.roles.delete(key)
   for (const { scope } of [...clients.values(), ...clientScopes.values()]) scope.delete(key)
 }
 
-function accountOf(users: State['users'], client: string): string | undefined {
+function findServiceAccount(users: ModelState['users'], client: string): string | undefined {
   return [...users].find(([, { account }]) => account === client)?.[0]
 }
 
-/** A group and those below it. */
-const below = (groups: State['groups'], group: string): string[] =>
-  [...groups.keys()].filter((name) => lineOf(groups, name).includes(group))
+/** Returns a group and its descendants. */
+const listSubtree = (groups: ModelState['groups'], group: string): string[] =>
+  [...groups.keys()].filter((name) => listAncestors(groups, name).includes(group))
 
-/** A group and those above it. */
-function lineOf(groups: State['groups'], name: string): string[] {
+/** Returns a group and its ancestors. */
+function listAncestors(groups: ModelState['groups'], name: string): string[] {
   const { parent } = groups.get(name)!
-  return [name, ...(parent === undefined ? [] : lineOf(groups, parent))]
+  return [name, ...(parent === undefined ? [] : listAncestors(groups, parent))]
 }

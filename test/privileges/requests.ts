@@ -1,53 +1,59 @@
-// The operations of the miniature as requests to the running server.
-import type { AdminRole } from '../../src/kinds/admin-roles.ts'
-import { FLOW, inMappers, mapperOf, person, provider, SETTINGS, sourceOf } from './document.ts'
+// The operations of the model as requests to the server.
+import { type AdminRole, adminRoles } from '../../src/kinds/admin-roles.ts'
+import { CREATED, LOGIN, MANAGEMENT, type ModelRole, type ModelState, PROVIDER } from './model-state.ts'
 import type { OperationName, Target } from './operations.ts'
-import { CREATED, LOGIN, MANAGEMENT, PROVIDER, type State } from './state.ts'
-import type { World } from './world.ts'
+import {
+  createProviderConfig,
+  createRoleMapper,
+  createUser,
+  FLOW,
+  SETTINGS,
+  toMapperRole,
+  toSource,
+} from './realm-document.ts'
+import type { AdminRequest, TestRealm } from './test-realm.ts'
 
-/** A request: below the address of the realm. */
-type Request = readonly [method: string, path: string, body?: unknown]
-
-/** What there is to know of the moment. */
-interface Moment {
-  readonly world: World
+/** The objects of an operation on the server. */
+interface RequestInput {
+  readonly realm: TestRealm
   readonly target: Target
-  readonly state: State
-  /** A name that nothing has. */
-  readonly fresh: string
+  readonly state: ModelState
+  /** A name that no object has. */
+  readonly unusedName: string
 }
 
-const user = ({ world, target }: Moment): string => `users/${world.id('user', target.user)}`
-const group = ({ world, target }: Moment): string => world.id('group', target.group)
-const client = ({ world, target }: Moment): string => `clients/${world.id('client', target.client)}`
-const clientScope = ({ world, target }: Moment): string =>
-  `client-scopes/${world.id('clientScope', target.clientScope)}`
+const toUserPath = ({ realm, target }: RequestInput): string => `users/${realm.getId('user', target.user)}`
+const getGroupId = ({ realm, target }: RequestInput): string => realm.getId('group', target.group)
+const toClientPath = ({ realm, target }: RequestInput): string => `clients/${realm.getId('client', target.client)}`
+const toClientScopePath = ({ realm, target }: RequestInput): string =>
+  `client-scopes/${realm.getId('clientScope', target.clientScope)}`
 
-const roleOf = ({ target, state }: Moment) => state.roles.get(target.role)!
+const getRole = ({ target, state }: RequestInput): ModelRole => state.roles.get(target.role)!
 
-/** Where in a set of roles the role belongs. */
-function among(moment: Moment): string {
-  const { client } = roleOf(moment)
-  return client === null ? 'realm' : `clients/${moment.world.id('client', client)}`
+/** Returns the path of the role set that contains the role, below role mappings or scope mappings. */
+function toRoleSetPath(input: RequestInput): string {
+  const { client } = getRole(input)
+  return client === null ? 'realm' : `clients/${input.realm.getId('client', client)}`
 }
-const role = ({ world, target }: Moment): object[] => [{ id: world.id('role', target.role) }]
 
-/** The path of the group. */
-function pathOf({ target, state }: Moment): string {
+const toRoleList = ({ realm, target }: RequestInput): object[] => [{ id: realm.getId('role', target.role) }]
+
+function toGroupPath({ target, state }: RequestInput): string {
   const { parent } = state.groups.get(target.group)!
   return `/${parent === undefined ? '' : `${parent}/`}${target.group}`
 }
 
-function mapper(moment: Moment, owner: string): Request {
-  return ['POST', `${owner}/protocol-mappers/models`, mapperOf(moment.fresh, roleOf(moment))]
+/** Adds a mapper to a client or client scope that adds the role to tokens. */
+function toMapperRequest(input: RequestInput, owner: string): AdminRequest {
+  return ['POST', `${owner}/protocol-mappers/models`, createRoleMapper(input.unusedName, getRole(input))]
 }
 
-function providerMapper({ fresh }: Moment, type: string, config: object): Request {
+function toProviderMapperRequest({ unusedName }: RequestInput, type: string, config: object): AdminRequest {
   return [
     'POST',
     `identity-provider/instances/${PROVIDER}/mappers`,
     {
-      name: fresh,
+      name: unusedName,
       identityProviderAlias: PROVIDER,
       identityProviderMapper: type,
       config: { syncMode: 'FORCE', ...config },
@@ -55,152 +61,211 @@ function providerMapper({ fresh }: Moment, type: string, config: object): Reques
   ]
 }
 
-function claimMapper({ fresh }: Moment, owner: string, claim: string, value: string): Request {
+/** Adds a mapper to a client that writes a claim. */
+function toClaimMapperRequest(
+  input: RequestInput,
+  { claim, value }: { readonly claim: string; readonly value: string },
+): AdminRequest {
   const config = {
-    ...{ 'claim.name': claim, 'claim.value': value, 'jsonType.label': 'String' },
-    ...{ 'access.token.claim': 'true', 'id.token.claim': 'true', 'introspection.token.claim': 'true' },
+    'claim.name': claim,
+    'claim.value': value,
+    'jsonType.label': 'String',
+    'access.token.claim': 'true',
+    'id.token.claim': 'true',
+    'introspection.token.claim': 'true',
   }
-  const mapper = { name: fresh, protocol: 'openid-connect', protocolMapper: 'oidc-hardcoded-claim-mapper', config }
-  return ['POST', `${owner}/protocol-mappers/models`, mapper]
+  const protocolMapper = 'oidc-hardcoded-claim-mapper'
+  const mapper = { name: input.unusedName, protocol: 'openid-connect', protocolMapper, config }
+  return ['POST', `${toClientPath(input)}/protocol-mappers/models`, mapper]
 }
 
-/** A client whose secret is its name. */
-function newClient({ state, target: { client } }: Moment): object {
-  const serviceAccountsEnabled = [...state.users.values()].some(({ account }) => account === client)
+/** Returns a client whose secret is its name, with a service account if the client had one. */
+function toNewClient({ state, target: { client } }: RequestInput): object {
   return {
-    ...{ clientId: client, secret: client, directAccessGrantsEnabled: true, fullScopeAllowed: false },
-    ...{ serviceAccountsEnabled, defaultClientScopes: ['roles'] },
+    clientId: client,
+    secret: client,
+    directAccessGrantsEnabled: true,
+    fullScopeAllowed: false,
+    serviceAccountsEnabled: [...state.users.values()].some(({ account }) => account === client),
+    defaultClientScopes: ['roles'],
   }
 }
 
-const newUserAgain = (at: Moment): Request => ['POST', 'users', person(at.target.user)]
-const newGroupAgain = (at: Moment): Request => ['POST', 'groups', { name: at.target.group }]
-const newRoleAgain = (at: Moment): Request => ['POST', 'roles', { name: at.target.role }]
-const newClientAgain = (at: Moment): Request => ['POST', 'clients', newClient(at)]
+const createUserAgain = ({ target }: RequestInput): AdminRequest => ['POST', 'users', createUser(target.user)]
+const createGroupAgain = ({ target }: RequestInput): AdminRequest => ['POST', 'groups', { name: target.group }]
+const createRoleAgain = ({ target }: RequestInput): AdminRequest => ['POST', 'roles', { name: target.role }]
+const createClientAgain = (input: RequestInput): AdminRequest => ['POST', 'clients', toNewClient(input)]
 
-const deletion = {
-  user: (at: Moment): Request => ['DELETE', user(at)],
-  group: (at: Moment): Request => ['DELETE', `groups/${group(at)}`],
-  role: (at: Moment): Request => ['DELETE', `roles-by-id/${at.world.id('role', at.target.role)}`],
-  client: (at: Moment): Request => ['DELETE', client(at)],
+const deletions = new Map<string, (input: RequestInput) => AdminRequest>([
+  ['user', (input) => ['DELETE', toUserPath(input)]],
+  ['group', (input) => ['DELETE', `groups/${getGroupId(input)}`]],
+  ['role', ({ realm, target }) => ['DELETE', `roles-by-id/${realm.getId('role', target.role)}`]],
+  ['client', (input) => ['DELETE', toClientPath(input)]],
+])
+
+/** The deletion of an object before another one with its name is created, by the caller or by an administrator with all permissions. */
+interface Deletion {
+  readonly toRequest: (input: RequestInput) => AdminRequest
+  readonly isByCaller: boolean
 }
 
-/** The deletion before an object of the same name is created, and whether the caller does it or somebody who can grant everything. */
-export function deletionOf(name: OperationName): { request: (moment: Moment) => Request; own: boolean } | undefined {
-  const [, own, created] =
+/** Returns the deletion that belongs to an operation. */
+export function findDeletion(name: OperationName): Deletion | undefined {
+  const [, deleted, created = ''] =
     /^(?:delete an? (\w+) and create another|create an? (\w+) after a deletion)$/.exec(name) ?? []
-  const kind = (own ?? created) as keyof typeof deletion | undefined
-  return kind && { request: deletion[kind], own: own !== undefined }
+  const toRequest = deletions.get(deleted ?? created)
+  return toRequest && { toRequest, isByCaller: deleted !== undefined }
 }
 
-/** What each operation is on the wire. */
-export const requests: Readonly<Record<OperationName, (moment: Moment) => Request>> = {
-  'give a role to a user': (at) => ['POST', `${user(at)}/role-mappings/${among(at)}`, role(at)],
-  'give a role to a group': (at) => ['POST', `groups/${group(at)}/role-mappings/${among(at)}`, role(at)],
-  'put a role into another': (at) => [
+/** The request of each operation. */
+export const requests: Readonly<Record<OperationName, (input: RequestInput) => AdminRequest>> = {
+  'grant a role to a user': (input) => [
     'POST',
-    `roles-by-id/${at.world.id('role', at.target.whole)}/composites`,
-    role(at),
+    `${toUserPath(input)}/role-mappings/${toRoleSetPath(input)}`,
+    toRoleList(input),
   ],
-  'let a user join a group': (at) => ['PUT', `${user(at)}/groups/${group(at)}`],
-  'move a group into another': (at) => [
+  'grant a role to a group': (input) => [
     'POST',
-    `groups/${group(at)}/children`,
-    { id: at.world.id('group', at.target.moved), name: at.target.moved },
+    `groups/${getGroupId(input)}/role-mappings/${toRoleSetPath(input)}`,
+    toRoleList(input),
   ],
-  'let newcomers join a group': (at) => ['PUT', `default-groups/${group(at)}`],
-  'make a user in a group': (at) => ['POST', 'users', { ...person(at.target.fresh), groups: [pathOf(at)] }],
-  'make a user': (at) => ['POST', 'users', person(at.target.fresh)],
-  'set a password': (at) => ['PUT', `${user(at)}/reset-password`, { type: 'password', value: 'pw', temporary: false }],
-  'change a mail address': (at) => [
+  'add a composite role': (input) => [
+    'POST',
+    `roles-by-id/${input.realm.getId('role', input.target.composite)}/composites`,
+    toRoleList(input),
+  ],
+  'add a user to a group': (input) => ['PUT', `${toUserPath(input)}/groups/${getGroupId(input)}`],
+  'move a group below another': (input) => [
+    'POST',
+    `groups/${getGroupId(input)}/children`,
+    { id: input.realm.getId('group', input.target.movedGroup), name: input.target.movedGroup },
+  ],
+  'add a default group': (input) => ['PUT', `default-groups/${getGroupId(input)}`],
+  'create a user in a group': (input) => [
+    'POST',
+    'users',
+    { ...createUser(input.target.newName), groups: [toGroupPath(input)] },
+  ],
+  'create a user': (input) => ['POST', 'users', createUser(input.target.newName)],
+  'set a password': (input) => [
     'PUT',
-    user(at),
-    { ...person(at.target.user), email: `${at.fresh}@example.org`, credentials: undefined },
+    `${toUserPath(input)}/reset-password`,
+    { type: 'password', value: 'pw', temporary: false },
   ],
-  'link an account elsewhere': (at) => [
-    'POST',
-    `${user(at)}/federated-identity/${PROVIDER}`,
-    { userId: at.fresh, userName: at.fresh },
-  ],
-  'act in place of a user': (at) => ['POST', `${user(at)}/impersonation`],
-  'make a new secret': (at) => ['POST', `${client(at)}/client-secret`],
-  'read a secret': (at) => ['GET', `${client(at)}/client-secret`],
-  'put a role into the scope of a client': (at) => ['POST', `${client(at)}/scope-mappings/${among(at)}`, role(at)],
-  'put a role into a client scope': (at) => ['POST', `${clientScope(at)}/scope-mappings/${among(at)}`, role(at)],
-  'give a client a client scope': (at) => [
+  'change an email address': (input) => [
     'PUT',
-    `${client(at)}/default-client-scopes/${at.world.id('clientScope', at.target.clientScope)}`,
+    toUserPath(input),
+    { ...createUser(input.target.user), email: `${input.unusedName}@example.org`, credentials: undefined },
   ],
-  'let a client show all roles': (at) => ['PUT', client(at), { clientId: at.target.client, fullScopeAllowed: true }],
-  'let a client put a role into tokens': (at) => mapper(at, client(at)),
-  'let a client scope put a role into tokens': (at) => mapper(at, clientScope(at)),
-  'let a provider give a role': (at) =>
-    providerMapper(at, 'oidc-hardcoded-role-idp-mapper', { role: inMappers(roleOf(at)) }),
-  'let a provider let people join a group': (at) =>
-    providerMapper(at, 'oidc-hardcoded-group-idp-mapper', { group: pathOf(at) }),
-  'say who vouches for people': (at) => [
+  'link a federated identity': (input) => [
+    'POST',
+    `${toUserPath(input)}/federated-identity/${PROVIDER}`,
+    { userId: input.unusedName, userName: input.unusedName },
+  ],
+  'impersonate a user': (input) => ['POST', `${toUserPath(input)}/impersonation`],
+  'regenerate a client secret': (input) => ['POST', `${toClientPath(input)}/client-secret`],
+  'read a client secret': (input) => ['GET', `${toClientPath(input)}/client-secret`],
+  'add a scope mapping to a client': (input) => [
+    'POST',
+    `${toClientPath(input)}/scope-mappings/${toRoleSetPath(input)}`,
+    toRoleList(input),
+  ],
+  'add a scope mapping to a client scope': (input) => [
+    'POST',
+    `${toClientScopePath(input)}/scope-mappings/${toRoleSetPath(input)}`,
+    toRoleList(input),
+  ],
+  'add a client scope to a client': (input) => [
+    'PUT',
+    `${toClientPath(input)}/default-client-scopes/${input.realm.getId('clientScope', input.target.clientScope)}`,
+  ],
+  'allow the full scope for a client': (input) => [
+    'PUT',
+    toClientPath(input),
+    { clientId: input.target.client, fullScopeAllowed: true },
+  ],
+  'add a role mapper to a client': (input) => toMapperRequest(input, toClientPath(input)),
+  'add a role mapper to a client scope': (input) => toMapperRequest(input, toClientScopePath(input)),
+  'add a role mapper to an identity provider': (input) =>
+    toProviderMapperRequest(input, 'oidc-hardcoded-role-idp-mapper', { role: toMapperRole(getRole(input)) }),
+  'add a group mapper to an identity provider': (input) =>
+    toProviderMapperRequest(input, 'oidc-hardcoded-group-idp-mapper', { group: toGroupPath(input) }),
+  'change an identity provider': (input) => [
     'PUT',
     `identity-provider/instances/${PROVIDER}`,
-    { alias: PROVIDER, providerId: 'oidc', enabled: true, config: provider(at.fresh) },
+    { alias: PROVIDER, providerId: 'oidc', enabled: true, config: createProviderConfig(input.unusedName) },
   ],
-  'say how people log in': () => ['PUT', '', { browserFlow: FLOW }],
+  'bind a browser flow': () => ['PUT', '', { browserFlow: FLOW }],
   'bind a registration flow': () => ['PUT', '', { registrationFlow: FLOW }],
-  'change the text of an email with a link': ({ fresh }) => [
+  'change the text of an email with a link': ({ unusedName }) => [
     'POST',
     'localization/en',
-    { passwordResetBodyHtml: `<img src="https://${fresh}.example.org/?{0}">` },
+    { passwordResetBodyHtml: `<img src="https://${unusedName}.example.org/?{0}">` },
   ],
-  'delete an authenticator config': ({ world }) => ['DELETE', `authentication/config/${world.id('setting', 'config')}`],
-  'delete a step of a flow': ({ world }) => ['DELETE', `authentication/executions/${world.id('setting', 'step')}`],
-  'delete a flow': ({ world }) => ['DELETE', `authentication/flows/${world.id('setting', 'flow')}`],
+  'delete an authenticator config': ({ realm }) => [
+    'DELETE',
+    `authentication/config/${realm.getId('setting', 'config')}`,
+  ],
+  'delete a step of a flow': ({ realm }) => ['DELETE', `authentication/executions/${realm.getId('setting', 'step')}`],
+  'delete a flow': ({ realm }) => ['DELETE', `authentication/flows/${realm.getId('setting', 'flow')}`],
   'disable a required action': () => [
     'PUT',
     `authentication/required-actions/${SETTINGS.action}`,
     { alias: SETTINGS.action, name: SETTINGS.action, providerId: SETTINGS.action, enabled: false },
   ],
-  'delete a user and create another': newUserAgain,
-  'delete a group and create another': newGroupAgain,
-  'delete a role and create another': newRoleAgain,
-  'delete a client and create another': newClientAgain,
-  'create a group after a deletion': newGroupAgain,
-  'create a role after a deletion': newRoleAgain,
-  'create a client after a deletion': newClientAgain,
-  'overwrite a user by partial import': (at) => [
+  'delete a user and create another': createUserAgain,
+  'delete a group and create another': createGroupAgain,
+  'delete a role and create another': createRoleAgain,
+  'delete a client and create another': createClientAgain,
+  'create a group after a deletion': createGroupAgain,
+  'create a role after a deletion': createRoleAgain,
+  'create a client after a deletion': createClientAgain,
+  'overwrite a user by partial import': (input) => [
     'POST',
     'partialImport',
-    { ifResourceExists: 'OVERWRITE', users: [person(at.target.user)] },
+    { ifResourceExists: 'OVERWRITE', users: [createUser(input.target.user)] },
   ],
-  'overwrite a client by partial import': (at) => [
+  'overwrite a client by partial import': (input) => [
     'POST',
     'partialImport',
-    { ifResourceExists: 'OVERWRITE', clients: [newClient(at)] },
+    { ifResourceExists: 'OVERWRITE', clients: [toNewClient(input)] },
   ],
-  'apply the source again': ({ world, fresh, state }) => [
+  'apply the source again': ({ realm, unusedName, state }) => [
     'POST',
     '/regent/v1/apply',
-    sourceOf(world.realm, fresh, state.declared),
+    toSource(realm.name, unusedName, state.declared),
   ],
-  'write the subject of tokens by a mapper': (at) =>
-    claimMapper(at, client(at), 'sub', at.world.id('user', at.target.user)),
-  'write the client of tokens by a mapper': (at) => claimMapper(at, client(at), 'azp', LOGIN),
-  'create an application': ({ target: { fresh } }) => [
+  'write the subject of tokens with a mapper': (input) =>
+    toClaimMapperRequest(input, {
+      claim: 'sub',
+      value: input.realm.getId('user', input.target.user),
+    }),
+  'write the client of tokens with a mapper': (input) => toClaimMapperRequest(input, { claim: 'azp', value: LOGIN }),
+  'create an application': ({ target: { newName } }) => [
     'POST',
     'clients',
-    { clientId: `${CREATED}${fresh}`, secret: `${CREATED}${fresh}`, directAccessGrantsEnabled: true },
+    { clientId: `${CREATED}${newName}`, secret: `${CREATED}${newName}`, directAccessGrantsEnabled: true },
   ],
-  'import a role with a title': ({ target: { title } }) => [
+  'import a missing admin role': ({ target: { missingRole } }) => [
     'POST',
     'partialImport',
-    { roles: { client: { [MANAGEMENT]: [{ name: title }] } } },
+    { roles: { client: { [MANAGEMENT]: [{ name: missingRole }] } } },
   ],
 }
 
-/** What only those can do who have a role, or another that gives as much: it is refused to all others, and changes nothing. */
+/** By admin role, a request that only callers with that role, or a role that contains it, may send. It changes nothing. */
 export const attempts = {
-  'view-users': (world: World): Request => ['GET', `users/${world.id('user', 'boss')}`],
-  'view-clients': (world: World): Request => ['GET', `clients/${world.id('client', 'shop')}`],
-  'manage-users': (): Request => ['POST', 'users', {}],
-  'manage-clients': (): Request => ['POST', 'clients', {}],
-  'manage-realm': (): Request => ['POST', 'roles', {}],
-  'manage-identity-providers': (): Request => ['POST', 'identity-provider/instances', {}],
-} as const satisfies Partial<Record<AdminRole, (world: World) => Request>>
+  'view-users': (realm: TestRealm): AdminRequest => ['GET', `users/${realm.getId('user', 'admin')}`],
+  'view-clients': (realm: TestRealm): AdminRequest => ['GET', `clients/${realm.getId('client', 'shop')}`],
+  'manage-users': (): AdminRequest => ['POST', 'users', {}],
+  'manage-clients': (): AdminRequest => ['POST', 'clients', {}],
+  'manage-realm': (): AdminRequest => ['POST', 'roles', {}],
+  'manage-identity-providers': (): AdminRequest => ['POST', 'identity-provider/instances', {}],
+} as const satisfies Partial<Record<AdminRole, (realm: TestRealm) => AdminRequest>>
+
+/** The roles with attempts. */
+export const attemptRoles = adminRoles.filter((role) => isAttemptRole(role))
+
+function isAttemptRole(role: AdminRole): role is keyof typeof attempts {
+  return Object.hasOwn(attempts, role)
+}

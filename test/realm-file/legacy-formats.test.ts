@@ -1,51 +1,51 @@
-// What earlier versions called otherwise is read as the reference server's import reads it.
+// Legacy formats are read like by Keycloak's import.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const { call, realm } = await testServer()
 
-test('default roles are made where no list states them, and everybody has them', async () => {
+test('default roles that no list declares are created, and all users have them', async () => {
   const name = newName()
   const document = {
     realm: name,
-    defaultRoles: ['stated', 'made', 'offline_access'],
-    roles: { realm: [{ name: 'stated', description: 'Stated' }], client: { shop: [{ name: 'own' }] } },
+    defaultRoles: ['declared', 'made', 'offline_access'],
+    roles: { realm: [{ name: 'declared', description: 'Declared' }], client: { shop: [{ name: 'own' }] } },
     clients: [{ clientId: 'shop', defaultRoles: ['own', 'made'] }],
   }
   const state = createSource([document], name)
   await applySource(service, state)
   const { representation } = await getLiveObject(service, SYSTEM, name, 'role', `default-roles-${name}`)
   expect(representation.composites).toEqual({
-    realm: ['made', 'offline_access', 'stated', 'uma_authorization'],
+    realm: ['declared', 'made', 'offline_access', 'uma_authorization'],
     client: { account: ['manage-account', 'view-profile'], shop: ['made', 'own'] },
   })
-  expect((await getLiveObject(service, SYSTEM, name, 'role', 'stated')).representation.description).toBe('Stated')
+  expect((await getLiveObject(service, SYSTEM, name, 'role', 'declared')).representation.description).toBe('Declared')
   expect(await planText(service, state)).toContain('Nothing to do.')
-  await applySource(service, createSource([{ ...document, defaultRoles: ['stated'] }], name))
+  await applySource(service, createSource([{ ...document, defaultRoles: ['declared'] }], name))
   const { representation: now } = await getLiveObject(service, SYSTEM, name, 'role', `default-roles-${name}`)
-  expect(now.composites).toMatchObject({ realm: ['stated', 'uma_authorization'] })
+  expect(now.composites).toMatchObject({ realm: ['declared', 'uma_authorization'] })
 })
 
-test('a realm that is made over REST has its default roles too; an update says nothing of them', async () => {
+test('a realm created by REST has its default roles too, and an update ignores them', async () => {
   const path = await realm({ defaultRoles: ['member'] })
   expect((await call('GET', `${path}/roles/member`)).status).toBe(200)
   expect((await call('PUT', path, { body: { defaultRoles: ['other'] } })).status).toBe(204)
   expect((await call('GET', `${path}/roles/other`)).status).toBe(404)
 })
 
-test('a default role that is no name is refused with its place', async () => {
+test('a default role that is not a name is refused with its position', async () => {
   const name = newName()
   await expect(applySource(service, createSource([{ realm: name, defaultRoles: 'member' }], name))).rejects.toThrow(
-    /-1\.yaml:2:1: defaultRoles must be a list of names of roles, not a text|defaultRoles must be a list/,
+    /-1\.yaml:2:1: defaultRoles must be a list of names of roles, not a string|defaultRoles must be a list/,
   )
 })
 
-test('a client template is a client scope', async () => {
+test('a client template is read as a client scope', async () => {
   const name = newName()
   const clientTemplates = [
     { name: 'shared', protocol: 'openid-connect', fullScopeAllowed: true, attributes: { a: 'b' } },
@@ -55,7 +55,7 @@ test('a client template is a client scope', async () => {
   expect(representation).toMatchObject({ protocol: 'openid-connect', attributes: { a: 'b' } })
 })
 
-test('what people must do is read in small letters too, where it comes with every server', async () => {
+test('built-in required actions of users are accepted in lower case', async () => {
   const name = newName()
   const document = { realm: name, users: [{ username: 'ann', requiredActions: ['terms_and_conditions', 'own_one'] }] }
   await applySource(service, createSource([document], name))
@@ -63,19 +63,19 @@ test('what people must do is read in small letters too, where it comes with ever
   expect(representation.requiredActions).toEqual(['TERMS_AND_CONDITIONS', 'own_one'])
 })
 
-test('a client of a new realm that says nothing of it sends people back after log-out as after log-in', async () => {
-  const stated = { clientId: 'stated', attributes: { 'post.logout.redirect.uris': 'https://out.example.org' } }
-  const path = await realm({ clients: [{ clientId: 'silent' }, stated] })
-  const shown = async (clientId: string) =>
+test('a client of a new realm uses its redirect URIs also for logout by default', async () => {
+  const declared = { clientId: 'declared', attributes: { 'post.logout.redirect.uris': 'https://out.example.org' } }
+  const path = await realm({ clients: [{ clientId: 'silent' }, declared] })
+  const readLogoutUris = async (clientId: string) =>
     (await call('GET', `${path}/clients?clientId=${clientId}`)).body[0].attributes['post.logout.redirect.uris']
-  expect([await shown('silent'), await shown('stated')]).toEqual(['+', 'https://out.example.org'])
+  expect([await readLogoutUris('silent'), await readLogoutUris('declared')]).toEqual(['+', 'https://out.example.org'])
 })
 
-test('the template of a client is one of its client scopes, unless it states which it has', async () => {
+test('the template of a client is one of its client scopes, unless it declares client scopes', async () => {
   const name = newName()
   const clients = [
     { clientId: 'plain', clientTemplate: 'my own' },
-    { clientId: 'stating', clientTemplate: 'my own', defaultClientScopes: ['email'] },
+    { clientId: 'declaring', clientTemplate: 'my own', defaultClientScopes: ['email'] },
     { clientId: 'other', clientTemplate: 'my own', protocol: 'saml' },
   ]
   const state = createSource(
@@ -86,12 +86,12 @@ test('the template of a client is one of its client scopes, unless it states whi
   const scopesOf = async (client: string) =>
     (await getLiveObject(service, SYSTEM, name, 'client', client)).representation.defaultClientScopes
   expect(await scopesOf('plain')).toEqual(['acr', 'basic', 'email', 'my_own', 'profile', 'roles', 'web-origins'])
-  expect(await scopesOf('stating')).toEqual(['email'])
+  expect(await scopesOf('declaring')).toEqual(['email'])
   expect(await scopesOf('other')).not.toContain('my_own')
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
-test('roles of applications are those of clients, where a person states none', async () => {
+test('application roles of a user are client roles if the user declares none', async () => {
   const name = newName()
   const users = [
     { username: 'ann', applicationRoles: { shop: ['buyer'] } },

@@ -1,8 +1,8 @@
-// What is written of a realm that another server gives, where that server has what documents cannot say.
+// The document for a realm of another server, whose fields documents may not have.
 import { expect, test } from 'vitest'
 import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 
-test('of authenticator configs of one alias the first is kept, and the others are told', () => {
+test('the first of several authenticator configs with one alias is used, with a warning for each other', () => {
   const config = (value: string) => ({ alias: 'review', config: { 'update.profile.on.first.login': value } })
   const other = { alias: 'other', config: { defaultProvider: 'x' } }
   const read = (...authenticatorConfig: object[]) =>
@@ -12,19 +12,19 @@ test('of authenticator configs of one alias the first is kept, and the others ar
     )
   expect(read(config('on'), other, config('off'))).toMatchObject({
     document: { realm: 'shop', enabled: true, authenticatorConfig: [other, config('on')] },
-    notices: ['authenticator config review is declared again: the first is used, this one is ignored'],
+    warnings: ['authenticator config review is declared again: the first is used, this one is ignored'],
   })
 })
 
-test('fields that Regent does not know are told and left out, and what looks like a variable stays what it is', () => {
-  const { document, warnings: notices } = migrateRealm('https://old.example.org', {
+test('unknown fields are left out with a warning, and texts that look like variables are escaped', () => {
+  const { document, warnings } = migrateRealm('https://old.example.org', {
     realm: 'shop',
     enabled: true,
     displayName: '$(env:HOME)',
     ofTomorrow: true,
   })
   expect(document).toMatchObject({ realm: 'shop', enabled: true, displayName: '$$(env:HOME)' })
-  // Nor is a setting taken for none that an earlier version does not have.
+  // A setting that an earlier version does not have keeps its default.
   expect(document).not.toHaveProperty('bruteForceStrategy')
-  expect(notices).toEqual([expect.stringContaining('ofTomorrow')])
+  expect(warnings).toEqual([expect.stringContaining('ofTomorrow')])
 })

@@ -26,7 +26,7 @@ const options: VariableOptions = { env, readFile, isAllowed: () => true }
 
 const read = (text: string, changed: Partial<VariableOptions> = {}) =>
   substituteVariables(parseDocuments('realm.yaml', text)[0]!, { ...options, ...changed })
-/** What a text becomes. */
+/** Returns the substituted text. */
 const result = (text: string, changed: Partial<VariableOptions> = {}) =>
   (read(JSON.stringify({ text }), changed).value as { text: string }).text
 const refusal = (text: string, changed: Partial<VariableOptions> = {}): DocumentError => {
@@ -60,42 +60,42 @@ describe('variables', () => {
     expect(result(text)).toBe(expected)
   })
 
-  test('a file loses one line break at its end, whichever it is', () => {
+  test('one line break at the end of a file is removed', () => {
     expect(result('$(file:/run/windows)')).toBe('x')
     expect(result('$(file:/run/lines)')).toBe('a\nb\n')
   })
 
-  test('a value is taken as it is, whatever it holds', () => {
+  test('variables in values are not replaced', () => {
     expect(result('$(env:RAW)')).toBe('$(env:HOST) {"a": [')
   })
 
-  test('a default that is not needed is not looked at', () => {
+  test('a default that is not needed is not evaluated', () => {
     expect(result('$(env:HOST:-$(env:NOWHERE))')).toBe('example.com')
   })
 
-  test('an unquoted variable works where YAML and JSON want another type', () => {
+  test('an unquoted variable works in place of another type', () => {
     expect(read('{"port": $(env:PORT), "hosts": [$(env:HOST), $(env:PORT:-x)]}').value).toEqual({
       port: '8443',
       hosts: ['example.com', '8443'],
     })
   })
 
-  test('keys are left alone', () => {
+  test('keys are not changed', () => {
     expect(read('"$(env:HOST)": { a: $(env:HOST) }').value).toEqual({ '$(env:HOST)': { a: 'example.com' } })
   })
 
-  test('names of the prototype are no variables', () => {
+  test('names of the prototype are not variables', () => {
     expect(complaint('$(env:constructor)')).toContain('is not set')
   })
 
-  test('a key called __proto__ stays an ordinary key', () => {
+  test('the key __proto__ stays an ordinary key', () => {
     const { value } = read('{"__proto__": {"a": "$(env:HOST)"}, "b": "$(env:HOST)"}')
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
     expect(JSON.stringify(value)).toBe('{"__proto__":{"a":"example.com"},"b":"example.com"}')
   })
 })
 
-describe('what is no variable', () => {
+describe('texts without variables', () => {
   test.each([
     ['a message key of Keycloak', '${role_admin} $${x} ${env:HOST}', '${role_admin} $${x} ${env:HOST}'],
     ['dollars and parentheses', '$5 (or $ (6)) $', '$5 (or $ (6)) $'],
@@ -108,7 +108,7 @@ describe('what is no variable', () => {
     expect(result(text)).toBe(expected)
   })
 
-  test('an escaped text comes back as it was', () => {
+  test('an escaped text is substituted to the original', () => {
     const pieces = fc.array(fc.constantFrom('$', '(', ')', '$(', '$$(', 'env:HOST', ':-', '${x}', ' '))
     fc.assert(
       fc.property(pieces, (parts) => {
@@ -118,7 +118,7 @@ describe('what is no variable', () => {
     )
   })
 
-  test('a document without variables is not copied, and asks for nothing', () => {
+  test('a document without variables is not copied, and reads no values', () => {
     const document = parseDocuments('realm.yaml', 'realm: shop\nroles: ["${x}"]\n')[0]!
     const allowed = vi.fn(() => true)
     const { value, substituted } = substituteVariables(document, { ...options, isAllowed: allowed })
@@ -127,7 +127,7 @@ describe('what is no variable', () => {
     expect(allowed).not.toHaveBeenCalled()
   })
 
-  test('a document is not changed, and its untouched parts are shared', () => {
+  test('a document is not changed, and its parts without variables are shared', () => {
     const document = parseDocuments('realm.yaml', 'a: { x: $(env:HOST) }\nb: { x: y }\n')[0]!
     const { value } = substituteVariables(document, options)
     expect(document.value).toEqual({ a: { x: '$(env:HOST)' }, b: { x: 'y' } })
@@ -135,8 +135,8 @@ describe('what is no variable', () => {
   })
 })
 
-describe('what is known of the result', () => {
-  test('each text that a variable or its escape has changed is named with how it is written', () => {
+describe('the substituted document', () => {
+  test('each changed text is listed with its source', () => {
     const { substituted } = read('a: x$(env:HOST)\nb: [y, "$(env:NOWHERE:-z)"]\n"c/d": $$(env:HOST)\n')
     expect([...substituted]).toEqual([
       ['/a', 'x$(env:HOST)'],
@@ -145,7 +145,7 @@ describe('what is known of the result', () => {
     ])
   })
 
-  test('places stay those of the file', () => {
+  test('positions are those of the file', () => {
     const document = read('realm: a\nname: $(env:HOST)\n')
     expect(document.start).toEqual({ file: 'realm.yaml', line: 1, column: 1 })
     expect(document.locate(['name'])).toEqual({ file: 'realm.yaml', line: 2, column: 1 })
@@ -153,7 +153,7 @@ describe('what is known of the result', () => {
 })
 
 describe('refusals', () => {
-  test('all problems are reported at once, each at its place', () => {
+  test('all problems are reported at once, each at its position', () => {
     const { problems, message } = refusal('a: $(env:NOWHERE)\nb:\n  - ok\n  - $(foo:bar)\nc: $(env:HOST)\n')
     expect(message.split('\n').map((line) => line.slice(0, 15))).toEqual(['realm.yaml:1:1:', 'realm.yaml:4:5:'])
     expect(problems.map(({ path }) => path)).toEqual(['/a', '/b/1'])
@@ -178,18 +178,18 @@ describe('refusals', () => {
     [
       'an unknown form',
       '$(sys:user.dir)',
-      '$(sys:user.dir) is not known here: there are $(env:NAME), $(file:PATH) and $(generated:NAME)',
+      '$(sys:user.dir) is unknown: use $(env:NAME), $(file:PATH) or $(generated:NAME)',
     ],
     ['a misspelt form', '$(ENV:HOST)', 'did you mean $(env:…)?'],
-    ['a property', '$(some.property)', '$(some.property) is not known here'],
-    ['what is not closed', '$(env:HOST', 'its ")" is missing; for the text "$(" write "$$("'],
-    ['too much nesting', `${'$(env:A:-'.repeat(11)}${')'.repeat(11)}`, 'nested deeper than 10 levels'],
-    ['a script', '$${javascript: 1 + 1}', 'is not run here'],
+    ['a property', '$(some.property)', '$(some.property) is unknown'],
+    ['what is not closed', '$(env:HOST', 'has no closing ")": add it, or write "$$(" for the text "$("'],
+    ['too much nesting', `${'$(env:A:-'.repeat(11)}${')'.repeat(11)}`, 'nested more than 10 levels deep'],
+    ['a script', '$${javascript: 1 + 1}', 'is not supported'],
   ])('%s is refused with advice', (_, text, expected) => {
     expect(complaint(text)).toContain(expected)
   })
 
-  test('what the settings do not allow is refused, default or not, and is never looked up', () => {
+  test('a variable that the settings do not allow is refused, with or without a default, and never read', () => {
     const reading = vi.fn(readFile)
     const allowed = (kind: string, name: string) => kind === 'env' && name === 'HOST'
     expect(result('$(env:HOST)', { isAllowed: allowed })).toBe('example.com')
@@ -206,11 +206,11 @@ describe('refusals', () => {
     expect(complaint('$(env:PASWORD)', { isAllowed: (_, name) => name !== 'PASSWORD' })).not.toContain('PASSWORD?')
   })
 
-  test('where no files are read, a file is refused', () => {
-    expect(complaint('$(file:/run/secret:-x)', { readFile: undefined })).toContain('no files are read from here')
+  test('a file is refused if files are not available', () => {
+    expect(complaint('$(file:/run/secret:-x)', { readFile: undefined })).toContain('files are not available here')
   })
 
-  test('no message shows the value of a variable', () => {
+  test('no message contains the value of a variable', () => {
     for (const text of ['$(foo:$(env:PASSWORD))', '$(env:$(env:PASSWORD))', '$(file:/run/$(env:PASSWORD))']) {
       expect(complaint(text)).not.toContain('hunter2')
     }

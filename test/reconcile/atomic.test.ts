@@ -4,14 +4,14 @@ import { afterAll, expect, test } from 'vitest'
 import { ActionError } from '../../src/reconcile/execute/action-error.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { propertyOptions, TIME_LIMIT } from '../support/campaign.ts'
-import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
-import { dumpRows, plantFailure } from '../support/rows.ts'
+import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
+import { applySource, createSource } from '../support/sources.ts'
+import { dumpRows, plantFailure } from '../support/database-rows.ts'
 import { toDocument } from '../support/samples.ts'
-import { newService, isTransaction, newName } from '../support/service.ts'
+import { openNewService, isTransaction, newName } from '../support/service.ts'
 
-const service = await newService()
+const service = await openNewService()
 afterAll(() => service.close())
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
@@ -78,7 +78,7 @@ test('a plan and its trial execution write nothing', async () => {
 })
 
 let left = Number.POSITIVE_INFINITY
-const failing = await newService({
+const failing = await openNewService({
   onStatement({ sql }) {
     if (!isTransaction(sql) && --left < 0) throw new Error('planted failure')
   },

@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/changes.ts'
-import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
+import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/live-objects.ts'
+import { ANN, applySource, planText, createSource } from '../support/sources.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 let service: Service

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import type { SourcePermissions } from '../../src/service/context/admin-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { applySource, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 // Client profiles and policies in documents: each list is one field of the realm.
 import { expect, test } from 'vitest'
-import { apply, exportDocument, plan, useNewRealmPerTest } from '../support/documents.ts'
+import { apply, exportDocument, plan, useNewRealmPerTest } from '../support/realm-documents.ts'
 
 useNewRealmPerTest()
 
@@ -32,7 +32,7 @@ test('apply, then plan, is empty; an export has them as documents do, and plans 
 
 test('an executor that Regent does not have is kept, and the plan says so; a profile must be there', async () => {
   expect(await plan(document('acme-audit'))).toContain(
-    'Regent does not have the executor acme-audit; it demands nothing',
+    'Regent does not have the executor acme-audit; it is not enforced',
   )
   await apply(document('acme-audit'))
   await expect(apply(document('acme-audit', ['strictest']))).rejects.toThrow(

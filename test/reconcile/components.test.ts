@@ -1,9 +1,9 @@
 // Components in documents: by the type of their provider, each with those that belong to it.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, listLiveObjects } from '../support/changes.ts'
-import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { ANN } from '../support/reconcile.ts'
+import { updateObject, listLiveObjects } from '../support/live-objects.ts'
+import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -90,7 +90,7 @@ test('two built-in policies that differ in their sub-type only are told apart; a
 
 test('a provider that Regent does not have is kept, and the plan says so; a known one is checked', async () => {
   const own = { components: { 'org.acme.Meter': [{ name: 'm', providerId: 'acme-meter', config: { every: ['5'] } }] } }
-  expect(await plan(own)).toContain('Regent does not have the component acme-meter; it is kept, and does nothing')
+  expect(await plan(own)).toContain('Regent does not have the component acme-meter; it is stored only')
   await apply(own)
   expect(await plan(own)).toContain('Nothing to do.')
   await expect(apply(stores(store({}, { connectionTimeout: ['soon'] })))).rejects.toThrow(
@@ -132,7 +132,7 @@ test('stores as earlier versions list them are components; a mapper names its st
   })
   const lost = { userFederationMappers: [{ ...old.userFederationMappers[0], federationProviderDisplayName: 'nobody' }] }
   await expect(plan(lost)).rejects.toThrow(
-    'mapper phone belongs to the user store nobody, which is not in this document',
+    'mapper phone: user federation provider "nobody" is not in this document',
   )
 })
 
@@ -171,5 +171,5 @@ test('what cannot be a component is said with its place', async () => {
     `components.${STORAGE} must be a list, not an object`,
   )
   await expect(plan(stores(store({ subComponents: [] })))).rejects.toThrow('must be an object, not a list')
-  await expect(plan(stores(store(), store()))).rejects.toThrow('is stated twice')
+  await expect(plan(stores(store(), store()))).rejects.toThrow('is declared twice')
 })

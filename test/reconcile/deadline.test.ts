@@ -4,9 +4,9 @@ import type { Deadline } from '../../src/lib/timing/deadline.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { failure } from '../../src/service/context/errors.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
-import { dumpRows } from '../support/rows.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { applySource, createSource } from '../support/sources.ts'
+import { dumpRows } from '../support/database-rows.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()

@@ -5,8 +5,8 @@ import { createServer } from '../../src/http/server.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
-import { listenToDrift } from '../support/listener.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { listenToDrift } from '../support/drift-listener.ts'
+import { applySource, createSource } from '../support/sources.ts'
 import { newDatabase, newName } from '../support/service.ts'
 
 const location = await newDatabase()

@@ -9,10 +9,10 @@ import { type DriftNotifier, startDriftNotifier } from '../../src/reconcile/drif
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { countOutboxMessages, startOutbox } from '../../src/service/messages/outbox.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { updateObject } from '../support/changes.ts'
-import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
-import { createInbox } from '../support/wakes.ts'
+import { createInbox } from '../support/inbox.ts'
 
 const HOUR = 3_600_000
 const SECRET = 'shared'

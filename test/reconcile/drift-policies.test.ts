@@ -5,9 +5,9 @@ import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
-import { updateObject, deleteObject } from '../support/changes.ts'
-import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
-import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { updateObject, deleteObject } from '../support/live-objects.ts'
+import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 import { testService } from '../support/service.ts'
 
 useNewRealmPerTest()

@@ -6,8 +6,8 @@ import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { forgetSourceInRealm } from '../../src/service/sources/source-records.ts'
-import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
+import { applySource, createSource } from '../support/sources.ts'
 import { testService } from '../support/service.ts'
 
 useNewRealmPerTest()

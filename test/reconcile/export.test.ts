@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { splitIntoFiles } from '../../src/realm-file/export/split-into-files.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { applySource, planText, createSource } from '../support/sources.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
 
 const { service } = await testService()

@@ -1,8 +1,8 @@
 // Authentication flows and required actions as documents state them, also old ones.
 import { beforeEach, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, listLiveObjects } from '../support/changes.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { getLiveObject, listLiveObjects } from '../support/live-objects.ts'
+import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
@@ -68,11 +68,11 @@ test('what Regent does not have is kept, and the plan says so once', async () =>
   })
   const text = await planText(service, stated)
   expect(text).toMatch(
-    /2 authentication flows: Regent does not have the authenticator phone; log-ins that reach it fail/,
+    /2 authentication flows: Regent does not have the authenticator phone; logins that reach it fail/,
   )
   expect(text).toMatch(/flow three: Regent does not have the authenticator badge; .* {2}\S+:\d+:\d+/)
   expect(text).toMatch(
-    /required action enrol: Regent does not have the provider enrol-badge; log-ins that demand it fail/,
+    /required action enrol: Regent does not have the provider enrol-badge; logins that require it fail/,
   )
   await applySource(service, stated)
   expect((await live('requiredAction', 'enrol')).representation).toMatchObject({ enabled: true, priority: 0 })

@@ -10,7 +10,7 @@ import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import type { RunOutcome } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText } from '../support/reconcile.ts'
+import { applySource, planText } from '../support/sources.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -163,11 +163,11 @@ describe('resources', () => {
       ].join('\n---\n'),
     })
     expect(await refusal(files('often'))).toEqual([
-      'a.yaml:5:3: Realm: interval must be a time such as 30s, 5m or 1h30m',
+      'a.yaml:5:3: Realm: interval must be a duration such as 30s, 5m or 1h30m',
     ])
     expect(notesOf(await apply(files('1h30m')))).toEqual([
-      'a.yaml:5:3: interval of Realm is for Kubernetes, and without effect here',
-      'a.yaml:6:3: deletionPolicy of 2 resources is for Kubernetes, and without effect here',
+      'a.yaml:5:3: interval of Realm is ignored, since it only applies in Kubernetes',
+      'a.yaml:6:3: deletionPolicy of 2 resources is ignored, since it only applies in Kubernetes',
     ])
     expect(notesOf(await apply({ 'a.yaml': resource('Realm', ['enabled: true'], realm) }))).toEqual([])
   })
@@ -175,7 +175,7 @@ describe('resources', () => {
   test('a secret that stands in a Secret is refused where nobody can read that', async () => {
     const client = resource('RealmClient', ['realm: shop', 'secret: {secretKeyRef: {name: shop, key: web}}'], 'web')
     expect(await refusal({ 'a.yaml': client })).toEqual([
-      'a.yaml:6:3: client web: secret names a Secret of Kubernetes, which nobody can read here: state the value, as a variable such as $(env:NAME)',
+      'a.yaml:6:3: client web: secret refers to a Kubernetes Secret, which is read only in a cluster: declare the value, as a variable such as $(env:NAME)',
     ])
   })
 
@@ -190,7 +190,7 @@ describe('resources', () => {
       resource('RealmProtocolMapper', [`realm: ${realm}`, `client: ${owner}`, 'protocolMapper: oidc-address-mapper'])
     expect(await refusal({ 'a.yaml': mapper('wed') })).toEqual([
       expect.stringMatching(
-        /^a.yaml:\d:\d: protocol mapper x of client wed needs client wed, which .*did you mean web\?/,
+        /^a.yaml:\d:\d: protocol mapper x of client wed: client wed does not exist\. Did you mean web\?$/,
       ),
     ])
     const source = await sourceOf({ 'a.yaml': mapper('web') })
@@ -215,11 +215,11 @@ describe('resources', () => {
         ].join('\n---\n'),
       }),
     ).toEqual([
-      'a.yaml:12:1: RealmClient: spec says no realm: add "realmRef: {name: <realm>}"',
-      'a.yaml:18:1: RealmProtocolMapper: a protocol mapper belongs to a client scope or a client: add "clientScope: <name>" or "client: <clientId>"',
+      'a.yaml:12:1: RealmClient: spec has no realm: add "realmRef: {name: <realm>}"',
+      'a.yaml:18:1: RealmProtocolMapper: a protocol mapper needs a client scope or a client: add "clientScope: <name>" or "client: <clientId>"',
       'a.yaml:21:1: apiVersion must be regent.dev/v1alpha1',
       'a.yaml:24:1: Realm: spec must be an object, not null',
-      'a.yaml:26:1: Realm: unknown field realm: the fields of a resource stand in its spec',
+      'a.yaml:26:1: Realm: unknown field realm: put fields of the object into spec',
       'a.yaml:28:1: apiVersion must be regent.dev/v1alpha1',
       'a.yaml:33:1: Realm: spec must be an object, not null',
     ])
@@ -238,9 +238,9 @@ describe('resources', () => {
       'c.yaml': resource('RealmSource', ['url: https://git.example.org/realms.git'], 'team'),
     })
     expect(notesOf(outcome)).toEqual([
-      'Chart.yaml:1:1: v2 states no realm and is left out',
-      'a.yaml:1:1: Deployment web states no realm and is left out',
-      'c.yaml:1:1: RealmSource team states no realm and is left out',
+      'Chart.yaml:1:1: v2 declares no realm and is ignored',
+      'a.yaml:1:1: Deployment web declares no realm and is ignored',
+      'c.yaml:1:1: RealmSource team declares no realm and is ignored',
     ])
     await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/contains no document that declares a realm/)
   })
@@ -259,7 +259,7 @@ describe('resources', () => {
     ]
     const list = { apiVersion: 'v1', kind: 'List', items }
     expect(await refusal({ 'a.json': list })).toEqual([
-      'a.json:25:9: role a: unknown field colour: there are name, description, composites, attributes, id and renamedFrom',
+      'a.json:25:9: role a: unknown field colour: the fields are name, description, composites, attributes, id and renamedFrom',
     ])
   })
 })
@@ -327,10 +327,10 @@ test('unknown fields can be let pass: they are told, and the rest is applied', a
     'roles: {reaml: [{name: a}], realm: [{name: b, colour: red}]}',
   ].join('\n')
   expect(notesOf(await apply({ 'a.yaml': text }, 'warn'))).toEqual([
-    `a.yaml:7:9: realm ${realm}: unknown field roles.reaml; did you mean realm? (left alone)`,
-    `a.yaml:2:1: realm ${realm}: unknown field displyName; did you mean displayName? (left alone)`,
-    'a.yaml:6:5: client web: unknown field redirctUris; did you mean redirectUris? (left alone)',
-    'a.yaml:7:47: role b: unknown field colour: there are name, description, composites, attributes, id and renamedFrom (left alone)',
+    `a.yaml:7:9: realm ${realm}: unknown field roles.reaml; did you mean realm? (ignored)`,
+    `a.yaml:2:1: realm ${realm}: unknown field displyName; did you mean displayName? (ignored)`,
+    'a.yaml:6:5: client web: unknown field redirctUris; did you mean redirectUris? (ignored)',
+    'a.yaml:7:47: role b: unknown field colour: the fields are name, description, composites, attributes, id and renamedFrom (ignored)',
   ])
   expect(await exported(realm)).toMatchObject({
     clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', name: 'Web' })]),

@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
-import { createAdminToken } from '../support/administrators.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { createAdminToken } from '../support/admin-tokens.ts'
+import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 

@@ -137,9 +137,9 @@ test.skipIf(!hasGit)(
     const redirected = await open({ url: `http://127.0.0.1:${other}/realms.git` })
     try {
       expect((await source.read()).documents).toHaveLength(1)
-      const asked = host.asked()
+      const asked = host.countRequests()
       await expect(redirected.fetch()).rejects.toThrow(/git cannot/)
-      expect(host.asked()).toBe(asked)
+      expect(host.countRequests()).toBe(asked)
       expect(new Set(checked)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
     } finally {
       elsewhere.close()

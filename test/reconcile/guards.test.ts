@@ -5,11 +5,11 @@ import { approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-pla
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { getCredentialsByUser } from '../../src/service/users/credentials.ts'
-import { updateObject, getLiveObject, listLiveObjects, createObject, deleteObject } from '../support/changes.ts'
-import { createPlanClient, toSourceBody } from '../support/plans.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
-import { dumpRows } from '../support/rows.ts'
+import { updateObject, getLiveObject, listLiveObjects, createObject, deleteObject } from '../support/live-objects.ts'
+import { createPlanClient, toSourceBody } from '../support/plan-client.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
+import { ANN, createSource } from '../support/sources.ts'
+import { dumpRows } from '../support/database-rows.ts'
 import { type TestServer, testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -203,7 +203,7 @@ test('a plan that waits is dropped by nobody who may not administer its realm', 
   await server.call('DELETE', `/admin/realms/${realm}`)
   const { pendingApproval } = (await regent.apply({ realm })).realms[0]
   const body = toSourceBody([{ realm: own.name }], `source-of-${realm}`)
-  expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('boss'), body })).status).toBe(403)
+  expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('admin'), body })).status).toBe(403)
   expect((await regent.show(pendingApproval.plan)).body.state).toBe('pending')
 })
 

@@ -7,9 +7,9 @@ import { renderActions, renderOutcome } from '../../src/reconcile/report/text-re
 import type { Context } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { resumeSourceInRealm } from '../../src/service/sources/source-records.ts'
-import { updateObject, createObject, deleteObject } from '../support/changes.ts'
-import { apply, exportDocument, getLive, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { ANN } from '../support/reconcile.ts'
+import { updateObject, createObject, deleteObject } from '../support/live-objects.ts'
+import { apply, exportDocument, getLive, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/changes.ts'
-import { apply, exportDocument, switchRealm, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { ANN, planText, createSource } from '../support/reconcile.ts'
+import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/live-objects.ts'
+import { apply, exportDocument, switchRealm, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { ANN, planText, createSource } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 useNewRealmPerTest()
@@ -80,7 +80,7 @@ identityProviderMappers:
     'test-1.yaml:8:5: identity provider mapper unit of identity provider opp: identity provider opp does not exist. Did you mean op?',
   )
   await expect(planText(service, createSource([text.replace('identityProviderAlias: opp', 'config: {}')]))).rejects.toThrow(
-    'test-1.yaml:6:5: identity provider mapper unit does not say which identity provider it belongs to: add "identityProviderAlias: <alias>"',
+    'test-1.yaml:6:5: identity provider mapper unit needs an identity provider: add "identityProviderAlias: <alias>"',
   )
   await expect(planText(service, createSource([text.replace('Alias: opp', 'Alais: op')]))).rejects.toThrow(
     'did you mean identityProviderAlias?',
@@ -94,7 +94,7 @@ test('types that Regent does not have are kept, and the plan says so', async () 
   })
   const text = await plan(odd)
   expect(text).toContain(
-    'identity provider op: Regent does not have the type of identity providers badge; nobody can log in through it',
+    'identity provider op: Regent does not have the type of identity providers badge; users cannot log in through it',
   )
   expect(text).toContain('Regent does not have the type of identity provider mappers badge-mapper')
   await apply(odd)

@@ -5,9 +5,9 @@ import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { takeSample } from '../support/campaign.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { takeSample } from '../support/property-options.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -114,7 +114,7 @@ test('an id that no flow has is refused with its place', async () => {
   const content = realmOfOwnFlows()
   content.clients[0]!.authenticationFlowBindingOverrides.browser = 'f0000000-0000-4000-8000-000000000000'
   await expect(applySource(service, createSource([content], content.realm))).rejects.toThrow(
-    'client shop: authenticationFlowBindingOverrides.browser needs authentication flow f0000000',
+    'client shop: authenticationFlowBindingOverrides.browser refers to authentication flow f0000000',
   )
 })
 
@@ -188,7 +188,7 @@ test('POST of a realm takes authenticator configs of one alias, be they of built
 test('two flows of one alias are still refused', async () => {
   const flow = { alias: 'ours', topLevel: true }
   const document = createSource([{ realm: newName(), authenticationFlows: [flow, flow] }])
-  await expect(applySource(service, document)).rejects.toThrow('authentication flow ours is stated twice')
+  await expect(applySource(service, document)).rejects.toThrow('authentication flow ours is declared twice')
 })
 
 /** A realm with a client whose policies name everything by id. */
@@ -352,11 +352,11 @@ test('a JSON file that states users twice is applied with the last ones; the pla
   const text = `{\n  "realm": "${realm}",\n  "users": [{ "username": "ann" }],\n  "enabled": false,\n  "enabled": true,\n  "users": [{ "username": "bob", "email": "a@example.org", "email": "b@example.org" }]\n}`
   const state = createSource([text], realm)
   expect(state.warnings?.map(({ position, message }) => `${position?.line}: ${message}`)).toEqual([
-    '5: the key "enabled" stands twice, first at 4:3: keep one of them (the last one counts)',
-    '6: the key "users" stands twice, first at 3:3: keep one of them (the last one counts)',
-    '6: the key "email" stands twice, first at 6:34: keep one of them (the last one counts)',
+    '5: the key "enabled" appears twice, first at 4:3: keep one of them (the last one is used)',
+    '6: the key "users" appears twice, first at 3:3: keep one of them (the last one is used)',
+    '6: the key "email" appears twice, first at 6:34: keep one of them (the last one is used)',
   ])
-  expect(await planText(service, state)).toContain('the key "users" stands twice')
+  expect(await planText(service, state)).toContain('the key "users" appears twice')
   await applySource(service, state)
   expect((await live(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
   await expect(live(realm, 'user', 'ann')).rejects.toThrow()

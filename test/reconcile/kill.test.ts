@@ -16,9 +16,9 @@ import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { StoreLocation } from '../../src/service/context/store-types.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { isFullRun } from '../support/campaign.ts'
-import { DONE, type KilledApplyOptions, KILL_REQUEST } from '../support/killed.ts'
-import { withoutDeletionGuards } from '../support/reconcile.ts'
+import { isFullRun } from '../support/property-options.ts'
+import { DONE, type KilledApplyOptions, KILL_REQUEST } from '../support/killed-apply.ts'
+import { withoutDeletionGuards } from '../support/sources.ts'
 import { newDatabase } from '../support/service.ts'
 
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
@@ -80,7 +80,7 @@ async function child({ file, settings }: State, step?: KilledApplyOptions['step'
     settings,
     ...(step && { step }),
   }
-  const entry = join(import.meta.dirname, '..', 'support', 'killed.ts')
+  const entry = join(import.meta.dirname, '..', 'support', 'killed-apply.ts')
   const process_ = spawn(process.execPath, [entry, JSON.stringify(errand)], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(process_, 'close')
   let errors = ''
@@ -184,10 +184,10 @@ const apply = (service: Service, state: State) =>
 /** So many steps of a run whose lines these are: at its decisive points, and evenly between them. */
 function stepsOf(lines: readonly string[], count: number): Step[] {
   const last = decisive(lines)
-  const chosen = [last - 1, last, lines.indexOf('lock'), 0].map((lines) => ({ lines, how: 'after' as const }))
+  const chosen = [last - 1, last, lines.indexOf('lock'), 0].map((lines) => ({ lines, when: 'after' as const }))
   const between = count - chosen.length
   for (let at = 0; at < between; at++)
-    chosen.push({ lines: 1 + Math.floor(((last - 2) * at) / between), how: at % 2 ? 'after' : 'during' } as never)
+    chosen.push({ lines: 1 + Math.floor(((last - 2) * at) / between), when: at % 2 ? 'after' : 'during' } as never)
   return chosen.slice(0, count)
 }
 
@@ -223,13 +223,13 @@ function removed(realm: string): Promise<void> {
 /** Kills an apply at the step, and finishes it. Fails where anything is half. */
 async function killedAt(step: Step, { lines, whole }: Measured, from: State | undefined, to: State): Promise<void> {
   const before = left
-  const name = `${step.how} ${(await child(to, step)).at(-1)}`
+  const name = `${step.when} ${(await child(to, step)).at(-1)}`
   await reopened(async (service) => {
     const rows = await rowsOf(service)
     const said = await told(service, to.realm)
     const kept = said.history === to.revision
     expect(said, name).toEqual(saying(kept ? to : from))
-    if (step.how === 'after') expect(kept, name).toBe(step.lines >= decisive(lines))
+    if (step.when === 'after') expect(kept, name).toBe(step.lines >= decisive(lines))
     ended[kept ? 'after' : 'before']++
     if (!kept) expect(rows, name).toEqual(before)
     await apply(service, to)

@@ -11,8 +11,8 @@ import { withoutColors, renderOutcome } from '../../src/reconcile/report/text-re
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openVault } from '../../src/service/context/vault.ts'
-import { realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { createSource } from '../support/reconcile.ts'
+import { realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -20,7 +20,7 @@ const env = { SECRET: 'from outside' }
 
 /** What is found in a YAML or JSON text, as `regent lint` reads it. */
 function found(text: string): LintFinding[] {
-  const options = { env, readFile: () => '', allowed: () => true }
+  const options = { env, readFile: () => '', isAllowed: () => true }
   const { documents } = unwrapResources(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
   return readDesiredRealms(documents, { vault: openVault(Buffer.alloc(32)) }).flatMap(({ name, objects }) =>
     findLintFindings(name, [...objects.values()]),
@@ -226,7 +226,7 @@ clients:
   - clientId: other
     secret: hunter2
 `
-  const options = { env, readFile: () => '', allowed: () => true }
+  const options = { env, readFile: () => '', isAllowed: () => true }
   const values = listVariableValues(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
   const state = deserializeSource({ name: 'a', revision: '1', files: [{ file: 'a.yaml', text, values }] })
   const planned = await planSources(service, SYSTEM, [state])

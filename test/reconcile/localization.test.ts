@@ -1,8 +1,8 @@
 // Texts by language in documents: owned text by text.
 import { expect, test } from 'vitest'
-import { updateObject } from '../support/changes.ts'
-import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
-import { ANN } from '../support/reconcile.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -26,7 +26,7 @@ test('a text that somebody added stays; one that is stated no more goes, a langu
 
 test('a language that both names state is said with its place', async () => {
   await expect(plan({ localizationTexts: texts, messageBundles: texts })).rejects.toThrow(
-    'localization de is stated twice',
+    'localization de is declared twice',
   )
   await expect(plan({ messageBundles: [] })).rejects.toThrow('messageBundles must be an object, not a list')
   await expect(plan({ localizationTexts: { de: 'Hallo' } })).rejects.toThrow('localization de: texts')

@@ -1,13 +1,13 @@
 // An apply that would lock out its caller is refused, unless the caller allows it.
 import { expect, test } from 'vitest'
-import { toSourceBody } from '../support/plans.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
+import { toSourceBody } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
 
 const { call } = await testServer()
 
 test.each<[string, object]>([
-  ['the caller disabled', { users: [{ username: 'boss', enabled: false }] }],
+  ['the caller disabled', { users: [{ username: 'admin', enabled: false }] }],
   [
     'clients without full scope',
     { clients: ['admin-cli', 'security-admin-console'].map((clientId) => ({ clientId, fullScopeAllowed: false })) },
@@ -36,7 +36,7 @@ test.each<[string, object]>([
   const declared = (more: object) =>
     toSourceBody([{ realm: administered.name, ...more }], `source-of-${administered.name}`)
   const apply = async (more: object, headers = {}) =>
-    call('POST', '/regent/v1/apply', { token: await administered.token('boss'), body: declared(more), headers })
+    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: declared(more), headers })
   expect((await apply({ displayName: 'Ours' })).status).toBe(200)
   const refusal = await apply(content)
   expect([refusal.status, refusal.body.errorMessage ?? refusal.body.error_description]).toEqual([
@@ -52,7 +52,7 @@ test('a realm administrator may delete the realm', async () => {
   const administered = await createAdminRealm({})
   const body = (documents: object[]) => toSourceBody(documents, `source-of-${administered.name}`)
   const apply = async (documents: object[]) =>
-    call('POST', '/regent/v1/apply', { token: await administered.token('boss'), body: body(documents) })
+    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: body(documents) })
   expect((await apply([{ realm: administered.name }])).status).toBe(200)
   const { status, body: outcome } = await apply([])
   expect([status, outcome.realms[0].pendingApproval.guards[0].guard]).toEqual([200, 'deletesRealm'])
@@ -61,15 +61,18 @@ test('a realm administrator may delete the realm', async () => {
 test('an apply that locks out the client of the caller’s token is refused, even if the caller can log in with another client', async () => {
   const administered = await createAdminRealm({})
   const other = { clientId: 'other', publicClient: true, directAccessGrantsEnabled: true }
-  await administered.as('boss', 'POST', 'clients', other)
+  await administered.as('admin', 'POST', 'clients', other)
   const body = toSourceBody(
     [{ realm: administered.name, clients: [{ clientId: 'admin-cli', fullScopeAllowed: false }] }],
     `source-of-${administered.name}`,
   )
-  const refusal = await call('POST', '/regent/v1/apply', { token: await administered.token('boss'), body })
-  expect([refusal.status, refusal.body.errorMessage]).toEqual([400, expect.stringContaining('by the client admin-cli')])
+  const refusal = await call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body })
+  expect([refusal.status, refusal.body.errorMessage]).toEqual([
+    400,
+    expect.stringContaining('through the client admin-cli'),
+  ])
   // A caller who logged in with the other client is not locked out.
-  const form = new URLSearchParams({ grant_type: 'password', client_id: 'other', username: 'boss', password: 'pw' })
+  const form = new URLSearchParams({ grant_type: 'password', client_id: 'other', username: 'admin', password: 'pw' })
   const granted = await call('POST', `/realms/${administered.name}/protocol/openid-connect/token`, {
     token: null,
     body: form.toString(),

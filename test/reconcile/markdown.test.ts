@@ -8,9 +8,9 @@ import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { users } from '../../src/service/users/users.ts'
-import { updateObject } from '../support/changes.ts'
-import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
-import { ANN } from '../support/reconcile.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
+import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, listLiveObjects, createObject, deleteObject } from '../support/changes.ts'
-import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
-import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
+import { updateObject, listLiveObjects, createObject, deleteObject } from '../support/live-objects.ts'
+import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
+import { ANN, applySource, planText, createSource } from '../support/sources.ts'
 import { newName } from '../support/service.ts'
 
 useNewRealmPerTest()

@@ -5,9 +5,9 @@ import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import type { ObjectUpdate } from '../../src/service/objects/writers.ts'
-import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/changes.ts'
-import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
 import { newRealm, testService } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 let service: Service
 let realm: string

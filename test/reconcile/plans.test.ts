@@ -14,10 +14,10 @@ import type { Representation } from '../../src/kinds/json.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import type { SourceContent } from '../../src/reconcile/read/source-content.ts'
-import { deleteObject, createObject as makeObject, updateObject } from '../support/changes.ts'
-import { ANN, applySource, withoutDeletionGuards, planText, createSource } from '../support/reconcile.ts'
+import { deleteObject, createObject as makeObject, updateObject } from '../support/live-objects.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, applySource, createSource, planText, withoutDeletionGuards } from '../support/sources.ts'
 
 const { service } = await testService()
 const { make } = await testServer()

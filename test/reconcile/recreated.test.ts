@@ -1,12 +1,12 @@
 // An object that was deleted and created again is another object: it gets declared permissions and credentials with an approval only.
 import { expect, test } from 'vitest'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
-import { createObject, deleteObject, getLiveObject } from '../support/changes.ts'
-import { createPlanClient } from '../support/plans.ts'
-import { type AdminRealm, createAdminRealm } from '../support/realm-with-boss.ts'
-import { applySource, createSource } from '../support/reconcile.ts'
+import { type AdminRealm, createAdminRealm } from '../support/admin-realm.ts'
+import { createObject, deleteObject, getLiveObject } from '../support/live-objects.ts'
+import { createPlanClient } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const server = await testServer()
 const { service } = await testService()
@@ -60,7 +60,7 @@ const takeovers: Record<string, Takeover> = {
     message: /the applied user chief was deleted by weak .*, and another object was renamed to it by weak /,
     async take(administered) {
       const id = await done(administered.as('weak', 'POST', 'users', { username: 'eve', ...evil }))
-      await administered.as('boss', 'PUT', '', { editUsernameAllowed: true })
+      await administered.as('admin', 'PUT', '', { editUsernameAllowed: true })
       await done(administered.as('weak', 'DELETE', `users/${await userNamed(administered, 'chief')}`))
       await done(administered.as('weak', 'PUT', `users/${id}`, { username: 'chief' }))
     },
@@ -69,7 +69,7 @@ const takeovers: Record<string, Takeover> = {
     roles: 'manage-users',
     before: { groups: [{ name: 'admins' }] },
     after: { groups: [{ name: 'admins', clientRoles: ADMIN }] },
-    message: /group \/admins is not the one/,
+    message: /the applied group \/admins was deleted/,
     async take(administered) {
       const groups = (await administered.as('weak', 'GET', 'groups?search=admins')).body
       await done(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
@@ -81,7 +81,7 @@ const takeovers: Record<string, Takeover> = {
     roles: 'manage-users',
     before: { groups: [{ name: 'all', subGroups: [{ name: 'admins' }] }] },
     after: { groups: [{ name: 'all', subGroups: [{ name: 'admins', clientRoles: ADMIN }] }] },
-    message: /group \/all is not the one/,
+    message: /the applied group \/all was deleted/,
     async take(administered) {
       const groups = (await administered.as('weak', 'GET', 'groups?search=all&exact=true')).body
       await done(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
@@ -100,7 +100,7 @@ const takeovers: Record<string, Takeover> = {
       clients: [{ clientId: 'robot', serviceAccountsEnabled: true, secret: 'good' }],
       users: [{ username: 'service-account-robot', serviceAccountClientId: 'robot', clientRoles: ADMIN }],
     },
-    message: /client robot is not the one .*; user service-account-robot is not the one/,
+    message: /the applied client robot was deleted .*; the applied user service-account-robot was deleted/,
     async take(administered) {
       await done(administered.as('weak', 'DELETE', `clients/${await clientNamed(administered, 'robot')}`))
       const body = { clientId: 'robot', serviceAccountsEnabled: true, secret: 'evil' }
@@ -111,8 +111,8 @@ const takeovers: Record<string, Takeover> = {
     roles: 'manage-clients',
     before: { roles: { client: { shop: [{ name: 'seller' }] } } },
     after: { roles: { client: { shop: [{ name: 'seller', composites: { client: ADMIN } }] } } },
-    message: /role seller of client shop is not the one/,
-    prepare: (administered) => administered.as('boss', 'POST', 'clients', { clientId: 'shop' }),
+    message: /the applied role seller of client shop was deleted/,
+    prepare: (administered) => administered.as('admin', 'POST', 'clients', { clientId: 'shop' }),
     async take(administered) {
       await done(administered.as('weak', 'DELETE', `clients/${await clientNamed(administered, 'shop')}`))
       const id = await done(administered.as('weak', 'POST', 'clients', { clientId: 'shop' }))
@@ -123,7 +123,7 @@ const takeovers: Record<string, Takeover> = {
     roles: 'manage-realm manage-users',
     before: { roles: { realm: [{ name: 'ops' }] } },
     after: { roles: { realm: [{ name: 'ops', composites: { client: ADMIN } }] } },
-    message: /role ops is not the one/,
+    message: /the applied role ops was deleted/,
     async take(administered) {
       await done(administered.as('weak', 'DELETE', 'roles/ops'))
       await done(administered.as('weak', 'POST', 'roles', { name: 'ops' }))
@@ -138,7 +138,7 @@ const takeovers: Record<string, Takeover> = {
       clientScopes: [{ name: 'wide', protocol: 'openid-connect' }],
       clientScopeMappings: { 'realm-management': [{ clientScope: 'wide', roles: ['realm-admin'] }] },
     },
-    message: /client scope wide is not the one/,
+    message: /the applied client scope wide was deleted/,
     async take(administered) {
       const scopes = (await administered.as('weak', 'GET', 'client-scopes')).body as { id: string; name: string }[]
       await done(administered.as('weak', 'DELETE', `client-scopes/${scopes.find(({ name }) => name === 'wide')!.id}`))
@@ -152,7 +152,7 @@ const takeovers: Record<string, Takeover> = {
       identityProviders: [{ alias: 'corp', providerId: 'github' }],
       users: [{ ...chief, federatedIdentities: [{ identityProvider: 'corp', userId: '7', userName: 'chief' }] }],
     },
-    message: /identity provider corp is not the one/,
+    message: /the applied identity provider corp was deleted/,
     async take(administered) {
       await done(administered.as('weak', 'DELETE', 'identity-provider/instances/corp'))
       await done(
@@ -170,7 +170,7 @@ const takeovers: Record<string, Takeover> = {
       organizations: [{ name: 'acme', alias: 'acme', domains: [{ name: 'acme.example' }] }],
       users: [{ username: 'ann', organizations: ['acme'] }],
     },
-    message: /organization acme is not the one/,
+    message: /the applied organization acme was deleted/,
     async take(administered) {
       const [{ id }] = (await administered.as('weak', 'GET', 'organizations')).body
       await done(administered.as('weak', 'DELETE', `organizations/${id}`))
@@ -192,7 +192,7 @@ const takeovers: Record<string, Takeover> = {
       authenticationFlows: [{ alias: 'in', providerId: 'basic-flow', topLevel: true, authenticationExecutions: [] }],
       clients: [{ clientId: 'app', authenticationFlowBindingOverrides: { browser: 'in' } }],
     },
-    message: /authentication flow in is not the one/,
+    message: /the applied authentication flow in was deleted/,
     async take(administered) {
       const flows = (await administered.as('weak', 'GET', 'authentication/flows')).body as {
         id: string
@@ -312,7 +312,9 @@ test('an administrator with fewer permissions cannot create an object with the i
   expect(realms[0]!.pendingApproval?.guards).toMatchObject([
     {
       guard: 'recreated',
-      message: expect.stringMatching(/client scope wide is not .*; client robot is not .*; role ops is not /),
+      message: expect.stringMatching(
+        /the applied client scope wide was .*; the applied client robot was .*; the applied role ops was /,
+      ),
     },
   ])
 })
@@ -345,7 +347,10 @@ test('an object whose re-creation was only reported needs an approval when the s
   const administered = await createAdminRealm({})
   const name = `source-of-${administered.name}`
   const settings = { drift: [{ policy: 'report' as const }] }
-  const reporting = (...groups: object[]) => ({ ...createSource([{ realm: administered.name, groups }], name), settings })
+  const reporting = (...groups: object[]) => ({
+    ...createSource([{ realm: administered.name, groups }], name),
+    settings,
+  })
   await applySource(service, reporting({ name: 'admins' }))
   await deleteObject(service, EVE, administered.name, 'group', '/admins')
   await applySource(service, reporting({ name: 'admins' }))

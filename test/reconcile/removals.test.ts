@@ -4,9 +4,9 @@ import type { Removals } from '../../src/reconcile/read/removals.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { createSource } from '../support/reconcile.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newName, testService } from '../support/service.ts'
+import { createSource } from '../support/sources.ts'
 
 let service: Service
 let realm: string

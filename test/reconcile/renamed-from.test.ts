@@ -2,9 +2,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 let service: Service
 let realm: string
@@ -85,7 +85,7 @@ test('an object whose former name does not exist is created; declaring both name
     'client new: client old is declared as well. Remove renamedFrom, or that declaration.',
   )
   await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 1 }] })).rejects.toThrow(
-    'client new: renamedFrom must be the name that it had, not a number',
+    'client new: renamedFrom must be the former name, not a number',
   )
 })
 

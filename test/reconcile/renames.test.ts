@@ -2,9 +2,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/changes.ts'
-import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 let service: Service
 let statements: Awaited<ReturnType<typeof testService>>['statements']
@@ -173,7 +173,9 @@ test('an apply that fails with an unexpected error is not retried', async () => 
         throw new Error('the connection broke')
       }),
   }
-  await expect(applySource(failing, state({ clientScopes: [scope('calendar')] }))).rejects.toThrow('the connection broke')
+  await expect(applySource(failing, state({ clientScopes: [scope('calendar')] }))).rejects.toThrow(
+    'the connection broke',
+  )
   expect((await listLiveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(false)
 })
 

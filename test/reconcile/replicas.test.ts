@@ -47,7 +47,7 @@ async function takeOver(change: string): Promise<void> {
   await locking.query('rollback')
   const takenOver = waiting.until(`→ ${change}`)
   await state(change)
-  expect(await takenOver).toContain('This server applies the sources now.')
+  expect(await takenOver).toContain('This server now applies the sources.')
   const standby = applying.until('takes over when that one ends')
   applying.resume()
   expect(await standby).toContain('Another server has taken over')
@@ -101,7 +101,7 @@ test('a temporary failure is retried automatically', async () => {
 })
 
 test('a server that stops releases the lease, and the other one takes over', async () => {
-  const next = waiting.until('This server applies the sources now.')
+  const next = waiting.until('This server now applies the sources.')
   expect(await applying.stop()).toBe(0)
   await next
   const applied = waiting.until('→ At last')

@@ -6,9 +6,9 @@ import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
 import { type Document, deriveDocument } from '../../src/realm-file/yaml/document.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { isFullRun } from '../support/campaign.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
-import { newService } from '../support/service.ts'
+import { isFullRun } from '../support/property-options.ts'
+import { openNewService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
 const folder = new URL('../../examples/acme.yaml', import.meta.url)
@@ -43,8 +43,8 @@ function documentsOf(file: URL, name?: string): Document[] {
   })
 }
 
-const first = await newService()
-const second = await newService()
+const first = await openNewService()
+const second = await openNewService()
 for (const service of [first, second])
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 afterAll(async () => {
@@ -80,7 +80,7 @@ test.runIf(isFullRun && existsSync(shared))(
   'all files together, in any order, and the export of a master realm under another name',
   async () => {
     for (const order of [real, real.toReversed()]) {
-      const service = await newService()
+      const service = await openNewService()
       await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
       const documents = order.flatMap((file) => documentsOf(file, `all-${file.pathname.split('/').at(-1)}`))
       const state = { name: 'all', revision: 'files', documents, files: [] }

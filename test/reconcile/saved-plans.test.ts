@@ -6,13 +6,13 @@ import { applySavedPlan, approveSavedPlan, planAndSave } from '../../src/reconci
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
 import { getSavedPlan } from '../../src/service/sources/saved-plans.ts'
-import { deleteObject, getLiveObject, updateObject } from '../support/changes.ts'
-import { createPlanClient } from '../support/plans.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
-import { dumpRows } from '../support/rows.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
+import { dumpRows } from '../support/database-rows.ts'
+import { deleteObject, getLiveObject, updateObject } from '../support/live-objects.ts'
+import { createPlanClient } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
-import { newService, newName, testService } from '../support/service.ts'
+import { newName, openNewService, testService } from '../support/service.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 const server = await testServer()
@@ -54,7 +54,7 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
   })
   expect(await regent.applySaved(id)).toMatchObject({
     status: 409,
-    body: { errorMessage: `the plan ${id} is applied already` },
+    body: { errorMessage: `The plan ${id} was applied already.` },
   })
   // The revision names the plan that it is from.
   const { body } = await server.call('GET', `/regent/v1/history/${realm}`)
@@ -128,7 +128,7 @@ test('a plan without a realm cannot be saved', async () => {
   const body = { name: realm, revision: '1', files: [{ file: 'a.yaml', text: '# nothing yet\n', values: [] }] }
   expect(await server.call('POST', '/regent/v1/plan?save=true', { body })).toMatchObject({
     status: 400,
-    body: { errorMessage: expect.stringContaining('the sources state no realm') },
+    body: { errorMessage: expect.stringContaining('The sources declare no realm') },
   })
   expect((await regent.list()).status).toBe(200)
 })
@@ -163,7 +163,7 @@ test('a plan pending approval belongs to its last requester, and is applied on t
   const watched: Caller = { actor: { kind: 'source', source: `source-of-${realm}` } }
   const limited = { ...state(1), sourcePermissions: { realms: [realm] } }
   expect((await applySources(service, watched, [limited])).realms[0]!.pendingApproval!.plan).toBe(first)
-  expect(await getSavedPlan(service, SYSTEM, first)).toMatchObject({ madeBy: watched.actor })
+  expect(await getSavedPlan(service, SYSTEM, first)).toMatchObject({ createdBy: watched.actor })
 })
 
 test('only realm administrators can read, apply, approve and reject plans; a source cannot approve', async () => {
@@ -172,7 +172,7 @@ test('only realm administrators can read, apply, approve and reject plans; a sou
   const { saved } = await createPlanClient(server, name).save({ realm: name, displayName: 'Planned' })
   const ask = async (tokenPromise: Promise<string>, method: string, path = '') =>
     server.call(method, `/regent/v1/plans${path}`, { token: await tokenPromise })
-  for (const who of [token('viewer'), otherRealm.token('boss')]) {
+  for (const who of [token('viewer'), otherRealm.token('admin')]) {
     expect((await ask(who, 'GET')).body).toEqual([])
     for (const [method, path] of [
       ['GET', ''],
@@ -182,8 +182,8 @@ test('only realm administrators can read, apply, approve and reject plans; a sou
     ] as const)
       expect((await ask(who, method, `/${saved.id}${path}`)).status, `${method} ${path}`).toBe(403)
   }
-  expect((await ask(token('boss'), 'GET')).body).toMatchObject([{ id: saved.id, created: { name: 'admin' } }])
-  expect((await ask(token('boss'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
+  expect((await ask(token('admin'), 'GET')).body).toMatchObject([{ id: saved.id, created: { name: 'admin' } }])
+  expect((await ask(token('admin'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
 })
 
 test('no secret and no value of a variable is stored in plain text', async () => {
@@ -206,7 +206,7 @@ test('no secret and no value of a variable is stored in plain text', async () =>
 })
 
 let now = new Date('2026-01-01T00:00:00Z')
-const separateService = await newService({ clock: () => now })
+const separateService = await openNewService({ clock: () => now })
 await separateService.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 afterAll(() => separateService.close())
 
@@ -219,12 +219,12 @@ test('plans and approvals expire after a day and are deleted', async () => {
   expect(await getSavedPlan(separateService, SYSTEM, saved.id)).toMatchObject({ approvedBy: 'operator' })
   now = new Date('2026-01-02T00:00:00Z')
   await expect(applySavedPlan(separateService, SYSTEM, { id: saved.id })).rejects.toThrow(
-    `the time of plan ${saved.id} was over at 2026-01-02T00:00:00.000Z: plan again`,
+    `The plan ${saved.id} expired at 2026-01-02T00:00:00.000Z. Create it again.`,
   )
   const outcome = await applySources(separateService, SYSTEM, [state({})])
   expect(outcome.realms[0]!.pendingApproval?.plan).not.toBe(saved.id)
   await sweepExpiredRows(separateService, now)
-  await expect(getSavedPlan(separateService, SYSTEM, saved.id)).rejects.toThrow(`there is no plan ${saved.id}`)
+  await expect(getSavedPlan(separateService, SYSTEM, saved.id)).rejects.toThrow(`There is no plan ${saved.id}.`)
   await expect(
     approveSavedPlan(
       separateService,

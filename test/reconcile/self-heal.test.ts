@@ -7,12 +7,12 @@ import { getDriftWatch } from '../../src/reconcile/drift/drift-watch.ts'
 import { SourceController } from '../../src/reconcile/following/source-controller.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import type { Lease } from '../../src/service/context/store-types.ts'
-import { RECONCILE_LEASE, seekLease } from '../../src/service/operations/leases.ts'
+import { RECONCILE_LEASE, startLeaseElection } from '../../src/service/operations/leases.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { getLiveObject, updateObject } from '../support/changes.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
+import { createInbox } from '../support/inbox.ts'
+import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
-import { createInbox } from '../support/wakes.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const location = await newDatabase()
 const open = () => openService({ location, key: new Uint8Array(32) })
@@ -25,7 +25,11 @@ const begin = (separateService: Lease) => {
   lease.resolve(separateService)
   return { end: async () => {} }
 }
-const seeker = seekLease(following, RECONCILE_LEASE, 60, { begin, waits: () => {}, failed: lease.reject })
+const seeker = startLeaseElection(
+  following,
+  { start: begin, onNewHolder: () => {}, onError: lease.reject },
+  { name: RECONCILE_LEASE, seconds: 60 },
+)
 const ends: (() => void)[] = []
 
 afterAll(async () => {

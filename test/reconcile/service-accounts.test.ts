@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const { call, make } = await testServer()
@@ -25,7 +25,7 @@ test('a document applies without the credentials of a service account, and the p
   const state = createSource([{ realm, clients: [client], users: [account] }], realm)
   const { realms } = await planSources(service, SYSTEM, [state])
   expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toEqual([
-    'user service-account-robot: credentials are ignored, since a service account logs in as its client does',
+    'user service-account-robot: credentials are ignored, since a service account logs in as its client',
   ])
   await applySource(service, state)
   expect(await credentialsIn(realm)).toEqual([])

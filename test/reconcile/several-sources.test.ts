@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, updateObject } from '../support/changes.ts'
-import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 let service: Service
 let realm: string

@@ -12,12 +12,12 @@ import { createVariableFilter } from '../../src/reconcile/read/variable-filter.t
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { createObject, deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/changes.ts'
-import { apply, exportDocument, getLive, plan, realm, service, useNewRealmPerTest } from '../support/documents.ts'
-import { createPlanClient } from '../support/plans.ts'
-import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
+import { createObject, deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { createPlanClient } from '../support/plan-client.ts'
+import { apply, exportDocument, getLive, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testServer } from '../support/server.ts'
 import { newDatabase, newName } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { createAdminRealm } from '../support/realm-with-boss.ts'
-import { createSource } from '../support/reconcile.ts'
+import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 const server = await testServer()
@@ -16,7 +16,7 @@ test('only administrators of all realms of a source can read its status, and sus
   await applySources(service, SYSTEM, [createSource([{ realm }], administered)])
   await applySources(service, SYSTEM, [createSource([{ realm }, { realm: newName() }], shared)])
   const ask = async (method: string, path = '') =>
-    server.call(method, `/regent/v1/source-states${path}`, { token: await token('boss') })
+    server.call(method, `/regent/v1/source-states${path}`, { token: await token('admin') })
   expect((await ask('GET')).body).toMatchObject([{ name: administered, realms: [realm] }])
   // No server follows it, so that it cannot be read now.
   for (const [request, status] of Object.entries({ suspend: 204, resume: 204, force: 409, rename: 204 })) {

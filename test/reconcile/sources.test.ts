@@ -8,8 +8,8 @@ import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import { watchFiles } from '../../src/reconcile/read/file-watcher.ts'
 import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, planText } from '../support/sources.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'regent-sources-'))
 afterAll(() => rm(folder, { recursive: true }))

@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { isFullRun } from '../support/campaign.ts'
-import { updateObject } from '../support/changes.ts'
-import { ANN, createSource } from '../support/reconcile.ts'
-import { dumpRows } from '../support/rows.ts'
+import { dumpRows } from '../support/database-rows.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const { service, statements } = await testService()
 
@@ -54,7 +54,9 @@ test.runIf(isFullRun)(
       counts.plan!.push((await statements(() => planSources(service, SYSTEM, [full]))).length)
       counts.apply!.push((await statements(() => applySources(service, SYSTEM, [full]))).length)
       counts.change!.push((await statements(() => applySources(service, SYSTEM, [changed]))).length)
-      counts.prune!.push((await statements(() => applySources(service, SYSTEM, [createSource([{ realm }], realm)]))).length)
+      counts.prune!.push(
+        (await statements(() => applySources(service, SYSTEM, [createSource([{ realm }], realm)]))).length,
+      )
     }
     for (const [operation, [few, many]] of Object.entries(counts)) expect(many, operation).toBe(few)
   },

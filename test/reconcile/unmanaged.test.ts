@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { expect, test } from 'vitest'
 import type { UnmanagedObjects } from '../../src/reconcile/accept/unmanaged.ts'
-import { isFullRun } from '../support/campaign.ts'
 import { createCommandFolder } from '../support/cli.ts'
-import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { isFullRun } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const server = await testServer()

@@ -4,10 +4,10 @@ import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { getCredentialsByUser } from '../../src/service/users/credentials.ts'
 import { verifyPassword } from '../../src/service/users/password-hashing.ts'
-import { isFullRun } from '../support/campaign.ts'
-import { createObject, deleteObject, listLiveObjects, updateObject } from '../support/changes.ts'
-import { getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/documents.ts'
-import { ANN, applySource, planText } from '../support/reconcile.ts'
+import { createObject, deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { isFullRun } from '../support/property-options.ts'
+import { getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
+import { ANN, applySource, planText } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

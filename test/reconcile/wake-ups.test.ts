@@ -4,10 +4,10 @@ import { afterAll, expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { WakeUp } from '../../src/service/context/store-types.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { updateObject } from '../support/changes.ts'
-import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { createInbox } from '../support/inbox.ts'
+import { updateObject } from '../support/live-objects.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
-import { createInbox } from '../support/wakes.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 const location = await newDatabase()
 const open = () => openService({ location, key: new Uint8Array(32) })

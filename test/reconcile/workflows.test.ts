@@ -2,9 +2,17 @@
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { listLiveObjects, updateObject } from '../support/changes.ts'
-import { apply, exportDocument, plan, realm, service, switchRealm, useNewRealmPerTest } from '../support/documents.ts'
-import { ANN } from '../support/reconcile.ts'
+import { listLiveObjects, updateObject } from '../support/live-objects.ts'
+import {
+  apply,
+  exportDocument,
+  plan,
+  realm,
+  service,
+  switchRealm,
+  useNewRealmPerTest,
+} from '../support/realm-documents.ts'
+import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -26,9 +34,7 @@ test('apply, then plan, is empty; export, then plan, is empty; an export recreat
   const workflows = [onboarding(), { name: 'by-hand', steps: [{ uses: 'delete-client' }] }]
   const planned = await plan({ workflows })
   expect(planned).toContain('+ workflow onboarding')
-  expect(planned).toContain(
-    'Regent does not have the step disable-user; workflows with it are kept, and not carried out',
-  )
+  expect(planned).toContain('Regent does not have the step disable-user; workflows with it are stored only')
   await apply({ workflows })
   expect(await plan({ workflows })).toContain('Nothing to do.')
   const exportedRealm = await exportDocument()

@@ -8,12 +8,12 @@ import { ActionError } from '../../src/reconcile/execute/action-error.ts'
 import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import type { RunOutcome } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/changes.ts'
-import { applySource } from '../support/reconcile.ts'
-import { dumpRows } from '../support/rows.ts'
-import { newService } from '../support/service.ts'
+import { dumpRows } from '../support/database-rows.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { openNewService } from '../support/service.ts'
+import { applySource } from '../support/sources.ts'
 
-const service = await newService()
+const service = await openNewService()
 afterAll(() => service.close())
 
 const CALENDAR = 'clientScopes:\n  - name: calendar\n    protocol: openid-connect\n'
@@ -65,7 +65,7 @@ const flow = (...lines: string[]) =>
 
 describe('texts that are not documents', () => {
   test.each([
-    ['broken YAML', shop('enabled: "yes'), ['a.yaml:2:14: a quoted text is not closed: its last quote is missing']],
+    ['broken YAML', shop('enabled: "yes'), ['a.yaml:2:14: a quoted string is not closed: its last quote is missing']],
     [
       'a tab',
       shop('attributes:', '\tcolour: blue'),
@@ -75,15 +75,15 @@ describe('texts that are not documents', () => {
       'keys that stand twice',
       shop('enabled: true', 'realm: mall', 'enabled: false'),
       [
-        'a.yaml:3:1: the key "realm" stands twice, first at 1:1: keep one of them',
-        'a.yaml:4:1: the key "enabled" stands twice, first at 2:1: keep one of them',
+        'a.yaml:3:1: the key "realm" appears twice, first at 1:1: keep one of them',
+        'a.yaml:4:1: the key "enabled" appears twice, first at 2:1: keep one of them',
       ],
     ],
     [
       'a text',
       'shop',
       [
-        'a.yaml:1:1: a document is an object (beginning, say, with "realm: my-realm") or a list of such, but this is a single value',
+        'a.yaml:1:1: a document is an object (for example, beginning with "realm: my-realm") or a list of objects, not a single value',
       ],
     ],
     [
@@ -92,12 +92,14 @@ describe('texts that are not documents', () => {
         'a0: &a0 [lol]',
         ...Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(', ')}]`),
       ),
-      ['a.yaml:1:1: aliases make this document more than 16 MB longer: use fewer, or a script that writes it'],
+      ['a.yaml:1:1: aliases add more than 16 MB to this document: use fewer, or a script that writes it'],
     ],
     [
       'an alias that holds itself',
       shop('attributes: &a', '  b: *a'),
-      ['a.yaml:3:3: aliases nest this document deeper than 100 levels, or an alias holds itself: write the value out'],
+      [
+        'a.yaml:3:3: aliases nest this document more than 100 levels deep, or an alias contains itself: write the value out',
+      ],
     ],
   ])('%s', async (_, text, expected) => {
     expect(await refusal(text)).toEqual(expected)
@@ -113,7 +115,7 @@ describe('variables', () => {
     ).toEqual([
       'a.yaml:2:1: $(env:NAME): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
       'a.yaml:5:1: $(env:PASWORD): the environment variable is not set (did you mean PASSWORD?): set it, or give a default, as in $(env:NAME:-default)',
-      'a.yaml:6:1: $(ENV:HOST) is not known here: did you mean $(env:…)? For the text "$(" write "$$("',
+      'a.yaml:6:1: $(ENV:HOST) is unknown: did you mean $(env:…)? For the text "$(" write "$$("',
     ])
   })
 
@@ -123,8 +125,8 @@ describe('variables', () => {
       shop('sslRequired: $(env:PASSWORD)'),
     )
     expect(lines).toEqual([
-      'a.yaml:4:5: client web: enabled must be true or false, not a text',
-      'a.yaml:5:5: client web: notBefore must be a whole number, not a text',
+      'a.yaml:4:5: client web: enabled must be true or false, not a string',
+      'a.yaml:5:5: client web: notBefore must be a whole number, not a string',
       'b.yaml:2:1: realm shop: sslRequired must be all, external or none',
     ])
   })
@@ -155,7 +157,7 @@ describe('unknown fields', () => {
       'of another kind',
       client('browserFlow: browser'),
       [
-        'a.yaml:4:5: client web: unknown field browserFlow: a realm has it, a client has not; is the indentation right?',
+        'a.yaml:4:5: client web: unknown field browserFlow: a realm has it, but not a client; is the indentation right?',
       ],
     ],
     [
@@ -163,7 +165,7 @@ describe('unknown fields', () => {
       client('protocolMappers:', '  - name: floor', '    protocolMaper: x', '    banana: 1'),
       [
         'a.yaml:6:9: protocol mapper floor of client web: unknown field protocolMaper; did you mean protocolMapper?',
-        'a.yaml:7:9: protocol mapper floor of client web: unknown field banana: there are name, protocol, protocolMapper, config, id and renamedFrom',
+        'a.yaml:7:9: protocol mapper floor of client web: unknown field banana: the fields are name, protocol, protocolMapper, config, id and renamedFrom',
       ],
     ],
     [
@@ -171,7 +173,7 @@ describe('unknown fields', () => {
       flow('authenticationExecutions:', '  - authenticator: auth-cookie', '    requirment: REQUIRED', '    banana: 1'),
       [
         'a.yaml:6:9: authentication flow ours: unknown field authenticationExecutions[0].requirment; did you mean requirement?',
-        'a.yaml:7:9: authentication flow ours: unknown field authenticationExecutions[0].banana: there are authenticator, authenticatorConfig, requirement, priority, flowAlias and userSetupAllowed',
+        'a.yaml:7:9: authentication flow ours: unknown field authenticationExecutions[0].banana: the fields are authenticator, authenticatorConfig, requirement, priority, flowAlias and userSetupAllowed',
       ],
     ],
     [
@@ -179,7 +181,7 @@ describe('unknown fields', () => {
       shop('roles:', '  client:', '    account:', '      - name: y', '        composites: { relm: [x], banana: [] }'),
       [
         'a.yaml:6:23: role y of client account: unknown field composites.relm; did you mean realm?',
-        'a.yaml:6:34: role y of client account: unknown field composites.banana: there are realm and client',
+        'a.yaml:6:34: role y of client account: unknown field composites.banana: the fields are realm and client',
       ],
     ],
     [
@@ -187,7 +189,7 @@ describe('unknown fields', () => {
       shop('roles: { relm: [], application: { web: [] } }'),
       [
         'a.yaml:2:10: realm shop: unknown field roles.relm; did you mean realm?',
-        'a.yaml:2:20: realm shop: unknown field roles.application: there are realm and client',
+        'a.yaml:2:20: realm shop: unknown field roles.application: the fields are realm and client',
       ],
     ],
   ])('%s', async (_, text, expected) => {
@@ -207,11 +209,11 @@ describe('values of a wrong type', () => {
         'supportedLocales: en',
       ),
       [
-        'a.yaml:2:1: realm shop: enabled must be true or false, not a text',
+        'a.yaml:2:1: realm shop: enabled must be true or false, not a string',
         'a.yaml:3:1: realm shop: accessTokenLifespan must be a whole number',
         'a.yaml:4:1: realm shop: failureFactor must be a whole number of at most 15 digits',
-        'a.yaml:5:1: realm shop: displayName must be a text, not a list',
-        'a.yaml:6:1: realm shop: supportedLocales must be a list, not a text',
+        'a.yaml:5:1: realm shop: displayName must be a string, not a list',
+        'a.yaml:6:1: realm shop: supportedLocales must be a list, not a string',
       ],
     ],
     [
@@ -227,10 +229,10 @@ describe('values of a wrong type', () => {
       'inside maps and lists',
       client('attributes: { a: [1], b: {}, c: x }', 'redirectUris:', '  - https://a', '  - [x]', '  - null'),
       [
-        'a.yaml:4:19: client web: attributes.a must be a text, not a list',
-        'a.yaml:4:27: client web: attributes.b must be a text, not an object',
-        'a.yaml:7:9: client web: redirectUris[1] must be a text, not a list',
-        'a.yaml:8:9: client web: redirectUris[2] must be a text, not null',
+        'a.yaml:4:19: client web: attributes.a must be a string, not a list',
+        'a.yaml:4:27: client web: attributes.b must be a string, not an object',
+        'a.yaml:7:9: client web: redirectUris[1] must be a string, not a list',
+        'a.yaml:8:9: client web: redirectUris[2] must be a string, not null',
       ],
     ],
     [
@@ -238,35 +240,35 @@ describe('values of a wrong type', () => {
       client('attributes: []', 'authenticationFlowBindingOverrides: browser'),
       [
         'a.yaml:4:5: client web: attributes must be an object, not a list',
-        'a.yaml:5:5: client web: authenticationFlowBindingOverrides must be an object, not a text',
+        'a.yaml:5:5: client web: authenticationFlowBindingOverrides must be an object, not a string',
       ],
     ],
     [
       'of a protocol mapper of a client',
       client('protocolMappers:', '  - name: floor', '    config: { claim.name: [floor] }'),
-      ['a.yaml:6:19: protocol mapper floor of client web: config.claim.name must be a text, not a list'],
+      ['a.yaml:6:19: protocol mapper floor of client web: config.claim.name must be a string, not a list'],
     ],
     [
       'of an execution of a flow',
       flow('authenticationExecutions:', '  - auth-cookie', '  - requirement: CONDITIONALLY', '    priority: high'),
       [
-        'a.yaml:5:9: authentication flow ours: authenticationExecutions[0] must be an object, not a text',
+        'a.yaml:5:9: authentication flow ours: authenticationExecutions[0] must be an object, not a string',
         'a.yaml:6:9: authentication flow ours: authenticationExecutions[1].requirement must be REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED; did you mean CONDITIONAL?',
-        'a.yaml:7:9: authentication flow ours: authenticationExecutions[1].priority must be a whole number, not a text',
+        'a.yaml:7:9: authentication flow ours: authenticationExecutions[1].priority must be a whole number, not a string',
       ],
     ],
     [
       'that the database cannot keep',
       client('name: "a\\0b"', 'attributes: { colour: "\\ud800" }'),
       [
-        'a.yaml:4:5: client web: name must not hold NUL or a lone surrogate',
-        'a.yaml:5:19: client web: attributes.colour must not hold NUL or a lone surrogate',
+        'a.yaml:4:5: client web: name must not contain NUL or a lone surrogate',
+        'a.yaml:5:19: client web: attributes.colour must not contain NUL or a lone surrogate',
       ],
     ],
     [
       'that the database cannot keep, in a key',
       client('attributes: { "a\\0b": x }'),
-      ['a.yaml:4:19: client web: a key must not hold NUL or a lone surrogate'],
+      ['a.yaml:4:19: client web: a key must not contain NUL or a lone surrogate'],
     ],
   ])('%s', async (_, text, expected) => {
     expect(await refusal(text)).toEqual(expected)
@@ -328,7 +330,7 @@ describe('names and ids', () => {
     [
       'a realm whose name is a fraction',
       'realm: 1.5',
-      ['a.yaml:1:1: realm: realm must be a text, not a number: put it in quotes'],
+      ['a.yaml:1:1: realm: realm must be a string, not a number: put it in quotes'],
     ],
     ['a misspelt name', 'relam: shop', ['a.yaml:1:1: realm: unknown field relam; did you mean realm?']],
     [
@@ -353,18 +355,18 @@ describe('names and ids', () => {
       'names that are no texts',
       shop('clients: [{ clientId: 0.5 }, { clientId: 1.10 }, { clientId: true }, { clientId: [web] }]'),
       [
-        'a.yaml:2:13: client: clientId must be a text, not a number: put it in quotes',
-        'a.yaml:2:32: client: clientId must be a text, not a number: put it in quotes',
-        'a.yaml:2:52: client: clientId must be a text, not true: put it in quotes',
-        'a.yaml:2:72: client: clientId must be a text, not a list',
+        'a.yaml:2:13: client: clientId must be a string, not a number: put it in quotes',
+        'a.yaml:2:32: client: clientId must be a string, not a number: put it in quotes',
+        'a.yaml:2:52: client: clientId must be a string, not true: put it in quotes',
+        'a.yaml:2:72: client: clientId must be a string, not a list',
       ],
     ],
     [
       'ids that are no texts',
       shop('clients: [{ clientId: web, id: 5 }, { clientId: api, id: "" }]'),
       [
-        'a.yaml:2:28: client web: id must be a text, not a number',
-        'a.yaml:2:54: client api: id must be a text, not an empty one',
+        'a.yaml:2:28: client web: id must be a string, not a number',
+        'a.yaml:2:54: client api: id must be a string, not an empty one',
       ],
     ],
     [
@@ -395,14 +397,14 @@ describe('objects that are declared twice', () => {
         ),
       ),
     ).toEqual([
-      'a.yaml:4:5: client web is stated twice, first at 3:5: keep one of them',
-      'a.yaml:6:40: protocol mapper floor of client api is stated twice, first at 6:23: keep one of them',
+      'a.yaml:4:5: client web is declared twice, first at 3:5: keep one of them',
+      'a.yaml:6:40: protocol mapper floor of client api is declared twice, first at 6:23: keep one of them',
     ])
   })
 
   test('in one document, once by an alias', async () => {
     expect(await refusal(shop('clients:', '  - &web { clientId: web }', '  - *web'))).toEqual([
-      'a.yaml:4:5: client web is stated twice, first at 3:10: keep one of them',
+      'a.yaml:4:5: client web is declared twice, first at 3:10: keep one of them',
     ])
   })
 
@@ -512,9 +514,9 @@ describe('several realms and files', () => {
       ),
     ).toEqual([
       'a.yaml:4:5: client web: unknown field enabld; did you mean enabled?',
-      'a.yaml:5:1: realm shop: enabled must be true or false, not a text',
+      'a.yaml:5:1: realm shop: enabled must be true or false, not a string',
       'a.yaml:7:1: a realm needs a name: add "realm: <name>"',
-      'b.yaml:2:18: client scope: name must be a text, not a number: put it in quotes',
+      'b.yaml:2:18: client scope: name must be a string, not a number: put it in quotes',
       'c.yaml:2:1: realm shop: unknown field realmm; did you mean realm?',
       'c.yaml:3:11: realm shop: clients[0] must be an object, not a text: begin it with "- clientId: <name>"',
     ])
@@ -522,7 +524,7 @@ describe('several realms and files', () => {
 
   test('all broken files are reported at once', async () => {
     expect(await refusal('a: "b', shop('displayName: $(env:NOWHERE)'), '{"realm": 1')).toEqual([
-      'a.yaml:1:6: a quoted text is not closed: its last quote is missing',
+      'a.yaml:1:6: a quoted string is not closed: its last quote is missing',
       'b.yaml:2:1: $(env:NOWHERE): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
       'c.yaml:1:12: a "{" or "[" is not closed: its "}" or "]" is missing',
     ])
@@ -595,10 +597,10 @@ describe('valid input', () => {
       'earlier',
     )
     expect(realms[0]!.plan.notes.map(({ message, position }) => `${position?.line}: ${message}`)).toEqual([
-      '2: social is not managed by this version and left alone',
-      '6: clientTemplate of client old is not managed by this version and left alone',
-      '8: consentText of 2 protocol mappers is not managed by this version and left alone',
-      '11: oauthClients is not managed by this version and left alone',
+      '2: social is from an early version of Keycloak and is ignored',
+      '6: clientTemplate of client old is from an early version of Keycloak and is ignored',
+      '8: consentText of 2 protocol mappers is from an early version of Keycloak and is ignored',
+      '11: oauthClients is from an early version of Keycloak and is ignored',
     ])
     const { representation } = await getLiveObject(service, SYSTEM, 'shop', 'client', 'old')
     expect(representation).not.toHaveProperty('clientTemplate')
@@ -606,7 +608,7 @@ describe('valid input', () => {
 
   test('a field of an old version with a wrong type is an error', async () => {
     expect(await refusal(client('clientTemplate: [basis]'))).toEqual([
-      'a.yaml:4:5: client web: clientTemplate must be a text, not a list',
+      'a.yaml:4:5: client web: clientTemplate must be a string, not a list',
     ])
   })
 })

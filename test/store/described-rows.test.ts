@@ -1,9 +1,19 @@
-// Tests compare what statements return with the descriptions of their rows.
+// Tests compare the results of statements with the descriptions of their rows.
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/database/database.ts'
-import { absent, integer, json, optional, type Row, type RowOf, row, query, text } from '../../src/store/database/query.ts'
+import {
+  absent,
+  integer,
+  json,
+  optional,
+  query,
+  type Row,
+  type RowOf,
+  row,
+  text,
+} from '../../src/store/database/query.ts'
 import { findRowDifferences } from '../support/described-rows.ts'
 import { newDatabase } from '../support/service.ts'
 
@@ -21,14 +31,14 @@ async function differencesOf(comment: string, ...descriptions: Row[]): Promise<s
   return differences.map((line) => line.replace(/, in: .*/s, ''))
 }
 
-test('a right description differs in nothing', async () => {
+test('a correct description has no differences', async () => {
   const right = row({ name: text, number: integer, displayName: optional(text) })
   expect(await differencesOf('right', right)).toEqual([])
-  const named: RowOf<typeof right> = { name: 'r', number: 1, displayName: null }
-  expect(named.displayName).toBeNull()
+  const selected: RowOf<typeof right> = { name: 'r', number: 1, displayName: null }
+  expect(selected.displayName).toBeNull()
 })
 
-test('a description of another type, of a column that is missing and without one that is there differs', async () => {
+test('a wrong type, a missing column and an undescribed column are differences', async () => {
   expect(await differencesOf('wrong', row({ name: json(), number: integer, title: text }))).toEqual([
     'column "name": expected jsonb (3802), found text (25)',
     'column "title": expected text (25), found no such column',
@@ -36,7 +46,7 @@ test('a description of another type, of a column that is missing and without one
   ])
 })
 
-test('a null differs from a column without nulls, and a value from one of nulls only', async () => {
+test('a null in a column without nulls, and a value in a column of nulls, are differences', async () => {
   expect(await differencesOf('null', row({ name: text, number: integer, displayName: text }))).toEqual([
     'column "displayName": expected text, found null',
   ])
@@ -45,7 +55,7 @@ test('a null differs from a column without nulls, and a value from one of nulls 
   )
 })
 
-test('of several descriptions one is enough', async () => {
+test('a row must conform to one of several descriptions', async () => {
   const [titled, untitled] = [text, absent(text)].map((displayName) =>
     row({ name: text, number: integer, displayName }),
   )
@@ -58,7 +68,7 @@ test('a difference names the statement', async () => {
   expect(differences).toEqual(['column "name": expected text (25), found int4 (23), in: select 1 as name'])
 })
 
-test('types of rows are stated by descriptions only', () => {
-  const stating = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
-  expect(stating).toEqual(['src/store/database/query.ts'])
+test('src declares types of rows by descriptions only', () => {
+  const files = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
+  expect(files).toEqual(['src/store/database/query.ts'])
 })

@@ -1,4 +1,4 @@
-// A store that a version before the first release made: earlier-store.sql is of a real one.
+// Stores of versions before the first release are refused. earlier-store.sql is a dump of a real one.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const earlierTables = await readFile(join(import.meta.dirname, 'earlier-store.sql'), 'utf8')
 
-/** Where the store of a test is, and a way to run SQL in it while nobody has it open. */
+/** The location of a store, and a function to run SQL in it while it is closed. */
 interface ClosedStore {
   readonly location: StoreLocation
   run(sql: string): Promise<unknown[]>
 }
 
-/** An empty database of the engine under test. */
+/** Creates an empty database of the engine under test. */
 async function emptyStore(name: string): Promise<ClosedStore> {
   const { url } = await newDatabase()
   if (url) {
@@ -44,7 +44,7 @@ async function emptyStore(name: string): Promise<ClosedStore> {
   return { location, run }
 }
 
-/** Everything that a refusal could change: tables, columns, and the rows of the migrations. */
+/** Selects everything that a refusal could change: tables, columns, and the rows of the migrations. */
 const state = `
   select c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, null as row
   from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -54,13 +54,26 @@ const state = `
   union all select 'store_setting', null, null, null, s::text from store_setting s
   order by 1, 2, 5`
 
-test('a store of a version before the first release is refused with the way to move it, and nothing is changed', async () => {
+test('a store of a version before the first release is refused unchanged, with instructions to move it', async () => {
   const store = await emptyStore('earlier')
   await store.run(`${earlierTables}; insert into store_setting values ('kept', 'value')`)
   const before = await store.run(state)
   expect(before.length).toBeGreaterThan(40)
   await expect(openStore(store.location)).rejects.toThrow(
     /^An earlier version of Regent created the store: it has the migration 0001-realms\..*`regent export REALM --full --secrets`.*`regent apply`/,
+  )
+  expect(await store.run(state)).toEqual(before)
+})
+
+test('a store from before the last renaming of tables and columns is refused unchanged', async () => {
+  const store = await emptyStore('renamed')
+  await (await openStore(store.location)).close()
+  await store.run(`
+    update kysely_migration set name = '0001-realm-configuration' where name = '0001-realms-and-flows';
+    update kysely_migration set name = '0010-operations' where name = '0010-leases-and-outbox'`)
+  const before = await store.run(state)
+  await expect(openStore(store.location)).rejects.toThrow(
+    /^An earlier version of Regent created the store: it has the migration 0001-realm-configuration\./,
   )
   expect(await store.run(state)).toEqual(before)
 })

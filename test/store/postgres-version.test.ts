@@ -1,4 +1,4 @@
-// PostgreSQL servers that are too old are refused before anything is written to them.
+// PostgreSQL servers that are too old are refused.
 import { expect, test } from 'vitest'
 import { checkVersion } from '../../src/store/database/database.ts'
 
@@ -10,6 +10,6 @@ test.each([150000, 150018, 180001])('version %i is accepted', (version) => {
   expect(() => checkVersion(version)).not.toThrow()
 })
 
-test('the message names the version as PostgreSQL does', () => {
+test('the message has the version in the form of PostgreSQL', () => {
   expect(() => checkVersion(140012)).toThrow('The database is PostgreSQL 14.12.')
 })

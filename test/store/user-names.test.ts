@@ -1,11 +1,11 @@
-// The database has the last word on which names and addresses of users are the same.
+// Constraints of the database keep user names and email addresses unique.
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/database/database.ts'
 import { findUserForLogin } from '../../src/store/users/users.ts'
 import { newDatabase } from '../support/service.ts'
 
-/** A user as a row says. */
+/** The fields of a user row. */
 interface UserFields {
   readonly id: string
   readonly username: string
@@ -16,7 +16,7 @@ interface UserFields {
 const store = await openStore(await newDatabase())
 afterAll(() => store.close())
 
-/** Creates a realm of these users. */
+/** Creates a realm with users. */
 async function insertRealm(realm: number, users: readonly UserFields[]): Promise<void> {
   await store.transaction(async (tx) => {
     await sql`insert into realm (number, id, name, version, body)
@@ -30,7 +30,7 @@ async function insertRealm(realm: number, users: readonly UserFields[]): Promise
 const idAtLogin = async (realm: number, name: string) =>
   (await store.read((db) => findUserForLogin(db, realm, { name, byEmail: true })))?.id
 
-test('two names of one realm that differ only in case are refused, of two realms they are not', async () => {
+test('two names that differ only in case are refused in one realm, and accepted in two realms', async () => {
   for (const [first, second] of [
     ['victim', 'Victim'],
     ['élodie', 'Élodie'],
@@ -48,7 +48,7 @@ test('two names of one realm that differ only in case are refused, of two realms
   await insertRealm(2, [{ id: '1', username: 'Victim' }])
 })
 
-test('a sole address is that of one user of a realm', async () => {
+test('a unique email address belongs to one user of a realm', async () => {
   const [ann, eve] = ['ann', 'eve'].map((username) => ({
     id: username,
     username,
@@ -65,7 +65,7 @@ test('a sole address is that of one user of a realm', async () => {
   expect(await idAtLogin(4, 'ann@x.example')).toBe('eve')
 })
 
-test('a name that is the address of another user does not find its user at log-in', async () => {
+test('a user name that is the email address of another user finds the other user at login', async () => {
   await insertRealm(5, [
     { id: '1', username: 'victim@x.example', email: 'evil@evil.example', soleEmail: 'evil@evil.example' },
     { id: '2', username: 'victim', email: 'victim@x.example', soleEmail: 'victim@x.example' },

@@ -1,20 +1,20 @@
-// Who calls which realm: the cases in which the reference server was asked who may do what, and in which Regent is.
+// The cases of the recorded permission matrix: administrators of one realm call operations of a realm.
 import type { Operation } from '../../src/http/operation.ts'
 import { adminRoles } from '../../src/kinds/admin-roles.ts'
 
-/** A realm with people who administer it, another one, or the one that administers all. */
+/** A realm: that of the administrators, another one, or master. */
 export type RealmRelation = 'own' | 'other' | 'master'
 
-/** Roles that people of one realm hold, and the realm that they call. */
+/** Roles of administrators of one realm, and the realm that they call. */
 export interface AdminCase {
   readonly holder: RealmRelation
-  /** The client whose roles they hold; null: roles of the realm. `own` stands for the name of the realm. */
+  /** Client id of the roles' client; null for realm roles. `own` is replaced by the name of the realm. */
   readonly client: string | null
   readonly target: RealmRelation
   readonly roles: readonly string[]
 }
 
-/** What there is in every realm. In master there is no `realm-admin`: that is what `admin` is. */
+/** The roles of the client realm-management. Master has no `realm-admin`; `admin` takes its place. */
 const ofManagement = adminRoles.filter((role) => role !== 'create-realm')
 const ofMaster = ofManagement.filter((role) => role !== 'realm-admin')
 const management = { holder: 'own', client: 'realm-management', roles: ofManagement } as const
@@ -22,7 +22,7 @@ const realmInMaster = { holder: 'master', client: 'own-realm', roles: ofMaster }
 const masterInMaster = { holder: 'master', client: 'master-realm', roles: ofMaster } as const
 const ofRealm = { holder: 'master', client: null, roles: ['admin', 'create-realm'] } as const
 
-/** The cases, by what they are called in admin-matrix.json. */
+/** The cases by their names in admin-matrix.json. */
 export const adminCases: Readonly<Record<string, AdminCase>> = {
   'realm-management, own realm': { ...management, target: 'own' },
   'realm-management, another realm': { ...management, target: 'other' },
@@ -36,18 +36,18 @@ export const adminCases: Readonly<Record<string, AdminCase>> = {
   'roles of master, master': { ...ofRealm, target: 'master' },
 }
 
-/** What was recorded of operations that are the same in all cases. */
+/** The recorded result of operations with equal results in all cases. */
 export interface RecordedRoles {
-  /** By case, the smallest sets of roles that are enough, joined by a plus; a case in which nothing is enough is left out. */
+  /** The smallest sufficient sets of roles by case, joined by a plus. Cases without a sufficient set are omitted. */
   readonly enough: Readonly<Record<string, readonly string[]>>
-  /** Method and path of each. */
+  /** Methods and paths of the operations. */
   readonly operations: readonly string[]
 }
 
-/** What an operation is called there. */
+/** Returns the name of an operation in admin-matrix.json. */
 export const toOperationName = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`
 
-/** All pairs of what the list holds. */
+/** Returns all pairs of elements of a list. */
 export function listPairs<T>(list: readonly T[]): [T, T][] {
-  return list.flatMap((one, at) => list.slice(at + 1).map((other): [T, T] => [one, other]))
+  return list.flatMap((first, at) => list.slice(at + 1).map((other): [T, T] => [first, other]))
 }

@@ -1,4 +1,4 @@
-// Looks at every statement that the tests of a file made the store execute.
+// After the tests of each file, checks all statements that the store has executed.
 import { afterAll, expect } from 'vitest'
 import { recordResults } from './described-rows.ts'
 
@@ -7,15 +7,15 @@ recordResults()
 declare global {
   /** Statements that do not name the realm of the data that they touch. */
   var unboundStatements: string[] | undefined
-  /** Columns of results that are not as the description of their rows says. */
+  /** Differences between results and the descriptions of their rows. */
   var misdescribedResults: string[] | undefined
 }
 
 afterAll(() => {
-  const found = globalThis.unboundStatements ?? []
+  const unbound = globalThis.unboundStatements ?? []
   globalThis.unboundStatements = []
-  expect(found, 'statements on a realm’s data that do not name the realm').toEqual([])
+  expect(unbound, 'statements on data of a realm that do not name the realm').toEqual([])
   const misdescribed = globalThis.misdescribedResults ?? []
   globalThis.misdescribedResults = []
-  expect(misdescribed, 'results that are not as the descriptions of their rows say').toEqual([])
+  expect(misdescribed, 'results that differ from the descriptions of their rows').toEqual([])
 })

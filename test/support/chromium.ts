@@ -1,19 +1,19 @@
-// A real browser, where there is one: Debian's Chromium.
+// Starts Debian's Chromium, if it is installed.
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Where Chromium is; undefined: there is none. */
+/** The path of Chromium; undefined if it is not installed. */
 export const chromiumPath = (process.env.PATH ?? '')
   .split(delimiter)
   .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)))
   .find((path) => existsSync(path))
 
-/** What tests in it are called, which says so where they are left out. */
+/** Part of the titles of tests in Chromium. It gives the reason if they are skipped. */
 export const inChromium = chromiumPath ? 'in Chromium' : 'skipped: no Chromium'
 
-/** Starts it. */
+/** Starts Chromium. */
 export function startChromium(): Promise<Browser> {
-  // Whoever runs the tests as root has no sandbox; only pages of the tests are opened.
+  // Chromium has no sandbox for root. The tests open their own pages only.
   return chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })
 }

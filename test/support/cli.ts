@@ -1,4 +1,4 @@
-// The command as a user runs it: a process of its own, in a folder of its own.
+// Runs the command as a user does: as a process, in a folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,53 +10,53 @@ import { newDatabase } from './service.ts'
 
 const command = join(import.meta.dirname, '..', '..', 'bin', 'regent.js')
 
-/** What a finished command left. */
+/** The result of a command. */
 export interface CommandResult {
   readonly code: number | null
   readonly out: string
   readonly err: string
 }
 
-/** A folder to run commands in, with a store of the engine under test. */
+/** A folder in which commands run, with a store of the engine under test. */
 export interface CommandFolder {
   readonly folder: string
-  /** Its store, where that is a PostgreSQL. */
+  /** URL of the store, if it is PostgreSQL. */
   readonly database: string | undefined
-  /** Runs a command to its end. */
+  /** Runs a command, and waits for its end. */
   run(...args: string[]): Promise<CommandResult>
-  /** Runs a line of a shell to its end, where `regent` is the command. */
+  /** Runs a line of shell in which `regent` is the command, and waits for its end. */
   shell(line: string, env: Readonly<Record<string, string>>): Promise<CommandResult>
-  /** Starts a command that goes on until it is stopped. */
+  /** Starts a command that runs until it is stopped. */
   start(...args: string[]): RunningCommand
-  /** Starts a server and waits until it watches its sources, or ends. */
+  /** Starts a server, and waits until it watches its sources. Throws if it ends first. */
   serve(...args: string[]): Promise<RunningServer>
-  /** Ends what runs, and removes the folder. */
+  /** Kills all running commands, and deletes the folder. */
   remove(): Promise<void>
 }
 
-/** A command that goes on. */
+/** A running command. */
 export interface RunningCommand {
-  /** Everything that it has printed. */
+  /** Returns the output so far. */
   output(): string
-  /** Waits until what it has printed holds the text; gives all of it. */
+  /** Waits until the output contains the text, and returns all output. */
   waitForOutput(text: string): Promise<string>
-  /** Ctrl-C; gives the exit code. */
+  /** Sends SIGINT, as Ctrl-C does, and returns the exit code. */
   stop(): Promise<number | null>
 }
 
-/** A server process. */
-export interface RunningServer extends Omit<RunningCommand, 'said'> {
+/** A running server. */
+export interface RunningServer extends Omit<RunningCommand, 'waitForOutput'> {
   readonly url: string
-  /** Waits until the output after now holds the text; gives that output. */
+  /** Waits until the output from now on contains the text, and returns that output. */
   until(text: string): Promise<string>
-  /** Ends it with no chance to do anything. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Lets it do nothing until it goes on. */
+  /** Sends SIGSTOP, which suspends the process until `resume`. */
   pause(): void
   resume(): void
 }
 
-/** A new workplace. */
+/** Creates a folder to run commands in. */
 export async function createCommandFolder(env: Record<string, string> = {}): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   const { url } = inject('databaseUrl') ? await newDatabase() : {}
@@ -67,7 +67,7 @@ export async function createCommandFolder(env: Record<string, string> = {}): Pro
     const { REGENT_SOURCE: _, ...inherited } = process.env
     const child = spawn(program, args, {
       cwd: folder,
-      // What a killed process leaves behind goes with the folder.
+      // Temporary files of killed processes are deleted with the folder.
       env: { ...inherited, NO_COLOR: '1', TMPDIR: folder, ...settings, ...more },
     })
     running.add(child)
@@ -145,11 +145,11 @@ function collectOutput(...streams: NodeJS.ReadableStream[]): () => string {
   return () => text
 }
 
-/** Waits for a value that comes while the process runs. Throws when it ends first. */
+/** Waits until `value` returns a value. Throws if the process ends first. */
 async function waitFor<T>(child: ChildProcess, value: () => T | undefined): Promise<T> {
   for (;;) {
-    const found = value()
-    if (found !== undefined) return found
+    const result = value()
+    if (result !== undefined) return result
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`the process ended with ${child.exitCode ?? child.signalCode}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,4 +1,4 @@
-// Compares what statements return with the descriptions of their rows: names and types of the columns, and nulls.
+// Compares the results of statements with the descriptions of their rows: names and types of columns, and nulls.
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { ExecutedStatement, Row } from '../../src/store/database/query.ts'
@@ -18,9 +18,9 @@ interface Result {
 /** The results of one SQL text. */
 interface ResultsOfText {
   readonly fields: readonly ResultField[]
-  /** Columns that were null together in some row, less those that have been compared. */
+  /** Sets of columns that were null in a row, and are not compared yet. */
   readonly nulls: Map<string, ReadonlySet<string>>
-  /** Descriptions that the columns have been compared with. */
+  /** Descriptions that are compared already. */
   readonly compared: Set<Row>
 }
 
@@ -29,24 +29,24 @@ declare global {
   var resultsOfTexts: Map<string, ResultsOfText> | undefined
 }
 
-/** Keeps the columns of a result, and which of them are null in its rows. */
+/** Records the columns of a result, and which of them are null. */
 function recordResult(results: Map<string, ResultsOfText>, sql: string, { fields, rows }: Result): void {
-  const kept = results.get(sql) ?? { fields, nulls: new Map(), compared: new Set() }
-  results.set(sql, kept)
+  const recorded = results.get(sql) ?? { fields, nulls: new Map(), compared: new Set() }
+  results.set(sql, recorded)
   for (const row of rows) {
     const names = fields.map(({ name }) => name).filter((name) => row[name] === null)
-    kept.nulls.set(names.join(), new Set(names))
+    recorded.nulls.set(names.join(), new Set(names))
   }
 }
 
 type Query = (sql: unknown, ...rest: unknown[]) => unknown
 
-/** Returns the function of a driver that executes statements, which keeps their results from then on. */
+/** Returns the driver's function for executing statements, wrapped to record the results. */
 function recordingResults(results: Map<string, ResultsOfText>, query: Query): Query {
   return function (this: unknown, sql, ...rest) {
-    const answer = query.call(this, sql, ...rest)
-    if (typeof sql !== 'string' || !(answer instanceof Promise)) return answer
-    return answer.then((result: Result | Result[]) => {
+    const result = query.call(this, sql, ...rest)
+    if (typeof sql !== 'string' || !(result instanceof Promise)) return result
+    return result.then((result: Result | Result[]) => {
       // Of several statements in one text each has a result, and none is described.
       if (!Array.isArray(result)) recordResult(results, sql, result)
       return result
@@ -64,25 +64,27 @@ export function recordResults(): void {
   Object.assign(PGlite.prototype, {
     query: recordingResults(results, query as Query),
     transaction(this: PGlite, work: Parameters<typeof transaction>[0]) {
-      return transaction.call(this, (tx) => work(Object.assign(tx, { query: recordingResults(results, tx.query as Query) })))
+      return transaction.call(this, (tx) =>
+        work(Object.assign(tx, { query: recordingResults(results, tx.query as Query) })),
+      )
     },
   })
 }
 
-/** Returns how the results of an executed statement differ from the descriptions of its rows, a line each; nothing where it has none. */
+/** Returns the differences between the results of a statement and the descriptions of its rows, a line each. */
 export function findRowDifferences({ sql, descriptions: rows = [] }: ExecutedStatement): string[] {
-  const found = globalThis.resultsOfTexts?.get(sql)
-  if (!found || !rows.length) return []
+  const results = globalThis.resultsOfTexts?.get(sql)
+  if (!results || !rows.length) return []
   const wrongColumns = rows
-    .filter((row) => !found.compared.has(row))
+    .filter((row) => !results.compared.has(row))
     .flatMap((row) => {
-      found.compared.add(row)
-      return findTypeDifferences(row, found.fields)
+      results.compared.add(row)
+      return findTypeDifferences(row, results.fields)
     })
-  const nulls = [...found.nulls.values()]
-  found.nulls.clear()
-  const wrong = wrongColumns.length ? wrongColumns : nulls.flatMap((names) => findNullDifferences(rows, names))
-  return wrong.map((line) => `${line}, in: ${sql}`)
+  const nulls = [...results.nulls.values()]
+  results.nulls.clear()
+  const differences = wrongColumns.length ? wrongColumns : nulls.flatMap((names) => findNullDifferences(rows, names))
+  return differences.map((line) => `${line}, in: ${sql}`)
 }
 
 /** Returns the columns whose names or types differ from the description. */
@@ -96,20 +98,20 @@ export function findTypeDifferences({ columns }: Row, fields: readonly ResultFie
   return [...described, ...extra.map((field) => `column "${field.name}": expected none, found ${formatType(field)}`)]
 }
 
-/** Returns the type of a column: its name, where the driver knows it, and its number. */
+/** Returns the name of a column's type, if the driver knows it, and its number. */
 function formatType({ dataTypeID }: ResultField): string {
   const [name = 'type'] = Object.entries(pg.types.builtins).find(([, oid]) => oid === dataTypeID) ?? []
   return `${name.toLowerCase()} (${dataTypeID})`
 }
 
-/** Returns the columns of a row that may not be null and are, or the other way round, unless one of the descriptions permits that. */
+/** Returns the columns that are null, or not null, against all descriptions. */
 export function findNullDifferences(rows: readonly Row[], nulls: ReadonlySet<string>): string[] {
-  const wrong = rows.map(({ columns }) =>
+  const differences = rows.map(({ columns }) =>
     Object.entries(columns).flatMap(([name, { nulls: permitted, type }]: [string, Row['columns'][string]]) => {
       if (permitted === 'never' && nulls.has(name)) return [`column "${name}": expected ${type}, found null`]
       if (permitted === 'always' && !nulls.has(name)) return [`column "${name}": expected null, found ${type}`]
       return []
     }),
   )
-  return wrong.some((lines) => !lines.length) ? [] : wrong[0]!
+  return differences.some((lines) => !lines.length) ? [] : differences[0]!
 }

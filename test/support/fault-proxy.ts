@@ -1,4 +1,4 @@
-// A proxy before the API server that does to requests what networks and busy servers do to them.
+// A proxy of the API server that injects the faults of networks and busy servers.
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
@@ -9,25 +9,25 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { KubeConfig } from '@kubernetes/client-node'
 
-/** When something can go wrong: as a list, a write or a watch is asked for, and as a watch tells something. */
+/** When a fault can be injected: into a list, write or watch request, or an event of a watch. */
 export type FaultMoment = 'list' | 'write' | 'watch' | 'event'
 
-/** What can go wrong, and when. */
+/** The faults, with the moments at which they can be injected. */
 export const FAULTS = {
-  /** A watch breaks off, between two lines, in the midst of one, or as if that were its end. */
+  /** The connection of a watch breaks: between two lines, or within a line; or the response ends within a line. */
   dropped: ['event'],
   halved: ['event'],
   ended: ['event'],
-  /** A watch is over before it has told anything, or tells nothing and stays. */
+  /** A watch ends before the first event, or sends no events. */
   over: ['watch'],
   silent: ['watch'],
-  /** What a watch is to go on from is forgotten: 410, and as an event. */
-  gone: ['watch'],
+  /** The resource version of a watch is too old: 410 as status, or as an event. */
+  historyExpired: ['watch'],
   expired: ['watch'],
-  /** 409: somebody else was faster. */
+  /** 409. */
   conflict: ['write'],
-  /** It is done, and the answer does not arrive. */
-  lost: ['write'],
+  /** The write is done, but the response is lost. */
+  responseLost: ['write'],
   /** 429, with Retry-After. */
   busy: ['list', 'write', 'watch'],
   /** 500. */
@@ -38,24 +38,24 @@ export const FAULTS = {
 
 export type Fault = keyof typeof FAULTS
 
-/** Says what goes wrong now, if anything. */
+/** Returns the fault to inject now, if any. */
 export type FaultChoice = (moment: FaultMoment) => Fault | undefined
 
 /** A running proxy. */
 export interface FaultProxy {
-  /** File with the configuration by which it is asked. */
+  /** Path of a kubeconfig file for the proxy. */
   readonly config: string
-  /** How often each fault was injected so far. */
+  /** Number of injections so far, by fault. */
   readonly injected: ReadonlyMap<Fault, number>
-  /** From now on these go wrong. */
+  /** Sets the faults to inject from now on. */
   inject(choice: FaultChoice): void
   close(): Promise<void>
 }
 
-/** Milliseconds. */
+/** Delay in milliseconds. */
 const SLOW = 400
 
-/** Starts it before the API server that the configuration names, or KUBECONFIG; whoever asks it asks as that does. */
+/** Starts a proxy of the API server of a kubeconfig file, or of KUBECONFIG. Its requests have the credentials of that file. */
 export async function openFaultProxy(file: string | undefined): Promise<FaultProxy> {
   const config = new KubeConfig()
   if (file === undefined) config.loadFromDefault()
@@ -69,43 +69,47 @@ export async function openFaultProxy(file: string | undefined): Promise<FaultPro
     return fault
   }
 
-  const forward = async (asked: IncomingMessage, body: Buffer, left: AbortSignal): Promise<IncomingMessage> => {
-    const { host: _, connection: __, 'transfer-encoding': ___, ...headers } = asked.headers
-    const options: RequestOptions = { method: asked.method!, headers: headers as OutgoingHttpHeaders, signal: left }
+  const forward = async (incoming: IncomingMessage, body: Buffer, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { host: _, connection: __, 'transfer-encoding': ___, ...headers } = incoming.headers
+    const options: RequestOptions = {
+      method: incoming.method!,
+      headers: headers as OutgoingHttpHeaders,
+      signal: signal,
+    }
     await config.applyToHTTPSOptions(options)
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    request(new URL(asked.url!, upstream), options, resolve).on('error', reject).end(body)
+    request(new URL(incoming.url!, upstream), options, resolve).on('error', reject).end(body)
     return promise
   }
-  const handle = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const left = new AbortController()
-    answer.on('close', () => left.abort())
-    const moment = asked.method === 'GET' ? (asked.url!.includes('watch=true') ? 'watch' : 'list') : 'write'
-    const body = Buffer.concat(await asked.toArray())
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const abandoned = new AbortController()
+    response.on('close', () => abandoned.abort())
+    const moment = incoming.method === 'GET' ? (incoming.url!.includes('watch=true') ? 'watch' : 'list') : 'write'
+    const body = Buffer.concat(await incoming.toArray())
     const fault = faultAt(moment)
     if (fault === 'slow') await after(SLOW)
-    if (fault === 'refused') return void asked.socket.destroy()
-    if (fault === 'over') return void answer.writeHead(200).end()
-    if (fault === 'silent') return void answer.writeHead(200).flushHeaders()
+    if (fault === 'refused') return void incoming.socket.destroy()
+    if (fault === 'over') return void response.writeHead(200).end()
+    if (fault === 'silent') return void response.writeHead(200).flushHeaders()
     const refused = fault && refusals[fault]
-    if (refused) return refuse(answer, refused, fault === 'expired')
-    const found = await forward(asked, body, left.signal)
-    if (fault === 'lost') return void asked.socket.destroy()
-    answer.writeHead(found.statusCode!, found.headers)
-    answer.flushHeaders()
-    for await (const chunk of found) {
+    if (refused) return refuse(response, refused, fault === 'expired')
+    const upstreamResponse = await forward(incoming, body, abandoned.signal)
+    if (fault === 'responseLost') return void incoming.socket.destroy()
+    response.writeHead(upstreamResponse.statusCode!, upstreamResponse.headers)
+    response.flushHeaders()
+    for await (const chunk of upstreamResponse) {
       const broken = moment === 'watch' ? faultAt('event') : undefined
       if (broken === 'slow') await after(SLOW)
       const isHalf = broken === 'halved' || broken === 'ended'
-      answer.write(isHalf ? (chunk as Buffer).subarray(0, (chunk as Buffer).length / 2) : chunk)
+      response.write(isHalf ? (chunk as Buffer).subarray(0, (chunk as Buffer).length / 2) : chunk)
       if (broken === 'ended') break
-      // What was written is to arrive.
-      if (broken === 'dropped' || broken === 'halved') return void asked.socket.destroySoon()
+      // Sends the written part first.
+      if (broken === 'dropped' || broken === 'halved') return void incoming.socket.destroySoon()
     }
-    answer.end()
+    response.end()
   }
-  const server = createServer((asked, answer) => {
-    handle(asked, answer).catch(() => asked.socket.destroy())
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => incoming.socket.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
 
@@ -133,16 +137,16 @@ export async function openFaultProxy(file: string | undefined): Promise<FaultPro
   }
 }
 
-/** What the API server would say. */
+/** The responses of the API server. */
 const refusals: { readonly [fault in Fault]?: readonly [code: number, reason: string] } = {
-  gone: [410, 'Expired'],
+  historyExpired: [410, 'Expired'],
   expired: [410, 'Expired'],
   conflict: [409, 'Conflict'],
   busy: [429, 'TooManyRequests'],
   broken: [500, 'InternalError'],
 }
 
-function refuse(answer: ServerResponse, [code, reason]: readonly [number, string], asEvent: boolean): void {
+function refuse(response: ServerResponse, [code, reason]: readonly [number, string], asEvent: boolean): void {
   const status = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -152,19 +156,19 @@ function refuse(answer: ServerResponse, [code, reason]: readonly [number, string
     reason,
     code,
   }
-  if (asEvent) return void answer.writeHead(200).end(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)
-  answer.writeHead(code, { 'content-type': 'application/json', ...(code === 429 && { 'retry-after': '1' }) })
-  answer.end(JSON.stringify(status))
+  if (asEvent) return void response.writeHead(200).end(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)
+  response.writeHead(code, { 'content-type': 'application/json', ...(code === 429 && { 'retry-after': '1' }) })
+  response.end(JSON.stringify(status))
 }
 
-/** The next few times that it can, this goes wrong. */
+/** Injects a fault the next few times that it is possible. */
 export function injectTimes(fault: Fault, times: number): FaultChoice {
-  let left = times
+  let remaining = times
   const moments: readonly FaultMoment[] = FAULTS[fault]
-  return (moment) => (moments.includes(moment) && left-- > 0 ? fault : undefined)
+  return (moment) => (moments.includes(moment) && remaining-- > 0 ? fault : undefined)
 }
 
-/** Numbers from 0 to 1, the same ones for the same seed. */
+/** Creates a generator of random numbers from 0 to 1, which are the same for the same seed. */
 export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -175,11 +179,11 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** One of these goes wrong with that share of what is asked, and of what watches tell. */
+/** Injects one of the faults into a share of requests and events. */
 export function injectRandomly(random: () => number, share: number, faults: readonly Fault[]): FaultChoice {
   return (moment) => {
     if (random() >= share) return undefined
-    const possible = faults.filter((one) => (FAULTS[one] as readonly FaultMoment[]).includes(moment))
+    const possible = faults.filter((fault) => (FAULTS[fault] as readonly FaultMoment[]).includes(moment))
     return possible[Math.floor(random() * possible.length)]
   }
 }

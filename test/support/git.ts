@@ -1,4 +1,4 @@
-// Repositories as people have them: a working copy, what it is pushed to, and the server that gives it out.
+// Git repositories with a working copy, and git servers over HTTP, HTTPS and SSH.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 
-/** Whether there is a git to test with, and its server. */
+/** Whether git and `git http-backend` are installed. */
 export const hasGit = (() => {
   try {
     return execFileSync('git', ['http-backend'], { stdio: ['ignore', 'pipe', 'ignore'] }) !== undefined
@@ -20,10 +20,10 @@ export const hasGit = (() => {
   }
 })()
 
-/** Whether there is a server for ssh, and keys can be made. */
+/** Whether sshd and ssh-keygen are installed. */
 export const hasSshd = hasGit && ['/usr/sbin/sshd', '/usr/bin/ssh-keygen'].every((file) => existsSync(file))
 
-/** Who commits, whatever the machine is set to. */
+/** Environment variables of commits, independent of the machine's configuration. */
 export const committer = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_AUTHOR_NAME: 'Ann',
@@ -32,16 +32,16 @@ export const committer = {
   GIT_COMMITTER_EMAIL: 'ann@example.com',
 }
 
-/** A repository in the folder: `realms.git`, and a working copy of it. */
+/** The repository `realms.git` in a folder, with a working copy. */
 export interface Repository {
-  /** By `file:`. */
+  /** URL with the scheme `file:`. */
   readonly url: string
   git(...args: string[]): Promise<string>
-  /** Writes files, commits all and pushes; gives the commit. `settings` are given to git. */
+  /** Writes files, commits and pushes them, and returns the commit. `settings` are options of git. */
   push(files: Readonly<Record<string, string>>, ...settings: string[]): Promise<string>
 }
 
-/** Makes a repository whose branch is `main`. */
+/** Creates a repository with the branch `main`. */
 export async function createRepository(folder: string): Promise<Repository> {
   const bare = join(folder, 'realms.git')
   const copy = join(folder, 'copy')
@@ -70,17 +70,17 @@ export async function createRepository(folder: string): Promise<Repository> {
   }
 }
 
-/** A server that gives out the repositories of a folder to whoever has the password. */
+/** An HTTP server of the repositories in a folder, with password authentication. */
 export interface GitServer {
   readonly host: string
-  /** Requests so far. */
-  asked(): number
-  /** Whether it answers anything but 503. */
+  /** Returns the number of requests so far. */
+  countRequests(): number
+  /** If false, the server returns 503. */
   isUp: boolean
   close(): Promise<void>
 }
 
-/** A certificate of the machine's own for 127.0.0.1, made in the folder. */
+/** Creates a self-signed certificate for 127.0.0.1 in a folder. */
 export async function createCertificate(folder: string): Promise<{ file: string; cert: Buffer; key: Buffer }> {
   const [file, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
@@ -89,7 +89,7 @@ export async function createCertificate(folder: string): Promise<{ file: string;
   return { file, cert: await readFile(file), key: await readFile(keyFile) }
 }
 
-/** Starts `git http-backend` behind HTTP, or HTTPS with a certificate. */
+/** Starts `git http-backend` behind HTTP, or behind HTTPS if there is a certificate. */
 export async function startGitServer(
   folder: string,
   user: string,
@@ -97,9 +97,9 @@ export async function startGitServer(
   tls?: { cert: Buffer; key: Buffer },
 ): Promise<GitServer> {
   const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-  let asked = 0
-  const answer: RequestListener = async (request, response) => {
-    asked++
+  let requests = 0
+  const handle: RequestListener = async (request, response) => {
+    requests++
     if (!state.isUp) return response.writeHead(503).end()
     if (request.headers.authorization !== right) {
       return response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
@@ -119,18 +119,18 @@ export async function startGitServer(
       },
     })
     void pipeline(request, backend.stdin).catch(() => undefined)
-    const whole = Buffer.concat(await backend.stdout.toArray())
-    const end = whole.indexOf('\r\n\r\n')
-    const lines = whole.subarray(0, end).toString().split('\r\n')
+    const output = Buffer.concat(await backend.stdout.toArray())
+    const end = output.indexOf('\r\n\r\n')
+    const lines = output.subarray(0, end).toString().split('\r\n')
     const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]))
-    return response.writeHead(Number.parseInt(headers.Status ?? '200', 10), headers).end(whole.subarray(end + 4))
+    return response.writeHead(Number.parseInt(headers.Status ?? '200', 10), headers).end(output.subarray(end + 4))
   }
-  const server = tls ? createSecureServer(tls, answer) : createServer(answer)
+  const server = tls ? createSecureServer(tls, handle) : createServer(handle)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const state: GitServer = {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
+    countRequests: () => requests,
     isUp: true,
     async close() {
       server.close()
@@ -141,18 +141,18 @@ export async function startGitServer(
   return state
 }
 
-/** A server for ssh that lets in whoever runs the tests, by a key. */
+/** An SSH server that the current user can log in to with a key. */
 export interface SshServer {
-  /** With the user. */
+  /** User and host. */
   readonly host: string
-  /** How ssh is called, for `GIT_SSH_COMMAND`: at first it knows no host. */
+  /** The value of `GIT_SSH_COMMAND`. Its list of known hosts is empty at first. */
   readonly command: string
-  /** From now on it knows the host. */
+  /** Adds the server to the known hosts. */
   trustHost(): Promise<void>
   close(): void
 }
 
-/** Starts sshd, with its keys in the folder. */
+/** Starts sshd with keys in a folder. */
 export async function startSshServer(folder: string): Promise<SshServer> {
   const file = (name: string) => join(folder, name)
   for (const name of ['host-key', 'user-key']) {
@@ -171,16 +171,17 @@ export async function startSshServer(folder: string): Promise<SshServer> {
   return {
     host: `${userInfo().username}@127.0.0.1:${port}`,
     command: `ssh -F none -i ${file('user-key')} -o IdentitiesOnly=yes -o UserKnownHostsFile=${file('known-hosts')}`,
-    trustHost: async () => appendFile(file('known-hosts'), `[127.0.0.1]:${port} ${await readFile(file('host-key.pub'))}`),
+    trustHost: async () =>
+      appendFile(file('known-hosts'), `[127.0.0.1]:${port} ${await readFile(file('host-key.pub'))}`),
     close: () => void server.kill(),
   }
 }
 
 async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  taken.close()
-  await once(taken, 'close')
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
   return port
 }

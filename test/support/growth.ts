@@ -1,17 +1,17 @@
-// How the time of some work grows with the size of what it is given: a figure that does not depend on the speed of the machine.
+// Measures how the time of some work grows with the size of its input, which does not depend on the speed of the machine.
 
-/** By how much the larger size is larger. */
+/** Ratio of the larger size to the smaller one. */
 const FACTOR = 8
-/** Milliseconds that the smaller work takes at least, repeated as often as that needs: shorter times are those of the clock. */
+/** Minimum milliseconds of the smaller work, which is repeated accordingly: the clock is too coarse for shorter times. */
 const LEAST = 0.25
 const RUNS = 10
 
-/** Growth below this is in proportion: of time that grows with the size it is 8, with the square of the size 64. */
+/** Growth below this is linear. Linear time grows by 8, quadratic time by 64. */
 export const IN_PROPORTION = 3 * FACTOR
 
 /**
- * Returns how many times as long the work takes when its size is eight times as large. `prepare` returns the work for a size. Of several
- * runs the shortest counts, which nothing has held up, and what looks steep is measured again.
+ * Returns the ratio of times for an input that is eight times as large. `prepare` returns the work for a size. Takes the shortest of
+ * several runs, and repeats the measurement if growth is not linear.
  */
 export async function measureGrowth(size: number, prepare: (size: number) => () => unknown): Promise<number> {
   const [small, large] = [prepare(size), prepare(size * FACTOR)]

@@ -1,4 +1,4 @@
-// Helm, where it is on the path.
+// Runs Helm, if it is on the path.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -8,15 +8,15 @@ const command = (process.env.PATH ?? '')
   .map((folder) => join(folder, 'helm'))
   .find((path) => existsSync(path))
 
-/** Whether it is there. */
+/** Whether Helm is installed. */
 export const hasHelm = command !== undefined
 
-/** What tests with it are called, which says so where they are left out. */
+/** Part of the titles of tests with Helm. It gives the reason if they are skipped. */
 export const withHelm = hasHelm ? 'with Helm' : 'skipped: no Helm'
 
-/** Runs it. Throws with what it says when it fails. */
+/** Runs Helm, and returns its output. Throws with the output if it fails. */
 export function helm(...args: string[]): string {
-  // What is rendered holds all definitions.
+  // The output contains all custom resource definitions.
   const { status, stdout, stderr } = spawnSync(command!, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (status !== 0) throw new Error(stdout + stderr)
   return stdout

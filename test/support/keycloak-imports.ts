@@ -1,10 +1,10 @@
-// The definition of Keycloak's realm imports, as far as tests need it: any spec, in both versions.
+// Keycloak's custom resource definition of realm imports, reduced for tests: any spec, in both versions.
 import { vi } from 'vitest'
 import type { Kubernetes, Resource } from './kubernetes.ts'
 
 const NAME = 'keycloakrealmimports.k8s.keycloak.org'
 const PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${NAME}`
-/** Whose definition is the tests' own: another one is left alone. */
+/** The label of a definition that tests have installed. Other definitions are not touched. */
 const OWN = 'regent.dev/tests'
 const VERSIONS = ['v2beta1', 'v2alpha1']
 const timeout = 30_000
@@ -31,38 +31,42 @@ const definition: Resource = {
   },
 }
 
-/** Brings the definition there, unless the cluster has it, and waits until both versions are served. */
+/** Installs the definition, unless the cluster has it, and waits until both versions are served. */
 export async function installKeycloakImports({ request, apply }: Kubernetes): Promise<void> {
   const isThere = async () => {
-    // Other tests may just have taken it away.
+    // Other tests may have removed it.
     if ((await request('GET', PATH)).status === 404) await apply(definition)
-    return (await served(request)).every((one) => one)
+    return (await served(request)).every((isServed) => isServed)
   }
   await vi.waitUntil(isThere, { timeout })
 }
 
-/** Takes the definition away where it is the tests' own, and waits until nothing is served. Whether the cluster has none. */
+/** Removes the definition if tests have installed it, and waits until it is not served. Returns whether the cluster has none. */
 export async function removeKeycloakImports({ request }: Kubernetes): Promise<boolean> {
   const { status, body } = await request('GET', PATH)
   if (status === 404) return true
   if (body.metadata.labels?.[OWN] === undefined) return false
   await request('DELETE', PATH)
-  const isGone = async () => {
+  const isDeleted = async () => {
     const now = await request('GET', PATH)
-    // Other tests may bring it again; and who does so at once would else find what is about to end.
-    return now.status === 404 ? !(await served(request)).some((one) => one) : now.body.metadata.uid !== body.metadata.uid
+    // Other tests may install it again, with another uid.
+    return now.status === 404
+      ? !(await served(request)).some((isServed) => isServed)
+      : now.body.metadata.uid !== body.metadata.uid
   }
-  await vi.waitUntil(isGone, { timeout })
+  await vi.waitUntil(isDeleted, { timeout })
   return true
 }
 
-/** Of each version, whether the API server lists it, and answers it. */
+/** Returns for each version whether the API server lists it, and serves it. */
 async function served(ask: Kubernetes['request']): Promise<boolean[]> {
   const all: boolean[] = []
   for (const name of VERSIONS) {
     const base = `/apis/k8s.keycloak.org/${name}`
     const { status, body } = await ask('GET', base)
-    all.push(status === 200 && body.resources.some((one: { name: string }) => one.name === 'keycloakrealmimports'))
+    all.push(
+      status === 200 && body.resources.some((resource: { name: string }) => resource.name === 'keycloakrealmimports'),
+    )
     all.push((await ask('GET', `${base}/keycloakrealmimports?limit=1`)).status === 200)
   }
   return all

@@ -1,5 +1,5 @@
-// A real API server of Kubernetes, where KUBECONFIG names one: any cluster will do. Tests leave the definitions of Regent's
-// resources there, and nothing else.
+// A real API server of any Kubernetes cluster, given by KUBECONFIG. Tests leave Regent's custom resource definitions there, and
+// nothing else.
 import { randomBytes } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
@@ -7,13 +7,13 @@ import { type RequestOptions, request } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
 import { loadAll } from 'js-yaml'
 
-/** Whether there is one. */
+/** Whether Kubernetes is available. */
 export const hasKubernetes = Boolean(process.env.KUBECONFIG)
 
-/** What tests on it are called, which says so where they are left out. */
+/** Part of the titles of tests on Kubernetes. It gives the reason if they are skipped. */
 export const onKubernetes = hasKubernetes ? 'on Kubernetes' : 'skipped: no Kubernetes'
 
-/** A resource, as far as tests look at it. */
+/** A resource, with the fields that tests use. */
 export interface Resource {
   readonly apiVersion: string
   readonly kind: string
@@ -21,59 +21,60 @@ export interface Resource {
   readonly [field: string]: unknown
 }
 
-/** What the server answered. */
+/** A response of the API server. */
 export interface KubernetesResponse {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: JSON of any kind
   readonly body: any
-  /** What it warned of. */
+  /** Texts of warning headers. */
   readonly warnings: readonly string[]
 }
 
-/** What the API server is asked. */
+/** A connection to an API server. */
 export interface Connection {
-  /** The configuration by which it is asked. */
   readonly config: KubeConfig
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<KubernetesResponse>
   /** `kubectl apply --server-side`. `options`: further parameters, such as `dryRun=All`. */
   apply(resource: Resource, options?: string): Promise<KubernetesResponse>
-  /** Where resources of that version and kind are. */
+  /** Returns the path of the resources of a version and kind. */
   pathOf(resource: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string): Promise<string>
 }
 
-/** The API server with the definitions of Regent's resources. */
+/** An API server with Regent's custom resource definitions. */
 export interface Kubernetes extends Connection {
-  /** A namespace of the tests' own. */
+  /** Creates a namespace. */
   newNamespace(labels?: Record<string, string>): Promise<string>
-  /** Removes these namespaces, with all that is in them. */
+  /** Deletes the created namespaces with their content. */
   removeNamespaces(): Promise<void>
 }
 
-/** The API server, asked as whoever the file names; without one, as whoever KUBECONFIG names. */
+/** Connects to the API server of a kubeconfig file, or of KUBECONFIG. */
 export function connect(file?: string): Connection {
   const config = new KubeConfig()
   if (file === undefined) config.loadFromDefault()
   else config.loadFromFile(file)
   const { server } = config.getCurrentCluster()!
 
-  async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function sendRequest(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const options: RequestOptions = { method, headers: { 'content-type': 'application/json', ...headers } }
     await config.applyToHTTPSOptions(options)
     const { resolve, promise, reject } = Promise.withResolvers<IncomingMessage>()
     const sent = request(new URL(path, server), options, resolve).on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
-    const answer = await promise
-    const text = Buffer.concat(await answer.toArray()).toString()
-    // Of a group that it does not know the server speaks in plain words.
-    const isJson = answer.headers['content-type']?.startsWith('application/json')
-    const warnings = (answer.headersDistinct.warning ?? []).map((one) => JSON.parse(one.slice(one.indexOf('"'))))
-    return { status: answer.statusCode!, body: isJson ? JSON.parse(text) : text, warnings }
+    const response = await promise
+    const text = Buffer.concat(await response.toArray()).toString()
+    // For an unknown API group the server returns plain text.
+    const isJson = response.headers['content-type']?.startsWith('application/json')
+    const warnings = (response.headersDistinct.warning ?? []).map((header) =>
+      JSON.parse(header.slice(header.indexOf('"'))),
+    )
+    return { status: response.statusCode!, body: isJson ? JSON.parse(text) : text, warnings }
   }
 
   async function pathOf({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string) {
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-    const { resources } = (await ask('GET', base)).body as { resources: { kind: string; name: string }[] }
-    const { name } = resources.find((one) => one.kind === kind && !one.name.includes('/'))!
+    const { resources } = (await sendRequest('GET', base)).body as { resources: { kind: string; name: string }[] }
+    const { name } = resources.find((resource) => resource.kind === kind && !resource.name.includes('/'))!
     return namespace === undefined ? `${base}/${name}` : `${base}/namespaces/${namespace}/${name}`
   }
 
@@ -81,13 +82,13 @@ export function connect(file?: string): Connection {
     const { name, namespace } = resource.metadata
     const query = `fieldManager=tests&force=true&fieldValidation=Strict&${options}`
     const path = `${await pathOf(resource, namespace)}/${name}?${query}`
-    return ask('PATCH', path, resource, { 'content-type': 'application/apply-patch+yaml' })
+    return sendRequest('PATCH', path, resource, { 'content-type': 'application/apply-patch+yaml' })
   }
 
-  return { config, request: ask, apply, pathOf }
+  return { config, request: sendRequest, apply, pathOf }
 }
 
-/** Opens it, with the definitions of `crds/` as they are now. */
+/** Connects to the API server, and installs the definitions of `crds/`. */
 export async function openKubernetes(file?: string): Promise<Kubernetes> {
   const connection = connect(file)
   const { request: ask, apply } = connection
@@ -107,8 +108,8 @@ export async function openKubernetes(file?: string): Promise<Kubernetes> {
   }
 }
 
-/** Brings the definitions there, and waits until each is served as it is now. */
-async function installDefinitions(ask: Kubernetes['request'], apply: Kubernetes['apply']): Promise<void> {
+/** Installs the definitions, and waits until they are served. */
+async function installDefinitions(request: Kubernetes['request'], apply: Kubernetes['apply']): Promise<void> {
   const definitions = globSync('crds/*.yaml').flatMap(readResources)
   for (const definition of definitions) {
     const { status, body } = await apply(definition)
@@ -117,8 +118,8 @@ async function installDefinitions(ask: Kubernetes['request'], apply: Kubernetes[
   for (const { metadata, spec } of definitions) {
     const { group, names } = spec as { group: string; names: { plural: string } }
     const described = async () => {
-      const { body } = await ask('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${metadata.name}`)
-      const served = await ask('GET', `/apis/${group}/v1alpha1/${names.plural}?limit=1`)
+      const { body } = await request('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${metadata.name}`)
+      const served = await request('GET', `/apis/${group}/v1alpha1/${names.plural}?limit=1`)
       const conditions = (body.status?.conditions ?? []) as { type: string; status: string }[]
       return served.status === 200 && conditions.some(({ type, status }) => type === 'Established' && status === 'True')
     }
@@ -126,7 +127,7 @@ async function installDefinitions(ask: Kubernetes['request'], apply: Kubernetes[
   }
 }
 
-/** The resources of a file. */
+/** Returns the resources of a file. */
 export function readResources(file: string): Resource[] {
   return loadAll(readFileSync(file, 'utf8')) as Resource[]
 }

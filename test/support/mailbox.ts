@@ -1,31 +1,31 @@
-// A mail server of a test, and what arrives there.
+// An SMTP server for tests that stores received emails.
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Address } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** A mail that has arrived. */
+/** A received email. */
 export interface ReceivedEmail {
   readonly to: readonly string[]
-  /** Whom the mail server was told that it comes from. */
+  /** The address of MAIL FROM. */
   readonly sender: string
-  /** As the mail says it: a name and an address. */
+  /** The From header. */
   readonly from: string
-  /** Whom an answer goes to. */
+  /** The Reply-To header. */
   readonly replyTo: string
   readonly subject: string
   readonly text: string
   readonly html: string
 }
 
-/** A mail server. */
+/** An SMTP server. */
 export interface Mailbox {
   readonly port: string
   readonly emails: ReceivedEmail[]
   close(): Promise<void>
 }
 
-/** Opens a mail server; it asks nobody who they are, unless the options say so. */
+/** Starts an SMTP server without authentication, unless the options require it. */
 export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mailbox> {
   const emails: ReceivedEmail[] = []
   const server = new SMTPServer({
@@ -62,7 +62,7 @@ async function parseEmail(raw: Buffer, { envelope }: Session): Promise<ReceivedE
   }
 }
 
-/** An address as a mail shows it. */
+/** Returns an address as in a header. */
 function formatEmailAddress(from: Address | undefined): string {
   if (!from?.address) return ''
   return from.name ? `${from.name} <${from.address}>` : from.address

@@ -1,5 +1,5 @@
-// A cluster of one test's own, which it may restart and empty: where REGENT_KUBE names a command that starts one with
-// `up [--keep]` and ends it with `down [--keep]` (its data stays), in the folder KUBE_DIR, at APISERVER_PORT and ETCD_PORT.
+// A Kubernetes cluster for one test, which may restart and empty it. REGENT_KUBE is a command that starts a cluster with `up [--keep]` and
+// stops it with `down [--keep]` (`--keep` keeps its data), in the folder KUBE_DIR, at APISERVER_PORT and ETCD_PORT.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
@@ -10,27 +10,27 @@ import { freePort } from './postgres.ts'
 
 const command = process.env.REGENT_KUBE
 
-/** Whether there can be one. */
+/** Whether such clusters can be started. */
 export const hasOwnCluster = Boolean(command)
 
-/** What tests on one are called, which says so where they are left out. */
+/** Part of the titles of tests on such clusters. It gives the reason if they are skipped. */
 export const onOwnCluster = hasOwnCluster ? 'on a cluster of its own' : 'skipped: REGENT_KUBE starts no Kubernetes'
 
-/** A cluster that runs, or not. */
+/** A cluster, running or stopped. */
 export interface OwnCluster {
-  /** File with the configuration of its administrator, the same as long as it lives. */
+  /** Path of a kubeconfig file for its administrator. It does not change. */
   readonly config: string
-  /** Stops it; what there is in it stays for the next start. */
+  /** Stops the cluster, and keeps its data. */
   stop(): Promise<void>
-  /** Starts it again. */
+  /** Starts the cluster again. */
   start(): Promise<void>
-  /** Starts it with nothing in it, under the same address. */
+  /** Starts the cluster without data, at the same address. */
   startEmpty(): Promise<void>
-  /** Leaves nothing of it. */
+  /** Stops the cluster, and deletes its data. */
   remove(): Promise<void>
 }
 
-/** Starts it. */
+/** Starts a cluster. */
 export async function startOwnCluster(): Promise<OwnCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-kube-'))
   const ports = { APISERVER_PORT: String(await freePort()), ETCD_PORT: String(await freePort()) }
@@ -39,7 +39,7 @@ export async function startOwnCluster(): Promise<OwnCluster> {
     const { stdout } = await promisify(execFile)(command!, args, { env })
     return stdout
   }
-  // However this process ends, it ends the cluster.
+  // Stops the cluster when this process ends, for whatever reason.
   const keeper = spawn('sh', ['-c', 'cat; "$0" down; rm -rf "$KUBE_DIR"', command!], {
     env,
     detached: true,

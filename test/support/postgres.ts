@@ -1,4 +1,4 @@
-// A PostgreSQL server for one run of the tests, which leaves nothing behind however the run ends.
+// A PostgreSQL server for one test run. It is removed however the run ends.
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,16 +10,15 @@ import { delimiter, join } from 'node:path'
 
 /** A running server. */
 export interface TestPostgres {
-  /** A superuser's URL of its database `postgres`. */
+  /** URL of the database `postgres` for a superuser. */
   readonly url: string
-  /** Ends the server and removes its folder. */
+  /** Stops the server, and deletes its folder. */
   stop(): Promise<void>
 }
 
-// The shell outlives this process: it ends the server and removes the folder as soon as its standard input closes,
-// which the system does even after kill -9. Nobody may read its messages then, hence the trap; and it repeats the
-// signal, because a server that is just starting ignores it.
-// The collation is a linguistic one, as servers usually have: an order that lacks its COLLATE "C" shows itself.
+// The shell outlives this process: it stops the server and deletes the folder when its standard input closes, which the system does even
+// after kill -9. The trap is needed because nobody reads its output then. It repeats the signal, because a starting server ignores it.
+// The collation is linguistic, like that of most servers, so that tests fail if an order lacks COLLATE "C".
 const keeper = `
 binaries=$1 port=$2 folder=$PWD
 trap '' PIPE
@@ -79,7 +78,7 @@ function findBinaries(): string {
   const folder = [...onPath, ...installed].find((path) =>
     ['initdb', 'postgres'].every((name) => existsSync(join(path, name))),
   )
-  if (!folder) throw new Error('No PostgreSQL found: install the server (Debian: postgresql), or test on PGlite')
+  if (!folder) throw new Error('PostgreSQL was not found. Install the server (Debian: postgresql), or test on PGlite.')
   return folder
 }
 
@@ -96,7 +95,7 @@ function serverUser(): { uid: number; gid: number } | undefined {
   }
 }
 
-/** A port of the loopback interface that nobody listens at. */
+/** Returns a free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

@@ -1,5 +1,5 @@
-// Values for tests that go over the table of kinds: two for each field, from its type. Where only some values will do,
-// they stand in `special`; a field that cannot be changed by itself stands in `skipped` with the reason.
+// Sample values for tests over the table of kinds: two for each field, derived from its type, or listed in `specialValues`. `skippedFields` has
+// the fields that cannot be changed alone, with the reason.
 import type * as z from 'zod'
 import type { Field } from '../../src/kinds/fields.ts'
 import { kinds } from '../../src/kinds/index.ts'
@@ -10,7 +10,7 @@ import { convertForExport } from '../../src/realm-file/convert-formats.ts'
 
 type Pair = readonly [Json, Json]
 
-/** What a field of a kind may be, where its type does not tell. */
+/** Values of fields whose type does not determine the valid ones. */
 const specialValues: Readonly<Record<string, Pair>> = {
   'realm.clientProfiles': [[{ name: 'one' }], [{ name: 'one', description: 'One' }]],
   'realm.clientPolicies': [
@@ -35,7 +35,7 @@ const specialValues: Readonly<Record<string, Pair>> = {
   'authorizationResource.owner': ['b', null],
   'organization.redirectUrl': ['https://one.example.org', 'https://two.example.org'],
   'realm.defaultOptionalClientScopes': [['phone'], ['phone', 'address']],
-  'client.registeredNodes': [{ one: 1 }, { one: 2 }],
+  'client.registeredNodes': [{ node: 1 }, { node: 2 }],
   'clientScope.protocol': ['openid-connect', 'saml'],
   'protocolMapper.protocol': ['openid-connect', 'saml'],
   'authenticationFlow.authenticationExecutions': [
@@ -68,7 +68,7 @@ const specialValues: Readonly<Record<string, Pair>> = {
   ],
 }
 
-/** What every object of a kind needs besides its name. */
+/** Required fields of kinds, in addition to the name. */
 const requiredFields: Readonly<Partial<Record<KindName, (label: string) => Representation>>> = {
   clientScope: () => ({ protocol: 'openid-connect' }),
   protocolMapper: () => ({ protocolMapper: 'oidc-hardcoded-claim-mapper' }),
@@ -81,15 +81,15 @@ const requiredFields: Readonly<Partial<Record<KindName, (label: string) => Repre
   organization: (label) => ({ name: `Organization ${label}` }),
 }
 
-/** Fields that make what they name. */
+/** Fields that create the objects that they refer to. */
 export const creatingFields: readonly string[] = ['authorizationResource.scopes']
 
-/** What must be otherwise where all fields of an object are stated together. */
+/** Values that are needed if an object has all fields. */
 export const consistentFields: Readonly<Partial<Record<KindName, Representation>>> = {
   client: { publicClient: false, bearerOnly: false },
 }
 
-/** Fields that tests of single fields leave out, and why. */
+/** Fields that tests of single fields skip, with the reason. */
 export const skippedFields: Readonly<Record<string, string>> = {
   'realm.realm': 'the name of a realm is its address: see renames.test.ts',
   'user.serviceAccountClientId': 'an account comes with its client: see users.test.ts',
@@ -113,49 +113,49 @@ function providerConfig(): Representation {
   return { authorizationUrl: at('auth'), tokenUrl: at('token'), clientId: 'regent', issuer: at('') }
 }
 
-/** What an object of a kind is called, by a label such as `a`. */
+/** Returns the name of an object of a kind, for a label such as `a`. */
 export function toName(kind: KindName, label: string): string {
   if (kind === 'component') return `org.example.Provider/${label}`
   return kind === 'group' ? `/${label}` : label
 }
 
-/** The natural key of an object of a kind: below the object of the same label, where it must belong to one. */
+/** Returns the natural key of an object of a kind. If the kind requires a parent, it is the parent `a`. */
 export function toKey(kind: KindName, label: string): Key {
   const { parents, parentOptional } = kinds[kind]
   const name = toName(kind, label)
   return parents.length && !parentOptional ? [parents[0]!, ...toKey(parents[0]!, 'a'), name] : [name]
 }
 
-/** An object of a kind with what it needs, and these fields. */
+/** Returns an object of a kind with its required fields, and the given ones. */
 export function createSampleObject(kind: KindName, label: string, fields: Representation = {}): TreeObject {
   const { naturalKey } = kinds[kind]
   const representation = { [naturalKey]: toName(kind, label), ...requiredFields[kind]?.(label), ...fields }
   return { kind, key: toKey(kind, label), representation, path: [] }
 }
 
-/** Two objects of every kind but the realm, for others to refer to: `a` and `b`. */
+/** Returns two objects, `a` and `b`, of every kind except for realms. */
 export function createSampleObjects(): TreeObject[] {
-  const others = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
-  return others.flatMap((kind) => {
-    const own = ['a', 'b'].map((label) => createSampleObject(kind, label))
+  const kindNames = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
+  return kindNames.flatMap((kind) => {
+    const objects = ['a', 'b'].map((label) => createSampleObject(kind, label))
     const { parents, parentOptional } = kinds[kind]
-    return parentOptional ? [...own, ...own.map((one) => withParent(one, parents[0]!))] : own
+    return parentOptional ? [...objects, ...objects.map((object) => withParent(object, parents[0]!))] : objects
   })
 }
 
-/** The same object, but belonging to the first one of a kind. */
+/** Returns the object below the parent `a`. */
 function withParent(object: TreeObject, parent: KindName): TreeObject {
   return { ...object, key: [parent, ...toKey(parent, 'a'), ...object.key] }
 }
 
-/** A document that states the objects; the last of two with one key counts. */
+/** Returns a document with the objects. Of two with one key, the last is used. */
 export function toDocument(realm: string, objects: readonly TreeObject[], settings: Representation = {}): object {
-  const byAddress = new Map(objects.map((one) => [JSON.stringify([one.kind, one.key]), one]))
-  const own: TreeObject = { kind: 'realm', key: [realm], representation: { realm, ...settings }, path: [] }
-  return convertForExport(joinTree([own, ...byAddress.values()]))
+  const byAddress = new Map(objects.map((object) => [JSON.stringify([object.kind, object.key]), object]))
+  const realmObject: TreeObject = { kind: 'realm', key: [realm], representation: { realm, ...settings }, path: [] }
+  return convertForExport(joinTree([realmObject, ...byAddress.values()]))
 }
 
-/** The fields of a kind that documents can state and tests can change one by one, with two values for each. */
+/** Returns the fields of a kind that documents can declare and tests can change one by one, with two values each. */
 export function listSettableFields(kind: KindName): [name: string, field: Field, values: Pair][] {
   return Object.entries(kinds[kind].fields).flatMap(([name, field]): [string, Field, Pair][] => {
     const path = `${kind}.${name}`
@@ -168,33 +168,34 @@ function getSampleValues(path: string, field: Field): Pair {
   if (field.refersTo) return getReferenceValues(field)
   const candidates: Pair[] =
     field.type === 'map'
-      ? [[{ one: ['x'], two: ['y'] }, { one: ['z'] }] as Pair, [{ one: 'x', two: 'y' }, { one: 'z' }] as Pair]
+      ? [[{ a: ['x'], b: ['y'] }, { a: ['z'] }] as Pair, [{ a: 'x', b: 'y' }, { a: 'z' }] as Pair]
       : field.type === 'set' || field.type === 'list'
         ? [[['one'], ['one', 'two']] as Pair]
         : getScalarValues(field.schema)
-  const found = candidates.find((pair) => pair.every((value) => field.schema.safeParse(value).success))
-  if (!found) throw new Error(`${path}: no value is known: add one to special`)
-  return found
+  const pair = candidates.find((pair) => pair.every((value) => field.schema.safeParse(value).success))
+  if (!pair) throw new Error(`${path} has no valid sample value. Add one to specialValues.`)
+  return pair
 }
 
-/** The readers of texts take numbers and flags too: the narrowest type comes first. */
+/** Returns pairs of values, strings only for schemas of strings, since these accept numbers and booleans, too. */
 function getScalarValues(schema: z.ZodType): Pair[] {
   const options = (schema as { options?: unknown }).options
-  if (Array.isArray(options) && options.every((one) => typeof one === 'string')) return [[options[0]!, options[1]!]]
+  if (Array.isArray(options) && options.every((option) => typeof option === 'string'))
+    return [[options[0]!, options[1]!]]
   const takesText = schema.safeParse('no such value').success
   return takesText
     ? [['one', 'two']]
     : [
         [true, false],
         [3, 7],
-        [{ one: 1 }, { one: 2 }],
+        [{ a: 1 }, { a: 2 }],
       ]
 }
 
 function getReferenceValues({ refersTo, type, relation, targetParent: among }: Field): Pair {
-  const [one, two] = ['a', 'b'].map((label) => toName(refersTo!, label)) as [string, string]
-  if (!relation) return [one, two]
-  if (type === 'set') return [[one], [one, two]]
-  if (among !== undefined) return [{ a: [one] }, { a: [one, two] }]
-  return [{ realm: [one] }, { realm: [one, two] }]
+  const [first, second] = ['a', 'b'].map((label) => toName(refersTo!, label)) as [string, string]
+  if (!relation) return [first, second]
+  if (type === 'set') return [[first], [first, second]]
+  if (among !== undefined) return [{ a: [first] }, { a: [first, second] }]
+  return [{ realm: [first] }, { realm: [first, second] }]
 }

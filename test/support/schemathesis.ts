@@ -1,4 +1,4 @@
-// Schemathesis, which makes requests from a description of an API, where it is installed: in a folder of its own.
+// Runs Schemathesis, which generates requests from an OpenAPI document, if it is installed.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,39 +7,42 @@ import { join } from 'node:path'
 
 const command = join(import.meta.dirname, '../../.venv/bin/schemathesis')
 
-/** Whether it is there: `npm run install:schemathesis` puts it there. */
+/** Whether Schemathesis is installed, by `npm run install:schemathesis`. */
 export const hasSchemathesis = existsSync(command)
 
-/** What tests with it are called, which says so where they are left out. */
+/** Part of the titles of tests with Schemathesis. It gives the reason if they are skipped. */
 export const withSchemathesis = hasSchemathesis ? 'with Schemathesis' : 'skipped: no Schemathesis'
 
-/** Values of parameters and of bodies, by the name of a list, and which list counts for what. */
+/** Lists of values, and the parameters and body fields that take values from them. */
 export interface SchemathesisSettings {
   readonly token: string
   readonly lists: Readonly<Record<string, readonly string[]>>
-  /** `path.user-id` or `body.name` → name of the list, and how often it is taken. */
+  /** Name of the list and probability of its use, by parameter such as `path.user-id` or `body.name`. */
   readonly values: Values
-  /** Those of one operation, by method and path. */
+  /** The same for one operation, by method and path. */
   readonly valuesOf: Readonly<Record<string, Values>>
 }
 
 type Values = Readonly<Record<string, readonly [list: string, probability: number]>>
 
-/** Runs it with these arguments. Gives what it said, and its exit status. */
-export async function runSchemathesis(args: readonly string[], settings: SchemathesisSettings): Promise<[number | null, string]> {
+/** Runs Schemathesis. Returns exit status and output. */
+export async function runSchemathesis(
+  args: readonly string[],
+  settings: SchemathesisSettings,
+): Promise<[number | null, string]> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-schemathesis-'))
   await writeFile(join(folder, 'schemathesis.toml'), renderToml(settings))
   const child = spawn(command, ['run', '--no-color', ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+    output += text
   })
   const status = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
   await rm(folder, { recursive: true })
-  return [status, said]
+  return [status, output]
 }
 
-/** As TOML, whose texts are written as those of JSON. */
+/** Returns the settings as TOML, which has the strings of JSON. */
 function renderToml({ token, lists, values, valuesOf }: SchemathesisSettings): string {
   const text = JSON.stringify
   const bound = (values: Values) =>

@@ -1,14 +1,14 @@
-// A server on the engine under test: one per worker, with as many realms as tests ask for.
+// A server on the engine under test: one per worker, in which each test creates realms.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../../src/http/server.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { startOutbox } from '../../src/service/messages/outbox.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
-import { expectDescribedResponse } from './described.ts'
+import { expectDescribedResponse } from './described-responses.ts'
 import { testService, withoutCounting } from './service.ts'
 
-/** An answer, its body parsed. */
+/** A response with its parsed body. */
 export interface TestResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -16,26 +16,26 @@ export interface TestResponse {
   readonly body: any
 }
 
-/** A request: a body is JSON, unless it is a text; `token: null` sends none. */
+/** A request. The body is JSON, unless it is a text; `token: null` sends no token. */
 export interface TestRequest {
   readonly body?: unknown
   readonly headers?: Record<string, string>
   readonly token?: string | null
 }
 
-/** A server with an administrator, who calls. */
+/** A server, with functions to call it as an administrator. */
 export interface TestServer {
   readonly app: FastifyInstance
   call(method: string, path: string, request?: TestRequest): Promise<TestResponse>
-  /** The administrator's token. */
+  /** Returns an access token of the administrator. */
   adminToken(): Promise<string>
-  /** Logs the administrator in, so that no call of the next half minute does, which would write. */
+  /** Logs the administrator in, so that no call of the next half minute logs in, which would execute more statements. */
   logIn(): Promise<void>
-  /** A new realm's address under /admin/realms. */
+  /** Creates a realm, and returns its address below /admin/realms. */
   realm(settings?: object): Promise<string>
-  /** Makes an object and gives its address. Fails when it cannot be made. */
+  /** Creates an object, and returns its address. Throws if it fails. */
   make(path: string, body: object): Promise<string>
-  /** Listens; gives its address. */
+  /** Starts listening, and returns the address. */
   listen(): Promise<string>
 }
 
@@ -43,10 +43,10 @@ declare global {
   var openTestServer: Promise<TestServer> | undefined
 }
 
-/** An administrator's token is valid for a minute. */
+/** Milliseconds after which a token is replaced. It is valid for a minute. */
 const TOKEN_AGE = 30_000
 
-/** The worker's server. */
+/** Returns the server of the worker. */
 export function testServer(): Promise<TestServer> {
   globalThis.openTestServer ??= start()
   return globalThis.openTestServer
@@ -67,9 +67,9 @@ async function start(): Promise<TestServer> {
     if (Date.now() - token.at > TOKEN_AGE) await logIn()
     return token.text
   }
-  const call: TestServer['call'] = async (method, path, { body, headers = {}, token: own } = {}) => {
-    const bearer = own === undefined ? await adminToken() : own
-    const answer = await app.inject({
+  const call: TestServer['call'] = async (method, path, { body, headers = {}, token: requestToken } = {}) => {
+    const bearer = requestToken === undefined ? await adminToken() : requestToken
+    const response = await app.inject({
       method: method as 'GET',
       url: path,
       headers: {
@@ -79,14 +79,14 @@ async function start(): Promise<TestServer> {
       },
       ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const result = { status: answer.statusCode, headers: answer.headers, body: parseBody(answer.body) }
+    const result = { status: response.statusCode, headers: response.headers, body: parseBody(response.body) }
     expectDescribedResponse(method, path, result)
     return result
   }
   const make: TestServer['make'] = async (path, body) => {
-    const answer = await call('POST', path, { body })
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return new URL(String(answer.headers.location)).pathname
+    const response = await call('POST', path, { body })
+    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    return new URL(String(response.headers.location)).pathname
   }
   return {
     app,
@@ -104,14 +104,14 @@ async function start(): Promise<TestServer> {
 }
 
 async function newToken(app: FastifyInstance): Promise<string> {
-  const answer = await app.inject({
+  const response = await app.inject({
     method: 'POST',
     url: '/realms/master/protocol/openid-connect/token',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     payload: 'grant_type=password&client_id=admin-cli&username=admin&password=admin',
   })
-  if (answer.statusCode !== 200) throw new Error(`no token: ${answer.statusCode} ${answer.body}`)
-  return answer.json<{ access_token: string }>().access_token
+  if (response.statusCode !== 200) throw new Error(`no token: ${response.statusCode} ${response.body}`)
+  return response.json<{ access_token: string }>().access_token
 }
 
 function parseBody(text: string): unknown {

@@ -1,23 +1,23 @@
-// A service on the engine under test: one per worker, kept on globalThis, since opening a database costs a second.
+// A service on the engine under test: one per worker, stored in globalThis, since opening a database takes a second.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { type Outbound, createOutbound } from '../../src/lib/http/outbound.ts'
+import { createOutbound, type Outbound } from '../../src/lib/http/outbound.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { migrations } from '../../src/store/database/migrate.ts'
 import type { ExecutedStatement } from '../../src/store/database/query.ts'
 import { findRowDifferences } from './described-rows.ts'
-import { findUnboundTables } from './names-the-realm.ts'
+import { findUnboundTables } from './unbound-tables.ts'
 
-/** The servers of tests are on this machine. */
+/** Allows connections to this machine, where the servers of tests run. */
 const outbound = createOutbound({ development: true })
 
-/** A service and what it did. */
+/** A service, with a record of its statements. */
 export interface TestService {
   readonly service: Service
-  /** The SQL texts and parameters of the work, in order. */
+  /** Runs the work, and returns its statements with their parameters, in order. */
   statements(work: () => Promise<unknown>): Promise<{ sql: string; parameters: readonly unknown[] }[]>
 }
 
@@ -25,10 +25,10 @@ declare global {
   var openTestService: Promise<TestService> | undefined
 }
 
-/** What runs within is not counted: it is not the work's own. */
+/** Statements that run within this storage are not recorded. */
 export const withoutCounting = new AsyncLocalStorage<true>()
 
-/** Every statement that was executed, for counts. */
+/** All recorded statements. */
 const executed: { sql: string; parameters: readonly unknown[] }[] = []
 const looked = new Map<string, string[]>()
 const realmTables = new Set(
@@ -37,7 +37,7 @@ const realmTables = new Set(
     .flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []),
 )
 
-/** Keeps a statement, and checks that it names the realm and returns what its description says. */
+/** Records a statement, and checks that it names the realm, and that its result conforms to its description. */
 function checkStatement(statement: ExecutedStatement): void {
   const { sql, parameters } = statement
   if (isTransaction(sql)) return
@@ -50,22 +50,22 @@ function checkStatement(statement: ExecutedStatement): void {
   if (unbound.length) globalThis.unboundStatements.push(`${unbound.join(', ')}: ${sql}`)
 }
 
-/** PostgreSQL's driver tells of its transactions, PGlite's does not. */
+/** Whether the statement controls a transaction. Only PostgreSQL's driver reports such statements. */
 export const isTransaction = (sql: string): boolean => /^(begin|start transaction|commit|rollback)/i.test(sql)
 
-/** Migrations are of all realms; so are back-ups and what tests themselves ask of the whole store, which say so. */
+/** Whether the statement is about all realms: a migration, or a statement of a backup or test with a comment. */
 function isOfAllRealms(sql: string): boolean {
   return /\/\* (test|all realms) \*\//.test(sql) || Object.values(migrations).flat().includes(sql)
 }
 
-/** The worker's service, with a master realm. */
+/** Returns the service of the worker, which has a master realm. */
 export function testService(): Promise<TestService> {
   globalThis.openTestService ??= createTestService()
   return globalThis.openTestService
 }
 
-/** A service on an empty database of its own, which the caller closes. */
-export async function newService(
+/** Opens a service on a new, empty database. The caller must close it. */
+export async function openNewService(
   options: { clock?: () => Date; onStatement?: typeof checkStatement; outbound?: Outbound } = {},
 ): Promise<Service> {
   const onStatement = (statement: Parameters<typeof checkStatement>[0]) => {
@@ -75,7 +75,7 @@ export async function newService(
   return openService({ location: await newDatabase(), key: new Uint8Array(32), outbound, ...options, onStatement })
 }
 
-/** Where an empty database is: in memory on PGlite, newly created on PostgreSQL. */
+/** Returns the location of an empty database: in memory on PGlite, newly created on PostgreSQL. */
 export async function newDatabase(): Promise<{ url?: string }> {
   const url = inject('databaseUrl')
   if (!url) return {}
@@ -87,12 +87,12 @@ export async function newDatabase(): Promise<{ url?: string }> {
   return { url: Object.assign(new URL(url), { pathname: `/${name}` }).href }
 }
 
-/** A name that no other test uses. */
+/** Returns a unique name. */
 export function newName(prefix = 'realm'): string {
   return `${prefix}-${randomUUID().slice(0, 8)}`
 }
 
-/** Makes a realm with everything that a new realm has. */
+/** Creates a realm, and returns its name. */
 export async function newRealm(service: Service, representation: Record<string, never> | object = {}): Promise<string> {
   const realm = newName()
   await service.createRealm(SYSTEM, { representation: { realm, enabled: true, ...representation } }, async () => {})

@@ -9,7 +9,7 @@ import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts
 import type { Service } from '../../service/context/service.ts'
 import { startOutbox } from '../../service/messages/outbox.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
-import { type LeaseSeeker, RECONCILE_LEASE, seekLease } from '../../service/operations/leases.ts'
+import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { sweepExpiredRows } from '../../service/operations/sweeper.ts'
 import { readConfiguredSources } from '../configured-sources.ts'
@@ -75,10 +75,10 @@ async function run(service: Service, settings: ServerSettings, started: number):
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
   const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)
   const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date()), logged)
-  let following: LeaseSeeker | undefined
+  let following: LeaseElection | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
-    await service.announceUrl(addresses.own)
+    await service.announceUrl(addresses.local)
     const address = settings.hostname ?? addresses.public
     console.log(renderBanner(service.engine, settings, { address, took: performance.now() - started }))
     const ending = new AbortController()
@@ -86,12 +86,10 @@ async function run(service: Service, settings: ServerSettings, started: number):
     const hooks = settings.sourceWebhookSecretFile !== undefined
     for (const configured of configuredSources) sources.push(await openSource(configured, hooks, ending.signal))
     if (sources.length)
-      following = seekLease(
-        service,
-        RECONCILE_LEASE,
-        settings.sourceLease,
-        createLeaseCandidate(service, sources, logged),
-      )
+      following = startLeaseElection(service, createLeaseCandidate(service, sources, logged), {
+        name: RECONCILE_LEASE,
+        seconds: settings.sourceLease,
+      })
     if (settings.operator) operator = await startOperator(service, settings, logged)
     await stopped
   } finally {

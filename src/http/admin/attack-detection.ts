@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { forgetFailures, showFailures } from '../../service/admin-api/users/login-failures.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { done, refusals } from '../responses.ts'
+import { clearLoginFailures, getLoginFailures } from '../../service/admin-api/users/login-failures.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { errorResponses, noContentResponse } from '../responses.ts'
 
 const failures = z
   .object({
@@ -28,8 +28,8 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
     summary: 'Get the brute-force detection status of a user',
     permission: 'view-users',
-    responses: { 200: { description: 'The failures.', schema: failures }, ...refusals },
-    handle: reading((context, call) => showFailures(context, param(call, 'userId'))),
+    responses: { 200: { description: 'The failures.', schema: failures }, ...errorResponses },
+    handle: readHandler((context, call) => getLoginFailures(context, getParameter(call, 'userId'))),
   },
   {
     operationId: 'forgetUserLoginFailures',
@@ -38,8 +38,8 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     summary: 'Clear the login failures of a user, and unlock the user',
     permission: 'manage-users',
     event,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => forgetFailures(context, param(call, 'userId'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => clearLoginFailures(context, getParameter(call, 'userId'))),
   },
   {
     operationId: 'forgetLoginFailures',
@@ -48,7 +48,7 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     summary: 'Clear the login failures of all users',
     permission: 'manage-users',
     event,
-    responses: { ...done, ...refusals },
-    handle: writing((context) => forgetFailures(context)),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context) => clearLoginFailures(context)),
   },
 ])

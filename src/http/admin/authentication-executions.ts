@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { getExecution, listExecutions } from '../../service/admin-api/authentication/authentication-executions.ts'
 import {
   addExecution,
   addSubFlow,
@@ -8,11 +7,12 @@ import {
   moveExecution,
   updateExecution,
 } from '../../service/admin-api/authentication/authentication-execution-changes.ts'
+import { getExecution, listExecutions } from '../../service/admin-api/authentication/authentication-executions.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
-import { creating, reading, writing } from '../handlers.ts'
-import { type Call, type Operation, param, tagged } from '../operation.ts'
-import { badRequest, components, done, made, refusals } from '../responses.ts'
+import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
+import { badRequest, components, createdResponse, errorResponses, noContentResponse } from '../responses.ts'
 
 const priority = z.int().nullish().describe('Place in the order of steps: lower comes first.')
 const requirement = z.string().nullish().describe('What the step means for the flow.')
@@ -20,7 +20,7 @@ const requirement = z.string().nullish().describe('What the step means for the f
 const infoFields = {
   id: z.string().nullish().describe('Id of the execution.'),
   requirement,
-  displayName: z.string().nullish().describe('Name of the step as people see it; of a flow its alias.'),
+  displayName: z.string().nullish().describe('Display name of the execution; of a subflow its alias.'),
   alias: z.string().nullish().describe('Alias of the settings of the step.'),
   description: z.string().nullish().describe('What the flow does that is the step.'),
   requirementChoices: z.array(z.string()).nullish().describe('What the step can mean for the flow.'),
@@ -29,7 +29,7 @@ const infoFields = {
   providerId: z.string().nullish().describe('Type of the step.'),
   authenticationConfig: z.string().nullish().describe('Id of the settings of the step.'),
   flowId: z.string().nullish().describe('Id of the flow that is the step.'),
-  level: z.int().nullish().describe('How deep the step stands, from 0.'),
+  level: z.int().nullish().describe('Nesting level of the execution, from 0.'),
   index: z.int().nullish().describe('How many steps of its flow stand before it.'),
   priority,
 }
@@ -62,11 +62,11 @@ const subFlow = z.object({
   priority,
 })
 
-/** What is added stands elsewhere than the address that adds it. */
+/** An added execution has a URL that is not below that of the request. */
 const adding =
   (list: string, work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] =>
   (call) =>
-    call.service.write(call.caller, param(call, 'realm'), async (context) => {
+    call.service.write(call.caller, getParameter(call, 'realm'), async (context) => {
       const id = await work(context, call)
       recordEvent(context, call)
       return { status: 201, location: `../../../${list}/${encodeURIComponent(id)}` }
@@ -79,8 +79,8 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): Omit<Operation, 'tag'> => ({
   summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of an execution`,
   permission: 'manage-realm',
   event: { type: 'AUTH_EXECUTION', operation: 'UPDATE' },
-  responses: { ...done, ...refusals },
-  handle: writing((context, call) => moveExecution(context, param(call, 'executionId'), by)),
+  responses: { ...noContentResponse, ...errorResponses },
+  handle: writeHandler((context, call) => moveExecution(context, getParameter(call, 'executionId'), by)),
 })
 
 /** Executions of authentication flows. */
@@ -91,8 +91,8 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions',
     summary: 'List the executions of an authentication flow, including subflows',
     permission: 'view-realm',
-    responses: { 200: { description: 'The executions.', schema: z.array(info) }, ...refusals },
-    handle: reading((context, call) => listExecutions(context, param(call, 'flowAlias'))),
+    responses: { 200: { description: 'The executions.', schema: z.array(info) }, ...errorResponses },
+    handle: readHandler((context, call) => listExecutions(context, getParameter(call, 'flowAlias'))),
   },
   {
     operationId: 'updateAuthenticationFlowExecution',
@@ -106,9 +106,9 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
       description: 'The execution, as it shall be',
       representation: 'AuthenticationExecutionInfoRepresentation',
     },
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) =>
-      updateExecution(context, param(call, 'flowAlias'), call.body as z.infer<typeof info>),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) =>
+      updateExecution(context, getParameter(call, 'flowAlias'), call.body as z.infer<typeof info>),
     ),
   },
   {
@@ -119,9 +119,9 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION', asCalled: true },
     body: { schema: step, description: 'The execution to add' },
-    responses: { ...made, ...refusals, ...badRequest },
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
     handle: adding('executions', (context, call) =>
-      addExecution(context, param(call, 'flowAlias'), call.body as z.infer<typeof step>),
+      addExecution(context, getParameter(call, 'flowAlias'), call.body as z.infer<typeof step>),
     ),
   },
   {
@@ -132,9 +132,9 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION_FLOW', asCalled: true },
     body: { schema: subFlow, description: 'The flow to add' },
-    responses: { ...made, ...refusals, ...badRequest },
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
     handle: adding('flows', (context, call) =>
-      addSubFlow(context, param(call, 'flowAlias'), call.body as z.infer<typeof subFlow>),
+      addSubFlow(context, getParameter(call, 'flowAlias'), call.body as z.infer<typeof subFlow>),
     ),
   },
   {
@@ -149,8 +149,8 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
       description: 'The execution, as it shall be',
       representation: 'AuthenticationExecutionRepresentation',
     },
-    responses: { ...made, ...refusals, ...badRequest },
-    handle: creating((context, call) => createExecution(context, call.body as z.infer<typeof execution>)),
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
+    handle: createHandler((context, call) => createExecution(context, call.body as z.infer<typeof execution>)),
   },
   {
     operationId: 'getAuthenticationExecution',
@@ -158,8 +158,8 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     path: '/admin/realms/{realm}/authentication/executions/{executionId}',
     summary: 'Get an execution',
     permission: 'view-realm',
-    responses: { 200: { description: 'The execution.', schema: execution }, ...refusals },
-    handle: reading((context, call) => getExecution(context, param(call, 'executionId'))),
+    responses: { 200: { description: 'The execution.', schema: execution }, ...errorResponses },
+    handle: readHandler((context, call) => getExecution(context, getParameter(call, 'executionId'))),
   },
   {
     operationId: 'deleteAuthenticationExecution',
@@ -168,8 +168,8 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     summary: 'Delete an execution with its subflow and configuration',
     permission: 'manage-realm',
     event: 'AUTH_EXECUTION',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteExecution(context, param(call, 'executionId'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteExecution(context, getParameter(call, 'executionId'))),
   },
   move('raise', -1),
   move('lower', 1),

@@ -10,9 +10,16 @@ import {
   replaceFlow,
 } from '../../service/admin-api/authentication/authentication-flows.ts'
 import { objectBody } from '../body.ts'
-import { creating, reading, writing } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import {
+  badRequest,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 
 const kind = kinds.authenticationFlow
 const body = objectBody(kind)
@@ -29,8 +36,8 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     path: '/admin/realms/{realm}/authentication/flows',
     summary: 'List the authentication flows',
     permission: 'list-flows',
-    responses: { ...many(kind), ...refusals },
-    handle: reading((context) => listTopLevelFlows(context)),
+    responses: { ...listResponse(kind), ...errorResponses },
+    handle: readHandler((context) => listTopLevelFlows(context)),
   },
   {
     operationId: 'createAuthenticationFlow',
@@ -40,8 +47,8 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
     body,
-    responses: { ...made, ...refusals, ...badRequest },
-    handle: creating((context, call) => createFlow(context, call.body as Representation)),
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
+    handle: createHandler((context, call) => createFlow(context, call.body as Representation)),
   },
   {
     operationId: 'getAuthenticationFlow',
@@ -49,8 +56,8 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     path: '/admin/realms/{realm}/authentication/flows/{id}',
     summary: 'Get an authentication flow',
     permission: 'view-realm',
-    responses: { ...one(kind), ...refusals },
-    handle: reading((context, call) => getFlow(context, param(call, 'id'))),
+    responses: { ...objectResponse(kind), ...errorResponses },
+    handle: readHandler((context, call) => getFlow(context, getParameter(call, 'id'))),
   },
   {
     operationId: 'updateAuthenticationFlow',
@@ -60,8 +67,10 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
     body,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceFlow(context, param(call, 'id'), call.body as Representation)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) =>
+      replaceFlow(context, getParameter(call, 'id'), call.body as Representation),
+    ),
   },
   {
     operationId: 'deleteAuthenticationFlow',
@@ -70,8 +79,8 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     summary: 'Delete an authentication flow with its subflows',
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteFlow(context, param(call, 'id'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteFlow(context, getParameter(call, 'id'))),
   },
   {
     operationId: 'copyAuthenticationFlow',
@@ -81,9 +90,9 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     permission: 'manage-realm',
     event: { type: 'AUTH_FLOW', asCalled: true },
     body: copy,
-    responses: { ...made, ...refusals, ...badRequest },
-    handle: creating((context, call) =>
-      copyFlow(context, param(call, 'flowAlias'), (call.body as z.infer<typeof copy.schema>).newName),
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
+    handle: createHandler((context, call) =>
+      copyFlow(context, getParameter(call, 'flowAlias'), (call.body as z.infer<typeof copy.schema>).newName),
     ),
   },
 ])

@@ -2,39 +2,39 @@ import * as z from 'zod'
 import {
   describePerClient,
   describeProvider,
-  listProviders,
   getListPermission,
+  listProviders,
 } from '../../service/admin-api/authentication/authentication-providers.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, param, tagged, type Untagged } from '../operation.ts'
-import { property } from '../property.ts'
-import { components, refusals } from '../responses.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
+import { propertySchema } from '../property.ts'
+import { components, errorResponses } from '../responses.ts'
 
 const provider = z.object({
   id: z.string().describe('Id of the provider.'),
-  displayName: z.string().describe('Name of the provider as people see it.'),
+  displayName: z.string().describe('Display name of the provider.'),
   description: z.string().describe('What the provider does.'),
   supportsSecret: z.boolean().optional().describe('Of a client authenticator: whether the client has a secret then.'),
 })
 
 const configInfo = z
   .object({
-    name: z.string().describe('Name of the provider as people see it.'),
+    name: z.string().describe('Display name of the provider.'),
     providerId: z.string().describe('Id of the provider.'),
     helpText: z.string().describe('What the provider does.'),
-    properties: z.array(property).describe('Its settings.'),
+    properties: z.array(propertySchema).describe('Its settings.'),
   })
   .describe('A provider and its settings.')
   .register(components, { id: 'AuthenticatorConfigInfoRepresentation' })
 
 type Group = Parameters<typeof listProviders>[1]
 
-const list = (group: Group, described: Pick<Operation, 'operationId' | 'path' | 'summary'>): Untagged => ({
+const list = (group: Group, described: Pick<Operation, 'operationId' | 'path' | 'summary'>): UntaggedOperation => ({
   ...described,
   method: 'GET',
   permission: getListPermission(group),
-  responses: { 200: { description: 'The providers.', schema: z.array(provider) }, ...refusals },
-  handle: reading(async (context) => listProviders(context, group)),
+  responses: { 200: { description: 'The providers.', schema: z.array(provider) }, ...errorResponses },
+  handle: readHandler(async (context) => listProviders(context, group)),
 })
 
 /** The providers that authentication is made of. */
@@ -65,8 +65,8 @@ export const authenticationProviderOperations: Operation[] = tagged('Authenticat
     path: '/admin/realms/{realm}/authentication/config-description/{providerId}',
     summary: 'Get the configuration description of an authenticator provider',
     permission: 'view-realm',
-    responses: { 200: { description: 'The provider and its settings.', schema: configInfo }, ...refusals },
-    handle: reading(async (context, call) => describeProvider(context, param(call, 'providerId'))),
+    responses: { 200: { description: 'The provider and its settings.', schema: configInfo }, ...errorResponses },
+    handle: readHandler(async (context, call) => describeProvider(context, getParameter(call, 'providerId'))),
   },
   {
     operationId: 'getPerClientConfigDescription',
@@ -75,9 +75,9 @@ export const authenticationProviderOperations: Operation[] = tagged('Authenticat
     summary: 'Get the configuration description of client authenticators',
     permission: getListPermission('clientAuthenticators'),
     responses: {
-      200: { description: 'Settings by client authenticator.', schema: z.record(z.string(), z.array(property)) },
-      ...refusals,
+      200: { description: 'Settings by client authenticator.', schema: z.record(z.string(), z.array(propertySchema)) },
+      ...errorResponses,
     },
-    handle: reading(async (context) => describePerClient(context)),
+    handle: readHandler(async (context) => describePerClient(context)),
   },
 ])

@@ -2,9 +2,9 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { addConfig, authenticatorConfigs } from '../../service/admin-api/authentication/authenticator-configs.ts'
 import { objectBody } from '../body.ts'
-import { creating, reading } from '../handlers.ts'
-import { type Operation, operationId, param, tagged } from '../operation.ts'
-import { badRequest, made, one, refusals } from '../responses.ts'
+import { createHandler, readHandler } from '../handlers.ts'
+import { getParameter, type Operation, operationId, tagged } from '../operation.ts'
+import { badRequest, createdResponse, errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const kind = kinds.authenticatorConfig
@@ -27,8 +27,10 @@ export const authenticatorConfigOperations: Operation[] = tagged('Authentication
     permission: authenticatorConfigs.manage,
     event: { type: 'AUTHENTICATOR_CONFIG', asCalled: true },
     body: objectBody(kind),
-    responses: { ...made, ...refusals, ...badRequest },
-    handle: creating((context, call) => addConfig(context, param(call, 'executionId'), call.body as Representation)),
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
+    handle: createHandler((context, call) =>
+      addConfig(context, getParameter(call, 'executionId'), call.body as Representation),
+    ),
   },
   // Keycloak: which execution is meant does not matter.
   {
@@ -37,7 +39,7 @@ export const authenticatorConfigOperations: Operation[] = tagged('Authentication
     path: `${OF_STEP}/{id}`,
     summary: `Get: ${kind.title}`,
     permission: authenticatorConfigs.view,
-    responses: { ...one(kind), ...refusals },
-    handle: reading((context, call) => authenticatorConfigs.get(context, { id: param(call, 'id') })),
+    responses: { ...objectResponse(kind), ...errorResponses },
+    handle: readHandler((context, call) => authenticatorConfigs.get(context, { id: getParameter(call, 'id') })),
   },
 ])

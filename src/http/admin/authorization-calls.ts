@@ -5,39 +5,39 @@ import type { Context, WriteContext } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
-import { type Answer, bodyBehind, type Call, type Operation, param } from '../operation.ts'
+import { type Answer, type Call, getParameter, type Operation, readBodyAfter } from '../operation.ts'
 
 /** The path of what a client decides permissions by. */
 export const BASE = '/admin/realms/{realm}/clients/{client-uuid}/authz/resource-server'
 
 /** The id of the client in the address. */
-export const clientOf = (call: Call): string => param(call, 'client-uuid')
+export const clientOf = (call: Call): string => getParameter(call, 'client-uuid')
 
 /** The body; Keycloak: looked at when the client is found, and what else the address leads through. */
-export async function bodyOf(context: Context, call: Call, reach: Reach = toServer): Promise<Representation> {
-  return (await bodyBehind(call, () => reach(context, call))) as Representation
+export async function bodyOf(context: Context, call: Call, lookUp: PathLookup = toServer): Promise<Representation> {
+  return (await readBodyAfter(call, () => lookUp(context, call))) as Representation
 }
 
-/** Throws not_found unless what an address leads through is there. */
-export type Reach = (context: Context, call: Call) => Promise<unknown>
+/** Looks up the objects in the path of a call. @throws not_found if one does not exist */
+export type PathLookup = (context: Context, call: Call) => Promise<unknown>
 
-const toServer: Reach = (context, call) => getResourceServer(context, clientOf(call), 'manage-authorization')
+const toServer: PathLookup = (context, call) => getResourceServer(context, clientOf(call), 'manage-authorization')
 
-/** Reads; where there is nothing, the status says so without a word. */
+/** Returns a handler that responds with the result, or with 204 if there is none. */
 export function readingOrNothing(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
   return (call) =>
-    call.service.read(call.caller, param(call, 'realm'), async (context) => {
+    call.service.read(call.caller, getParameter(call, 'realm'), async (context) => {
       const body = await work(context, call)
       return body === undefined ? { status: 204 } : { status: 200, body }
     })
 }
 
-/** Looks for one by the name of the query. Keycloak: without a name the request is wrong, without a word. */
+/** Returns a handler that finds an object by the query parameter `name`. Keycloak: without it, 400 and no body. */
 export function searching(
   find: (context: Context, client: string, name: string) => Promise<Representation | undefined>,
 ): Operation['handle'] {
   return (call) =>
-    call.service.read(call.caller, param(call, 'realm'), async (context): Promise<Answer> => {
+    call.service.read(call.caller, getParameter(call, 'realm'), async (context): Promise<Answer> => {
       const { name } = call.query
       if (typeof name !== 'string') {
         await getResourceServer(context, clientOf(call), 'view-authorization')
@@ -48,23 +48,22 @@ export function searching(
     })
 }
 
-/** Makes something and answers with it. `taken`: the answer where its name is. */
+/** Returns a handler that creates an object and responds with it. `conflictBody` is the body of 409 if its name is in use. */
 export function making(
   idField: string,
   work: (context: WriteContext, call: Call, body: Representation) => Promise<Representation>,
-  { taken, reach }: { taken?: (message: string) => object; reach?: Reach } = {},
+  { conflictBody, lookUp }: { conflictBody?: (message: string) => object; lookUp?: PathLookup } = {},
 ): Operation['handle'] {
   return (call) =>
-    call.service.write(call.caller, param(call, 'realm'), async (context) => {
-      const stated = await bodyOf(context, call, reach)
+    call.service.write(call.caller, getParameter(call, 'realm'), async (context) => {
+      const representation = await bodyOf(context, call, lookUp)
       try {
-        const body = await work(context, call, stated)
+        const body = await work(context, call, representation)
         recordEvent(context, call, String(body[idField]))
         return { status: 201, body }
       } catch (error) {
-        if (!taken || !(error instanceof ServiceError) || error.code !== 'conflict' || error.form)
-          throw error
-        throw new HttpError(409, taken(error.message))
+        if (!conflictBody || !(error instanceof ServiceError) || error.code !== 'conflict' || error.form) throw error
+        throw new HttpError(409, conflictBody(error.message))
       }
     })
 }

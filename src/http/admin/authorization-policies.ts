@@ -3,18 +3,18 @@ import { policyProviders } from '../../kinds/authorization-policy-types.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
   createPolicy,
-  type PolicyForm,
   createPolicyOperations,
-  policyRelations,
   getServerForPolicyType,
+  type PolicyForm,
+  policyRelations,
   replacePolicy,
 } from '../../service/admin-api/authorization/authorization-policies.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
-import { reading, writing } from '../handlers.ts'
-import { operationId, param, type Untagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { getParameter, operationId, type UntaggedOperation } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, readingOrNothing, searching } from './authorization-calls.ts'
 import { answers, bodies, silently } from './authorization-schemas.ts'
 
@@ -30,7 +30,7 @@ const query = z.object({
   resource: text('Id or part of the name of a resource that it is for.'),
   scope: text('Id or part of the name of a scope that it is for.'),
   permission: queryFlag.describe('Whether to list only permissions, or only what is none.'),
-  owner: text('Keycloak: who made it, where people manage their resources; without effect.'),
+  owner: text('Keycloak: the user who created it, with user-managed access; without effect.'),
   fields: text('`*` for resources and scopes too.'),
   ...page,
 })
@@ -39,9 +39,9 @@ const byName = z.object({ name: text('Name of what is looked for.'), fields: tex
 const typed = createPolicyOperations('typed')
 const generic = createPolicyOperations('generic')
 
-const taken = (error: string) => ({ error, error_description: 'Conflicting policy' })
+const conflictBody = (error: string) => ({ error, error_description: 'Conflicting policy' })
 
-/** Policies, or permissions, which are the policies of some types: where they are, and what is demanded of who changes them. */
+/** The path and permission of policies or of permissions, which are policies of certain types. */
 interface PolicySet {
   readonly path: string
   readonly word: 'policy' | 'permission'
@@ -68,7 +68,7 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path,
       summary: `List ${word === 'policy' ? 'policies' : 'permissions'} of a client`,
       query,
-      responses: { 200: answers.policies, 204: answers.absent, ...refusals },
+      responses: { 200: answers.policies, 204: answers.absent, ...errorResponses },
       handle: readingOrNothing((context, call) =>
         policies.list(context, clientOf(call), {
           ...call.query,
@@ -83,14 +83,14 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path,
       summary: `Create a ${word} of the type in the body`,
       body: bodies.policy,
-      responses: { 201: answers.policy, ...refusals, ...badRequest },
+      responses: { 201: answers.policy, ...errorResponses, ...badRequest },
       handle: making(
         'id',
         (context, call, body) => {
           requirePermissions(context, changing.permission)
           return createPolicy(context, clientOf(call), { body, form: 'generic' })
         },
-        { taken },
+        { conflictBody },
       ),
     },
     listTypes: {
@@ -99,8 +99,8 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       method: 'GET',
       path: `${path}/providers`,
       summary: 'List the policy providers',
-      responses: { 200: answers.providers, ...refusals },
-      handle: reading(async (context, call) => {
+      responses: { 200: answers.providers, ...errorResponses },
+      handle: readHandler(async (context, call) => {
         await getResourceServer(context, clientOf(call), 'view-authorization')
         return policyProviders
       }),
@@ -112,10 +112,10 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path: `${path}/search`,
       summary: `Find a ${word} by name`,
       query: byName,
-      responses: { 200: answers.policy, 204: answers.absent, ...refusals, ...silently.unnamed },
+      responses: { 200: answers.policy, 204: answers.absent, ...errorResponses, ...silently.unnamed },
       handle: searching(policies.find),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }
 
 /** The operations on policies of a set by their type. */
@@ -131,14 +131,20 @@ function operationsOfType({ path, word, changing }: PolicySet) {
       path: ofType,
       summary: `Create a ${word} of the type in the path`,
       body: bodies.policy,
-      responses: { 201: answers.policy, ...refusals, ...badRequest },
+      responses: { 201: answers.policy, ...errorResponses, ...badRequest },
       handle: making(
         'id',
         (context, call, body: Representation) => {
           requirePermissions(context, changing.permission)
-          return createPolicy(context, clientOf(call), { body: { ...body, type: param(call, 'type') }, form: 'typed' })
+          return createPolicy(context, clientOf(call), {
+            body: { ...body, type: getParameter(call, 'type') },
+            form: 'typed',
+          })
         },
-        { taken, reach: (context, call) => getServerForPolicyType(context, clientOf(call), param(call, 'type')) },
+        {
+          conflictBody,
+          lookUp: (context, call) => getServerForPolicyType(context, clientOf(call), getParameter(call, 'type')),
+        },
       ),
     },
     get: {
@@ -147,8 +153,8 @@ function operationsOfType({ path, word, changing }: PolicySet) {
       method: 'GET',
       path: item,
       summary: `Get a ${word} with the fields of its type`,
-      responses: { 200: answers.policy, ...refusals },
-      handle: reading((context, call) => typed.get(context, clientOf(call), param(call, id))),
+      responses: { 200: answers.policy, ...errorResponses },
+      handle: readHandler((context, call) => typed.get(context, clientOf(call), getParameter(call, id))),
     },
     replace: { ...changing, ...updating(item, word, changing.permission) },
     remove: {
@@ -157,13 +163,13 @@ function operationsOfType({ path, word, changing }: PolicySet) {
       method: 'DELETE',
       path: item,
       summary: `Delete a ${word}`,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => {
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => {
         requirePermissions(context, changing.permission)
-        return typed.delete(context, clientOf(call), param(call, id))
+        return typed.delete(context, clientOf(call), getParameter(call, id))
       }),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }
 
 /** The operation that updates a policy at the path. Keycloak: it says that something was made. */
@@ -175,20 +181,24 @@ function updating(path: string, word: PolicySet['word'], permission: Parameters<
     summary: `Update a ${word}`,
     body: bodies.policy,
     event: { type: 'AUTHORIZATION_POLICY', operation: 'UPDATE', asCalled: true },
-    responses: { 201: answers.replaced, ...refusals, ...badRequest },
+    responses: { 201: answers.replaced, ...errorResponses, ...badRequest },
     handle: async (call) => {
-      const change = writing(async (context) => {
+      const change = writeHandler(async (context) => {
         requirePermissions(context, permission)
-        await replacePolicy(context, { client: clientOf(call), id: param(call, `${word}-id`) }, await bodyOf(context, call))
+        await replacePolicy(
+          context,
+          { client: clientOf(call), id: getParameter(call, `${word}-id`) },
+          await bodyOf(context, call),
+        )
       })
       return { ...(await change(call)), status: 201 }
     },
-  } satisfies Omit<Untagged, 'permission'>
+  } satisfies Omit<UntaggedOperation, 'permission'>
 }
 
 const POLICY = `${policySet.path}/{policy-id}`
 
-const parts: readonly [keyof typeof policyRelations, Untagged['responses'][number], string][] = [
+const parts: readonly [keyof typeof policyRelations, UntaggedOperation['responses'][number], string][] = [
   ['associatedPolicies', answers.policies, 'List the associated policies of a policy'],
   ['dependentPolicies', answers.policies, 'List the dependent policies of a policy'],
   ['resources', answers.resources, 'List the resources of a policy or permission'],
@@ -196,16 +206,18 @@ const parts: readonly [keyof typeof policyRelations, Untagged['responses'][numbe
 ]
 
 /** Policies and permissions of clients. */
-export const policyOperations: Untagged[] = [
+export const policyOperations: UntaggedOperation[] = [
   ...parts.map(
-    ([field, answer, summary]): Untagged => ({
+    ([field, response, summary]): UntaggedOperation => ({
       ...view,
       operationId: operationId('list', `${POLICY}/${field}`),
       method: 'GET',
       path: `${POLICY}/${field}`,
       summary,
-      responses: { 200: answer, ...refusals },
-      handle: reading((context, call) => policyRelations[field](context, clientOf(call), param(call, 'policy-id'))),
+      responses: { 200: response, ...errorResponses },
+      handle: readHandler((context, call) =>
+        policyRelations[field](context, clientOf(call), getParameter(call, 'policy-id')),
+      ),
     }),
   ),
   ...Object.values(operationsOn(policySet)),
@@ -216,8 +228,8 @@ export const policyOperations: Untagged[] = [
     method: 'GET',
     path: POLICY,
     summary: 'Get a policy',
-    responses: { 200: answers.policy, ...refusals },
-    handle: reading((context, call) => generic.get(context, clientOf(call), param(call, 'policy-id'))),
+    responses: { 200: answers.policy, ...errorResponses },
+    handle: readHandler((context, call) => generic.get(context, clientOf(call), getParameter(call, 'policy-id'))),
   },
   { ...manage, ...updating(POLICY, 'policy', manage.permission) },
   {
@@ -226,8 +238,8 @@ export const policyOperations: Untagged[] = [
     method: 'DELETE',
     path: POLICY,
     summary: 'Delete a policy',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => generic.delete(context, clientOf(call), param(call, 'policy-id'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => generic.delete(context, clientOf(call), getParameter(call, 'policy-id'))),
   },
   ...Object.values(operationsOn(permissionSet)),
   ...Object.values(operationsOfType(permissionSet)),

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { authorizationResources as resources } from '../../service/admin-api/authorization/authorization-resources.ts'
-import { reading, writing } from '../handlers.ts'
-import { operationId, param, type Untagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { getParameter, operationId, type UntaggedOperation } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, searching } from './authorization-calls.ts'
 import { answers, bodies, byName, silently } from './authorization-schemas.ts'
 
@@ -15,7 +15,7 @@ const resourceQuery = z.object({
   exactName: queryFlag.describe('Whether the name is to be exactly so.'),
   type: z.string().optional().describe('Part of the type, in any case.'),
   uri: z.string().optional().describe('One of its addresses.'),
-  matchingUri: queryFlag.describe('Whether an address counts that stands for the one looked for.'),
+  matchingUri: queryFlag.describe('Whether URI patterns of resources match as well.'),
   owner: z.string().optional().describe('Id or name of the owner.'),
   scope: z.string().optional().describe('Part of the name of one of its scopes.'),
   deep: queryFlag.describe('Whether to show attributes and scopes; true unless it says otherwise.'),
@@ -26,7 +26,7 @@ const RESOURCES = `${BASE}/resource`
 const RESOURCE = `${RESOURCES}/{resource-id}`
 
 /** Resources of clients. */
-export const resourceOperations: Untagged[] = [
+export const resourceOperations: UntaggedOperation[] = [
   {
     ...view,
     operationId: operationId('list', RESOURCES),
@@ -34,8 +34,8 @@ export const resourceOperations: Untagged[] = [
     path: RESOURCES,
     summary: 'List the protected resources of a client',
     query: resourceQuery,
-    responses: { 200: answers.resources, ...refusals },
-    handle: reading((context, call) => resources.list(context, clientOf(call), call.query)),
+    responses: { 200: answers.resources, ...errorResponses },
+    handle: readHandler((context, call) => resources.list(context, clientOf(call), call.query)),
   },
   {
     ...manage,
@@ -45,9 +45,9 @@ export const resourceOperations: Untagged[] = [
     summary: 'Create a protected resource; missing scopes are created',
     event: 'AUTHORIZATION_RESOURCE',
     body: bodies.resource,
-    responses: { 201: answers.resource, ...refusals, ...badRequest },
+    responses: { 201: answers.resource, ...errorResponses, ...badRequest },
     handle: making('_id', (context, call, body) => resources.create(context, clientOf(call), body), {
-      taken: (error_description) => ({ error: 'invalid_request', error_description }),
+      conflictBody: (error_description) => ({ error: 'invalid_request', error_description }),
     }),
   },
   {
@@ -57,7 +57,7 @@ export const resourceOperations: Untagged[] = [
     path: `${RESOURCES}/search`,
     summary: 'Find a resource by name',
     query: byName,
-    responses: { 200: answers.resource, 204: answers.absent, ...refusals, ...silently.unnamed },
+    responses: { 200: answers.resource, 204: answers.absent, ...errorResponses, ...silently.unnamed },
     handle: searching(resources.find),
   },
   {
@@ -66,8 +66,8 @@ export const resourceOperations: Untagged[] = [
     method: 'GET',
     path: RESOURCE,
     summary: 'Get a resource',
-    responses: { 200: answers.resource, ...refusals },
-    handle: reading((context, call) => resources.get(context, clientOf(call), param(call, 'resource-id'))),
+    responses: { 200: answers.resource, ...errorResponses },
+    handle: readHandler((context, call) => resources.get(context, clientOf(call), getParameter(call, 'resource-id'))),
   },
   {
     ...manage,
@@ -77,9 +77,13 @@ export const resourceOperations: Untagged[] = [
     summary: 'Update a resource; absent fields are cleared, except attributes',
     event: 'AUTHORIZATION_RESOURCE',
     body: bodies.resource,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) =>
-      resources.replace(context, { client: clientOf(call), id: param(call, 'resource-id') }, await bodyOf(context, call)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) =>
+      resources.replace(
+        context,
+        { client: clientOf(call), id: getParameter(call, 'resource-id') },
+        await bodyOf(context, call),
+      ),
     ),
   },
   {
@@ -89,8 +93,10 @@ export const resourceOperations: Untagged[] = [
     path: RESOURCE,
     summary: 'Delete a resource and the permissions on it alone',
     event: 'AUTHORIZATION_RESOURCE',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => resources.delete(context, clientOf(call), param(call, 'resource-id'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) =>
+      resources.delete(context, clientOf(call), getParameter(call, 'resource-id')),
+    ),
   },
   part('attributes', answers.attributes, 'Get the attributes of a resource'),
   part('scopes', answers.scopes, 'List the scopes of a resource'),
@@ -99,16 +105,18 @@ export const resourceOperations: Untagged[] = [
 
 function part(
   field: 'attributes' | 'scopes' | 'permissions',
-  answer: Untagged['responses'][number],
+  response: UntaggedOperation['responses'][number],
   summary: string,
-): Untagged {
+): UntaggedOperation {
   return {
     ...view,
     operationId: operationId('list', `${RESOURCE}/${field}`),
     method: 'GET',
     path: `${RESOURCE}/${field}`,
     summary,
-    responses: { 200: answer, ...refusals, ...silently.missing },
-    handle: reading((context, call) => resources[field](context, clientOf(call), param(call, 'resource-id'))),
+    responses: { 200: response, ...errorResponses, ...silently.missing },
+    handle: readHandler((context, call) =>
+      resources[field](context, clientOf(call), getParameter(call, 'resource-id')),
+    ),
   }
 }

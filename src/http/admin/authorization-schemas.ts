@@ -14,7 +14,7 @@ const text = (description: string) => z.string().nullish().describe(description)
 
 const policyFields = kinds.authorizationPolicy.fields
 const settings = Object.fromEntries(
-  policySettings.map(({ field, setting, flag }) => [
+  policySettings.map(({ field, configKey: setting, isFlag: flag }) => [
     field,
     z
       .union([z.string(), z.number(), z.boolean()])
@@ -34,16 +34,16 @@ const names = Object.fromEntries(
   ]),
 )
 
-const own = (kind: Kind, fields: readonly string[]) =>
+const pickFields = (kind: Kind, fields: readonly string[]) =>
   objectSchema(Object.fromEntries(fields.map((name): [string, Field] => [name, kind.fields[name]!]))).shape
 
 /** Keycloak: PolicyRepresentation, and those of the types. */
 const policy = z.strictObject({
   id: text('Id of the policy; on creation a wish, otherwise without effect.'),
-  ...own(kinds.authorizationPolicy, ['name', 'description', 'type', 'logic', 'decisionStrategy', 'config']),
+  ...pickFields(kinds.authorizationPolicy, ['name', 'description', 'type', 'logic', 'decisionStrategy', 'config']),
   ...settings,
   ...names,
-  owner: text('Keycloak: who made the policy, where people manage their resources.'),
+  owner: text('Keycloak: the user who created the policy, with user-managed access.'),
   resourcesData: z.array(z.json()).nullish().describe('Keycloak: the resources in full; without effect.'),
   scopesData: z.array(z.json()).nullish().describe('Keycloak: the scopes in full; without effect.'),
 })
@@ -57,9 +57,9 @@ const scopes = z
 
 const resource = z.strictObject({
   _id: text('Id of the resource; on creation a wish, otherwise without effect.'),
-  ...own(kinds.authorizationResource, ['name', 'displayName', 'type', 'uris', 'icon_uri', 'ownerManagedAccess']),
+  ...pickFields(kinds.authorizationResource, ['name', 'displayName', 'type', 'uris', 'icon_uri', 'ownerManagedAccess']),
   uri: text('Keycloak: of an earlier form; see uris.'),
-  owner: z.union([z.string(), owner]).nullish().describe('Whose resource it is: a person, or the client itself.'),
+  owner: z.union([z.string(), owner]).nullish().describe('Owner of the resource: a user, or the client itself.'),
   scopes,
   scopesUma: scopes,
   // Keycloak: what is no object is as absent.
@@ -96,11 +96,11 @@ export const bodies = {
 
 const provider = z.object({
   type: z.string().describe('Name of the type.'),
-  name: z.string().describe('Name of the type as people see it.'),
+  name: z.string().describe('Display name of the type.'),
   group: z.string().describe('What sort of type it is.'),
 })
 
-/** What is answered with one of each, or with all. */
+/** The responses with one object or all of a kind. */
 export const answers = {
   server: { description: 'The settings.', schema: server },
   resource: { description: 'The resource.', schema: resource },

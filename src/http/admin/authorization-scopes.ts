@@ -8,10 +8,10 @@ import {
   authorizationScopes as scopes,
 } from '../../service/admin-api/authorization/authorization-scopes.ts'
 import { objectBody } from '../body.ts'
-import { reading } from '../handlers.ts'
-import { type Call, operationId, param, type Untagged } from '../operation.ts'
+import { readHandler } from '../handlers.ts'
+import { type Call, getParameter, operationId, type UntaggedOperation } from '../operation.ts'
 import { page } from '../query.ts'
-import { badRequest, one, refusals } from '../responses.ts'
+import { badRequest, errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { BASE, clientOf, making, searching } from './authorization-calls.ts'
 import { answers, byName, silently } from './authorization-schemas.ts'
@@ -20,7 +20,7 @@ const SCOPES = `${BASE}/scope`
 const SCOPE = `${SCOPES}/{scope-id}`
 
 const kind = kinds.authorizationScope
-const missing = { ...refusals, ...silently.missing }
+const missing = { ...errorResponses, ...silently.missing }
 const { list, get, replace, remove } = collection(scopes, {
   path: SCOPES,
   item: '{scope-id}',
@@ -31,12 +31,12 @@ const { list, get, replace, remove } = collection(scopes, {
   }),
   responses: silently.missing,
 })
-const { 200: answer } = one(kind)
+const { 200: response } = objectResponse(kind)
 
-const placeOf = (call: Call) => ({ owner: clientOf(call), id: param(call, 'scope-id') })
+const placeOf = (call: Call) => ({ owner: clientOf(call), id: getParameter(call, 'scope-id') })
 
 /** Scopes of clients. */
-export const scopeOperations: Untagged[] = [
+export const scopeOperations: UntaggedOperation[] = [
   list,
   {
     operationId: operationId('create', SCOPES),
@@ -46,7 +46,7 @@ export const scopeOperations: Untagged[] = [
     permission: scopes.manage,
     event: kind.events.type,
     body: objectBody(kind),
-    responses: { 201: answer!, ...refusals, ...badRequest, ...silently.missing },
+    responses: { 201: response!, ...errorResponses, ...badRequest, ...silently.missing },
     handle: making('id', (context, call, body) => createScope(context, clientOf(call), body)),
   },
   {
@@ -56,7 +56,7 @@ export const scopeOperations: Untagged[] = [
     path: `${SCOPES}/search`,
     summary: 'Find an authorization scope by name',
     query: byName,
-    responses: { 200: answer!, 204: answers.absent, ...refusals, ...silently.unnamed },
+    responses: { 200: response!, 204: answers.absent, ...errorResponses, ...silently.unnamed },
     handle: searching(findScope),
   },
   get,
@@ -69,7 +69,7 @@ export const scopeOperations: Untagged[] = [
     summary: 'List the permissions on an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.policies, ...missing },
-    handle: reading((context, call) => listPermissionsOnScope(context, placeOf(call))),
+    handle: readHandler((context, call) => listPermissionsOnScope(context, placeOf(call))),
   },
   {
     operationId: operationId('list', `${SCOPE}/resources`),
@@ -78,6 +78,6 @@ export const scopeOperations: Untagged[] = [
     summary: 'List the resources with an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.resources, ...missing },
-    handle: reading((context, call) => listResourcesWithScope(context, placeOf(call))),
+    handle: readHandler((context, call) => listResourcesWithScope(context, placeOf(call))),
   },
 ]

@@ -9,9 +9,9 @@ import {
   toServerRepresentation,
 } from '../../service/admin-api/authorization/resource-servers.ts'
 import { describeAdminEvent } from '../../service/journal/admin-events.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Operation, operationId, tagged, type Untagged } from '../operation.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Operation, operationId, tagged, type UntaggedOperation } from '../operation.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
 import { policyOperations } from './authorization-policies.ts'
 import { resourceOperations } from './authorization-resources.ts'
@@ -21,15 +21,15 @@ import { scopeOperations } from './authorization-scopes.ts'
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
 
-const serverOperations: Untagged[] = [
+const serverOperations: UntaggedOperation[] = [
   {
     ...view,
     operationId: operationId('get', BASE),
     method: 'GET',
     path: BASE,
     summary: 'Get the resource server settings of a client',
-    responses: { 200: answers.server, ...refusals },
-    handle: reading((context, call) => getServerSettings(context, clientOf(call))),
+    responses: { 200: answers.server, ...errorResponses },
+    handle: readHandler((context, call) => getServerSettings(context, clientOf(call))),
   },
   {
     ...manage,
@@ -39,8 +39,8 @@ const serverOperations: Untagged[] = [
     summary: 'Update the resource server settings of a client',
     event: 'AUTHORIZATION_RESOURCE_SERVER',
     body: bodies.server,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) =>
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) =>
       replaceServerSettings(context, clientOf(call), await bodyOf(context, call)),
     ),
   },
@@ -50,8 +50,10 @@ const serverOperations: Untagged[] = [
     method: 'GET',
     path: `${BASE}/settings`,
     summary: 'Export the authorization settings of a client',
-    responses: { 200: answers.server, ...refusals },
-    handle: reading(async (context, call) => writeAuthorizationSettings(await exportServer(context, clientOf(call)))),
+    responses: { 200: answers.server, ...errorResponses },
+    handle: readHandler(async (context, call) =>
+      writeAuthorizationSettings(await exportServer(context, clientOf(call))),
+    ),
   },
   {
     ...manage,
@@ -61,8 +63,8 @@ const serverOperations: Untagged[] = [
     summary: 'Import authorization settings of a client; existing objects are updated by name',
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => {
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) => {
       const authorizationSettings = await bodyOf(context, call)
       const server = await getConfigurableResourceServer(context, clientOf(call))
       await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })

@@ -3,19 +3,19 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import {
   type CertificateInfo,
-  requireSecretAttribute,
   getCertificate,
-  storeCertificate,
   getManageableClient,
   readKeyUpload,
+  requireSecretAttribute,
+  storeCertificate,
 } from '../../service/admin-api/clients/client-certificates.ts'
 import { failure } from '../../service/context/errors.ts'
 import { generateCertifiedKey } from '../../service/realms/key-generation.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
-import { reading } from '../handlers.ts'
-import { type Answer, type Call, param, type Untagged } from '../operation.ts'
-import { badRequest, components, refusals } from '../responses.ts'
+import { readHandler } from '../handlers.ts'
+import { type Answer, type Call, getParameter, type UntaggedOperation } from '../operation.ts'
+import { badRequest, components, errorResponses } from '../responses.ts'
 
 /** Keycloak: so many bits has the key that a client is given. */
 const BITS = 4096
@@ -26,25 +26,25 @@ const event = { type, operation: 'ACTION' } as const
 const schema = z
   .object({
     privateKey: z.string().optional().describe('The private key: Base64 of its DER form.'),
-    publicKey: z.string().optional().describe('The public key: Base64 of its DER form, or as it stands in a PEM file.'),
+    publicKey: z.string().optional().describe('Public key: Base64 of its DER form, or a PEM text.'),
     certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
     kid: z.string().optional().describe('Id of the key.'),
-    jwks: z.string().optional().describe('The key set that the key stands in.'),
+    jwks: z.string().optional().describe('JSON web key set with the key.'),
   })
   .register(components, { id: 'CertificateRepresentation' })
-const responses = { 200: { description: 'What is kept.', schema }, ...refusals }
+const responses = { 200: { description: 'What is kept.', schema }, ...errorResponses }
 
 const path = '/admin/realms/{realm}/clients/{client-uuid}/certificates/{attr}'
-const client = (call: Call) => param(call, 'client-uuid')
-const prefix = (call: Call) => param(call, 'attr')
+const client = (call: Call) => getParameter(call, 'client-uuid')
+const prefix = (call: Call) => getParameter(call, 'attr')
 const reach = (call: Call) =>
-  call.service.read(call.caller, param(call, 'realm'), async (context) => ({
+  call.service.read(call.caller, getParameter(call, 'realm'), async (context) => ({
     ...(await getManageableClient(context, client(call))),
     now: context.now,
   }))
 
 /** The operations. Key stores of Java are not among them: see docs/decisions/0026. */
-export const clientCertificateOperations: Untagged[] = [
+export const clientCertificateOperations: UntaggedOperation[] = [
   {
     operationId: 'getClientCertificate',
     method: 'GET',
@@ -52,7 +52,7 @@ export const clientCertificateOperations: Untagged[] = [
     summary: 'Get the key and certificate of a client',
     permission: 'view-clients',
     responses,
-    handle: reading((context, call) => getCertificate(context, client(call), prefix(call))),
+    handle: readHandler((context, call) => getCertificate(context, client(call), prefix(call))),
   },
   {
     operationId: 'generateClientCertificate',
@@ -104,7 +104,7 @@ async function upload(call: Call): Promise<Answer> {
 }
 
 function keep(call: Call, info: CertificateInfo): Promise<Answer> {
-  return call.service.write(call.caller, param(call, 'realm'), async (context) => {
+  return call.service.write(call.caller, getParameter(call, 'realm'), async (context) => {
     const body = await storeCertificate(context, { id: client(call), prefix: prefix(call) }, info)
     recordEvent(context, call)
     return { status: 200, body }

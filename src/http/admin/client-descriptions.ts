@@ -1,13 +1,17 @@
-// Clients as other servers describe them, told as representations.
+// Converts client descriptions in other formats into representations.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { toClientRepresentation, type OpenIdMetadata, openIdMetadata } from '../../service/clients/openid-client-metadata.ts'
+import {
+  type OpenIdMetadata,
+  openIdMetadata,
+  toClientRepresentation,
+} from '../../service/clients/openid-client-metadata.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { objectBody, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { reading } from '../handlers.ts'
+import { readHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
-import { badRequest, refusals, representationOf } from '../responses.ts'
+import { badRequest, errorResponses, representationOf } from '../responses.ts'
 
 const client = objectBody(kinds.client)
 const metadata = {
@@ -33,10 +37,10 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
     },
     responses: {
       200: { description: 'The client.', schema: representationOf(kinds.client) },
-      ...refusals,
+      ...errorResponses,
       ...badRequest,
     },
-    handle: reading(async (context, call) => {
+    handle: readHandler(async (context, call) => {
       requirePermissions(context, 'manage-clients')
       return read(String(call.body).trim())
     }),

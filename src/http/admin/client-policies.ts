@@ -8,10 +8,10 @@ import {
   replaceClientProfiles,
 } from '../../service/admin-api/clients/client-policies.ts'
 import type { BodyForm } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { badRequest, components, done, refusals } from '../responses.ts'
+import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
 
 components.add(profilesDocument, { id: 'ClientProfilesRepresentation' })
 components.add(policiesDocument, { id: 'ClientPoliciesRepresentation' })
@@ -42,8 +42,8 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     query: z.object({
       'include-global-profiles': queryFlag.describe('Whether to show also the profiles that every realm has.'),
     }),
-    responses: { 200: { description: 'The profiles.', schema: profilesDocument }, ...refusals },
-    handle: reading((context, call) => getClientProfiles(context, call.query['include-global-profiles'] === true)),
+    responses: { 200: { description: 'The profiles.', schema: profilesDocument }, ...errorResponses },
+    handle: readHandler((context, call) => getClientProfiles(context, call.query['include-global-profiles'] === true)),
   },
   {
     operationId: 'updateClientProfiles',
@@ -53,8 +53,8 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm',
     event: false,
     body: profiles,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceClientProfiles(context, call.body as Representation)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) => replaceClientProfiles(context, call.body as Representation)),
   },
   {
     operationId: 'getClientPolicies',
@@ -65,8 +65,8 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     query: z.object({
       'include-global-policies': queryFlag.describe('Whether to show also the policies that every realm has.'),
     }),
-    responses: { 200: { description: 'The policies.', schema: policiesDocument }, ...refusals },
-    handle: reading((context, call) => getClientPolicies(context, call.query['include-global-policies'] === true)),
+    responses: { 200: { description: 'The policies.', schema: policiesDocument }, ...errorResponses },
+    handle: readHandler((context, call) => getClientPolicies(context, call.query['include-global-policies'] === true)),
   },
   {
     operationId: 'updateClientPolicies',
@@ -76,14 +76,18 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm',
     event: false,
     body: policies,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceClientPolicies(context, call.body as Representation)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) => replaceClientPolicies(context, call.body as Representation)),
   },
 ])
 
-/** What errors name the object at a path by: the document, an element of its list, or an element of a list in that. */
-function nameAt(document: string, element: string, inner: Readonly<Record<string, string>>): (path: Path) => string {
+/** The names of representations in errors: the document, an element of its list, or an element of a list in that. */
+function nameAt(
+  document: string,
+  element: string,
+  inner: Readonly<Record<string, string>>,
+): (path: BodyPath) => string {
   return ([, index, list]) => (index === undefined ? document : (inner[String(list)] ?? element))
 }
 
-type Path = readonly (string | number)[]
+type BodyPath = readonly (string | number)[]

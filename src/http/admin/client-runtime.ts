@@ -2,21 +2,26 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { addNode, requireManageableClient, getServiceAccount, removeNode } from '../../service/admin-api/clients/client-runtime.ts'
+import {
+  addNode,
+  getServiceAccount,
+  removeNode,
+  requireManageableClient,
+} from '../../service/admin-api/clients/client-runtime.ts'
 import type { BodyForm } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
-import { badRequest, done, one, refusals } from '../responses.ts'
-import { telling, told } from './telling.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
+import { badRequest, errorResponses, noContentResponse, objectResponse } from '../responses.ts'
+import { notificationResponses, notifyingHandler } from './notify-clients.ts'
 
-const client = (call: Call) => param(call, 'client-uuid')
+const client = (call: Call) => getParameter(call, 'client-uuid')
 
 const node: BodyForm = {
-  schema: z.looseObject({ node: z.string().optional().describe('The name of its host.') }),
+  schema: z.looseObject({ node: z.string().optional().describe('Host name of the node.') }),
   description: 'the node',
 }
 
-/** The account of a client, its nodes, and what they are told. */
+/** The operations on a client's service account and cluster nodes. */
 export const clientRuntimeOperations: Operation[] = tagged('Clients', [
   {
     operationId: 'getServiceAccountUser',
@@ -24,8 +29,8 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     path: '/admin/realms/{realm}/clients/{client-uuid}/service-account-user',
     summary: 'Get the service account user of a client',
     permission: 'view-clients',
-    responses: { ...one(kinds.user), ...refusals },
-    handle: reading((context, call) => getServiceAccount(context, client(call))),
+    responses: { ...objectResponse(kinds.user), ...errorResponses },
+    handle: readHandler((context, call) => getServiceAccount(context, client(call))),
   },
   {
     operationId: 'addClientNode',
@@ -35,9 +40,9 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     permission: 'manage-clients',
     event: 'CLUSTER_NODE',
     body: node,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => {
-      const body = await bodyBehind(call, () => requireManageableClient(context, client(call)))
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) => {
+      const body = await readBodyAfter(call, () => requireManageableClient(context, client(call)))
       await addNode(context, client(call), body as Representation)
     }),
   },
@@ -48,8 +53,8 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     summary: 'Unregister a cluster node of a client',
     permission: 'manage-clients',
     event: 'CLUSTER_NODE',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => removeNode(context, client(call), param(call, 'node'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => removeNode(context, client(call), getParameter(call, 'node'))),
   },
   {
     operationId: 'testClientNodes',
@@ -58,8 +63,12 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     summary: 'Test whether the registered cluster nodes of a client are available',
     permission: 'manage-clients',
     event: { type: 'CLUSTER_NODE', operation: 'ACTION', asCalled: true },
-    responses: told,
-    handle: telling('TEST_AVAILABILITY', (context, call) => requireManageableClient(context, client(call)), client),
+    responses: notificationResponses,
+    handle: notifyingHandler(
+      'TEST_AVAILABILITY',
+      (context, call) => requireManageableClient(context, client(call)),
+      client,
+    ),
   },
   {
     operationId: 'pushClientRevocation',
@@ -68,7 +77,11 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     summary: 'Push the not-before revocation policy to a client',
     permission: 'manage-clients',
     event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
-    responses: told,
-    handle: telling('PUSH_NOT_BEFORE', (context, call) => requireManageableClient(context, client(call)), client),
+    responses: notificationResponses,
+    handle: notifyingHandler(
+      'PUSH_NOT_BEFORE',
+      (context, call) => requireManageableClient(context, client(call)),
+      client,
+    ),
   },
 ])

@@ -9,21 +9,21 @@ import {
 } from '../../service/admin-api/clients/client-secrets.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Call, param, type Untagged } from '../operation.ts'
-import { done, refusals } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type UntaggedOperation } from '../operation.ts'
+import { errorResponses, noContentResponse } from '../responses.ts'
 
 const { type } = kinds.client.events
 const schema = z.object({
   type: z.literal('secret').describe('What sort of credential it is.'),
   value: z.string().optional().describe('The secret; absent where the client has none.'),
 })
-const secret = { 200: { description: 'The secret.', schema }, ...refusals }
+const secret = { 200: { description: 'The secret.', schema }, ...errorResponses }
 
-const client = (call: Call) => param(call, 'client-uuid')
+const client = (call: Call) => getParameter(call, 'client-uuid')
 
 /** The secret of a client, and the one that it had before. */
-export const clientSecretOperations: Untagged[] = [
+export const clientSecretOperations: UntaggedOperation[] = [
   {
     operationId: 'getClientSecret',
     method: 'GET',
@@ -31,7 +31,7 @@ export const clientSecretOperations: Untagged[] = [
     summary: 'Get the client secret',
     permission: 'view-clients',
     responses: secret,
-    handle: reading((context, call) => getSecret(context, client(call))),
+    handle: readHandler((context, call) => getSecret(context, client(call))),
   },
   {
     operationId: 'renewClientSecret',
@@ -42,7 +42,7 @@ export const clientSecretOperations: Untagged[] = [
     event: { type, operation: 'ACTION' },
     responses: secret,
     handle: (call) =>
-      call.service.write(call.caller, param(call, 'realm'), async (context: WriteContext) => {
+      call.service.write(call.caller, getParameter(call, 'realm'), async (context: WriteContext) => {
         const body = await regenerateSecret(context, client(call))
         recordEvent(context, call)
         return { status: 200, body }
@@ -55,7 +55,7 @@ export const clientSecretOperations: Untagged[] = [
     summary: 'Get the rotated client secret',
     permission: 'view-clients',
     responses: secret,
-    handle: reading((context, call) => getRotatedSecret(context, client(call))),
+    handle: readHandler((context, call) => getRotatedSecret(context, client(call))),
   },
   {
     operationId: 'deleteRotatedClientSecret',
@@ -64,7 +64,7 @@ export const clientSecretOperations: Untagged[] = [
     summary: 'Invalidate the rotated client secret',
     permission: 'manage-clients',
     event: type,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteRotatedSecret(context, client(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteRotatedSecret(context, client(call))),
   },
 ]

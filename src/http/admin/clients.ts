@@ -2,14 +2,14 @@ import * as z from 'zod'
 import type { Representation } from '../../kinds/json.ts'
 import { importContent } from '../../reconcile/import/import-content.ts'
 import {
-  type ScopeAssignment,
   assignScopeToClient,
   listScopesOfClient,
   removeScopeFromClient,
+  type ScopeAssignment,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
 import { clients } from '../../service/admin-api/clients/clients.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { type Call, type Operation, param, tagged } from '../operation.ts'
+import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
@@ -50,11 +50,11 @@ export const clientOperations: Operation[] = tagged('Clients', [
   ),
 ])
 
-function scopesOf(how: ScopeAssignment): AssignedScopes {
-  const client = (call: Call) => param(call, 'client-uuid')
+function scopesOf(assignment: ScopeAssignment): AssignedScopes {
+  const client = (call: Call) => getParameter(call, 'client-uuid')
   return {
-    list: (context, call) => listScopesOfClient(context, client(call), how),
-    assign: (context, call, scope) => assignScopeToClient(context, { client: client(call), scope, assignment: how }),
+    list: (context, call) => listScopesOfClient(context, client(call), assignment),
+    assign: (context, call, scope) => assignScopeToClient(context, { client: client(call), scope, assignment }),
     remove: (context, call, scope) => removeScopeFromClient(context, client(call), scope),
   }
 }

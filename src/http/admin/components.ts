@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { components, subTypesOf } from '../../service/admin-api/realms/components.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { property, shown } from '../property.ts'
-import { refusals } from '../responses.ts'
+import { components, listSubTypes } from '../../service/admin-api/realms/components.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { propertySchema, toProperty } from '../property.ts'
+import { errorResponses } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const query = z.object({
@@ -15,7 +15,7 @@ const query = z.object({
 const type = z.object({
   id: z.string().describe('The provider.'),
   helpText: z.string().describe('What it does.'),
-  properties: z.array(property).describe('Its settings.'),
+  properties: z.array(propertySchema).describe('Its settings.'),
   metadata: z.record(z.string(), z.json()).describe('What can be done with it.'),
 })
 
@@ -29,11 +29,11 @@ export const componentOperations: Operation[] = tagged('Component', [
     summary: 'List the sub-component types of a component',
     permission: 'view-realm',
     query: z.object({ type: z.string().optional().describe('Type of the providers.') }),
-    responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...refusals },
-    handle: reading(async (context, call) => {
-      const found = await subTypesOf(context, param(call, 'id'), call.query.type as string | undefined)
-      return found.map(({ id, helpText = '', properties, metadata = {} }) => {
-        return { id, helpText, properties: properties.map(shown), metadata }
+    responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      const types = await listSubTypes(context, getParameter(call, 'id'), call.query.type as string | undefined)
+      return types.map(({ id, helpText = '', properties, metadata = {} }) => {
+        return { id, helpText, properties: properties.map(toProperty), metadata }
       })
     }),
   },

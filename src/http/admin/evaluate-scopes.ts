@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { listEvaluatedMappers, listEvaluatedRoles, generateExample } from '../../oidc/tokens/scope-evaluation.ts'
-import { showRole } from '../../service/admin-api/roles/roles.ts'
-import { reading } from '../handlers.ts'
-import { type Call, type Operation, operationId, param, tagged, type Untagged } from '../operation.ts'
-import { components, refusals, representationOf } from '../responses.ts'
+import { generateExample, listEvaluatedMappers, listEvaluatedRoles } from '../../oidc/tokens/scope-evaluation.ts'
+import { toRoleRepresentation } from '../../service/admin-api/roles/roles.ts'
+import { readHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, operationId, tagged, type UntaggedOperation } from '../operation.ts'
+import { components, errorResponses, representationOf } from '../responses.ts'
 
 const PATH = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes'
 
-/** What examples are of, with their names in addresses. */
+/** The kinds of example tokens, with their path segments. */
 const NAMES = { accessToken: 'access-token', idToken: 'id-token', userInfo: 'userinfo' } as const
 
 const scope = { scope: z.string().optional().describe('What a request would ask for, as in its scope parameter.') }
@@ -31,7 +31,7 @@ const mapper = z
 
 const claims = z.record(z.string(), z.json()).describe('Claims by name.')
 
-/** What a client would get for a scope. */
+/** The operations that evaluate the client scopes of a client. */
 export const evaluateScopesOperations: Operation[] = tagged('Clients', [
   {
     operationId: 'listEvaluatedProtocolMappers',
@@ -40,10 +40,10 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
     summary: 'Evaluate client scopes: list the effective protocol mappers of a client',
     permission: 'view-clients',
     query: z.object(scope),
-    responses: { 200: { description: 'The mappers.', schema: z.array(mapper) }, ...refusals },
-    handle: reading(async (context, call) => {
-      const found = await listEvaluatedMappers(context, clientOf(call), textOf(call, 'scope'))
-      return found.map(({ mapper: { id, name, type }, container, scope }) => ({
+    responses: { 200: { description: 'The mappers.', schema: z.array(mapper) }, ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      const mappers = await listEvaluatedMappers(context, clientOf(call), textOf(call, 'scope'))
+      return mappers.map(({ mapper: { id, name, type }, container, scope }) => ({
         mapperId: id,
         mapperName: name,
         containerId: container,
@@ -58,8 +58,8 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
   ...(['accessToken', 'idToken', 'userInfo'] as const).map(examples),
 ])
 
-function roles(which: 'granted' | 'not-granted', summary: string): Untagged {
-  const path = `${PATH}/scope-mappings/{roleContainerId}/${which}`
+function roles(granting: 'granted' | 'not-granted', summary: string): UntaggedOperation {
+  const path = `${PATH}/scope-mappings/{roleContainerId}/${granting}`
   return {
     operationId: operationId('list', path),
     method: 'GET',
@@ -67,19 +67,19 @@ function roles(which: 'granted' | 'not-granted', summary: string): Untagged {
     summary,
     permission: 'view-clients',
     query: z.object(scope),
-    responses: { 200: { description: 'The roles.', schema: z.array(representationOf(kinds.role)) }, ...refusals },
-    handle: reading(async (context, call) => {
-      const found = await listEvaluatedRoles(context, clientOf(call), {
+    responses: { 200: { description: 'The roles.', schema: z.array(representationOf(kinds.role)) }, ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      const roles = await listEvaluatedRoles(context, clientOf(call), {
         scope: textOf(call, 'scope'),
-        container: param(call, 'roleContainerId'),
-        granted: which === 'granted',
+        container: getParameter(call, 'roleContainerId'),
+        granted: granting === 'granted',
       })
-      return found.map((role) => showRole(context, role, true))
+      return roles.map((role) => toRoleRepresentation(context, role, true))
     }),
   }
 }
 
-function examples(target: keyof typeof NAMES): Untagged {
+function examples(target: keyof typeof NAMES): UntaggedOperation {
   const path = `${PATH}/generate-example-${NAMES[target]}`
   return {
     operationId: operationId('get', path),
@@ -88,8 +88,8 @@ function examples(target: keyof typeof NAMES): Untagged {
     summary: `Evaluate client scopes: generate an example ${NAMES[target].replace('-', ' ')}`,
     permission: ['view-clients', 'view-users'],
     query: forUser,
-    responses: { 200: { description: 'The claims.', schema: claims }, ...refusals },
-    handle: reading((context, call) =>
+    responses: { 200: { description: 'The claims.', schema: claims }, ...errorResponses },
+    handle: readHandler((context, call) =>
       generateExample(context, {
         service: call.service,
         base: call.base,
@@ -103,5 +103,5 @@ function examples(target: keyof typeof NAMES): Untagged {
   }
 }
 
-const clientOf = (call: Call): string => param(call, 'client-uuid')
+const clientOf = (call: Call): string => getParameter(call, 'client-uuid')
 const textOf = ({ query }: Call, name: string): string => String(query[name] ?? '')

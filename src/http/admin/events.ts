@@ -3,14 +3,19 @@ import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { USER_EVENT_TYPES } from '../../kinds/user-events.ts'
-import { forgetAdminEvents, listAdminEvents } from '../../service/admin-api/realms/admin-events.ts'
-import { getEventsConfig, replaceEventsConfig } from '../../service/admin-api/realms/events-config.ts'
-import { forgetUserEvents, listUserEvents } from '../../service/admin-api/realms/user-events.ts'
+import {
+  clearAdminEvents,
+  clearUserEvents,
+  getEventsConfig,
+  listAdminEvents,
+  listUserEvents,
+  replaceEventsConfig,
+} from '../../service/admin-api/realms/events.ts'
 import type { BodyForm } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { page, queryTexts } from '../query.ts'
-import { badRequest, components, done, refusals } from '../responses.ts'
+import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
 
 const adminEvent = z
   .object({
@@ -19,9 +24,9 @@ const adminEvent = z
     realmId: z.string().describe('Id of the realm.'),
     authDetails: z
       .object({
-        realmId: z.string().optional().describe('Id of the realm that the person belongs to.'),
+        realmId: z.string().optional().describe('Id of the realm of the user.'),
         clientId: z.string().optional().describe('Id of the client through which it was done.'),
-        userId: z.string().optional().describe('Id of the person.'),
+        userId: z.string().optional().describe('Id of the user.'),
         ipAddress: z.string().optional().describe('Network address from which it was done.'),
       })
       .describe('Who did it; empty when it was a source that the server itself reads.'),
@@ -47,7 +52,7 @@ const userEvent = z
     type: z.enum(USER_EVENT_TYPES).describe('What happened; _ERROR: what was tried and failed.'),
     realmId: z.string().describe('Id of the realm.'),
     clientId: z.string().optional().describe('The client through which it happened, as it called itself.'),
-    userId: z.string().optional().describe('Id of the person.'),
+    userId: z.string().optional().describe('Id of the user.'),
     sessionId: z.string().optional().describe('Id of the session.'),
     ipAddress: z.string().optional().describe('Network address from which it came.'),
     error: z.string().optional().describe('Why it failed.'),
@@ -55,8 +60,9 @@ const userEvent = z
   })
   .register(components, { id: 'EventRepresentation' })
 
-const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = kinds.realm.schema.shape
-const { adminEventsEnabled, adminEventsDetailsEnabled } = others
+const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...remainingFields } =
+  kinds.realm.schema.shape
+const { adminEventsEnabled, adminEventsDetailsEnabled } = remainingFields
 const fields = {
   eventsEnabled,
   eventsExpiration,
@@ -82,22 +88,22 @@ const stretch = {
 const userQuery = z.object({
   type: queryTexts.describe('What happened.'),
   client: z.string().optional().describe('The client through which it happened.'),
-  user: z.string().optional().describe('Id of the person.'),
+  user: z.string().optional().describe('Id of the user.'),
   ipAddress: z.string().optional().describe('Network address from which it came.'),
   ...stretch,
 })
 const query = z.object({
   operationTypes: queryTexts.describe('What was done.'),
   resourceTypes: queryTexts.describe('What it was done to.'),
-  resourcePath: z.string().optional().describe('Address below the realm; * stands for any text.'),
-  authRealm: z.string().optional().describe('Id of the realm that the person belongs to.'),
+  resourcePath: z.string().optional().describe('Resource path below the realm; `*` matches any text.'),
+  authRealm: z.string().optional().describe('Id of the realm of the user.'),
   authClient: z.string().optional().describe('Id of the client through which it was done.'),
-  authUser: z.string().optional().describe('Id of the person.'),
+  authUser: z.string().optional().describe('Id of the user.'),
   authIpAddress: z.string().optional().describe('Network address from which it was done.'),
   ...stretch,
 })
 
-/** Events of people, admin events, and the settings of all events of a realm. */
+/** The operations on user events, admin events and the events configuration. */
 export const eventOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listAdminEvents',
@@ -106,8 +112,8 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     summary: 'List admin events; at most 100 by default',
     permission: 'view-events',
     query,
-    responses: { 200: { description: 'The events.', schema: z.array(adminEvent) }, ...refusals },
-    handle: reading((context, call) => listAdminEvents(context, call.query)),
+    responses: { 200: { description: 'The events.', schema: z.array(adminEvent) }, ...errorResponses },
+    handle: readHandler((context, call) => listAdminEvents(context, call.query)),
   },
   {
     operationId: 'deleteAdminEvents',
@@ -116,8 +122,8 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Delete all admin events',
     permission: 'manage-events',
     event: false,
-    responses: { ...done, ...refusals },
-    handle: writing(forgetAdminEvents),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler(clearAdminEvents),
   },
   {
     operationId: 'listEvents',
@@ -126,8 +132,8 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     summary: 'List user events (log-in events); at most 100 by default',
     permission: 'view-events',
     query: userQuery,
-    responses: { 200: { description: 'The events.', schema: z.array(userEvent) }, ...refusals },
-    handle: reading((context, call) => listUserEvents(context, call.query)),
+    responses: { 200: { description: 'The events.', schema: z.array(userEvent) }, ...errorResponses },
+    handle: readHandler((context, call) => listUserEvents(context, call.query)),
   },
   {
     operationId: 'deleteEvents',
@@ -136,8 +142,8 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Delete all user events',
     permission: 'manage-events',
     event: false,
-    responses: { ...done, ...refusals },
-    handle: writing(forgetUserEvents),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler(clearUserEvents),
   },
   {
     operationId: 'getEventsConfig',
@@ -145,8 +151,8 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/events/config',
     summary: 'Get the events configuration',
     permission: 'view-events',
-    responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
-    handle: reading(getEventsConfig),
+    responses: { 200: { description: 'The settings.', schema: config }, ...errorResponses },
+    handle: readHandler(getEventsConfig),
   },
   {
     operationId: 'updateEventsConfig',
@@ -156,7 +162,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-events',
     event: 'REALM',
     body: configBody,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceEventsConfig(context, call.body as Representation)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) => replaceEventsConfig(context, call.body as Representation)),
   },
 ])

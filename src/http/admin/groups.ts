@@ -2,14 +2,29 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { listDefaultGroups, setDefaultGroup } from '../../service/admin-api/users/default-groups.ts'
-import { countAll, getByPath, groups, listChildren, moveGroup, showNew } from '../../service/admin-api/users/groups.ts'
+import {
+  countMatchingGroups,
+  getGroupByPath,
+  getNewGroup,
+  groups,
+  listChildren,
+  moveGroup,
+} from '../../service/admin-api/users/groups.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { placing, reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
+import { createOrMoveHandler, readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, made, many, one, refusals, representationOf } from '../responses.ts'
+import {
+  badRequest,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+  representationOf,
+} from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const kind = kinds.group
@@ -22,9 +37,7 @@ const search = z.object({
 })
 const query = search.extend({
   briefRepresentation: queryFlag.describe('Whether to leave out attributes and roles; true unless it says otherwise.'),
-  populateHierarchy: queryFlag.describe(
-    'Whether a group that is found stands inside of those above it; true unless it says otherwise.',
-  ),
+  populateHierarchy: queryFlag.describe('Whether found groups are nested in their parents; default true.'),
   q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
 })
 const { list, get, replace, remove } = collection(groups, {
@@ -35,11 +48,11 @@ const { list, get, replace, remove } = collection(groups, {
 const childrenQuery = search.extend({
   briefRepresentation: queryFlag.describe('Whether to leave out attributes and roles.'),
 })
-const count = z.object({ count: z.int().describe('How many there are.') })
+const count = z.object({ count: z.int().describe('Number of groups.') })
 
-const moved = { 204: { description: 'Moved.' } }
+const movedResponse = { 204: { description: 'The group was moved.' } }
 
-/** Groups, and those that everybody new belongs to. */
+/** The operations on groups and default groups. */
 export const groupOperations: Operation[] = [
   ...tagged('Groups', [
     list,
@@ -52,12 +65,12 @@ export const groupOperations: Operation[] = [
       event: kind.events.type,
       body,
       responses: {
-        ...made,
-        ...moved,
-        ...refusals,
+        ...createdResponse,
+        ...movedResponse,
+        ...errorResponses,
         ...badRequest,
       },
-      handle: placing(async (context, call) => {
+      handle: createOrMoveHandler(async (context, call) => {
         const created = await place(context, call, {})
         return created === undefined ? undefined : { created }
       }),
@@ -70,10 +83,10 @@ export const groupOperations: Operation[] = [
       permission: groups.search!,
       query: z.object({
         search: z.string().optional().describe('Part of the name, in any case.'),
-        top: queryFlag.describe('Whether only those at the top count; not where a search is stated.'),
+        top: queryFlag.describe('Whether only top-level groups count; ignored with a search.'),
       }),
-      responses: { 200: { description: 'The number.', schema: count }, ...refusals },
-      handle: reading(async (context, call) => ({ count: await countAll(context, call.query) })),
+      responses: { 200: { description: 'The number.', schema: count }, ...errorResponses },
+      handle: readHandler(async (context, call) => ({ count: await countMatchingGroups(context, call.query) })),
     },
     get,
     replace,
@@ -85,8 +98,8 @@ export const groupOperations: Operation[] = [
       summary: 'List the subgroups of a group',
       permission: groups.view,
       query: childrenQuery,
-      responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => listChildren(context, param(call, 'group-id'), call.query)),
+      responses: { ...listResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) => listChildren(context, getParameter(call, 'group-id'), call.query)),
     },
     {
       operationId: 'createGroupChild',
@@ -97,16 +110,16 @@ export const groupOperations: Operation[] = [
       event: { type: kind.events.type, asCalled: true },
       body,
       responses: {
-        201: { ...made[201]!, schema: representationOf(kind) },
-        ...moved,
-        ...refusals,
+        201: { ...createdResponse[201]!, schema: representationOf(kind) },
+        ...movedResponse,
+        ...errorResponses,
         ...badRequest,
       },
-      handle: placing(async (context, call) => {
-        const created = await place(context, call, { owner: param(call, 'group-id') })
+      handle: createOrMoveHandler(async (context, call) => {
+        const created = await place(context, call, { owner: getParameter(call, 'group-id') })
         return created === undefined
           ? undefined
-          : { created, location: `../${encodeURIComponent(created)}`, body: await showNew(context, created) }
+          : { created, location: `../${encodeURIComponent(created)}`, body: await getNewGroup(context, created) }
       }),
     },
   ]),
@@ -117,12 +130,12 @@ export const groupOperations: Operation[] = [
       path: '/admin/realms/{realm}/group-by-path/{path}',
       summary: 'Get a group by its path',
       permission: groups.view,
-      responses: { ...one(kind), ...refusals },
-      handle: reading((context, call) => {
-        const path = param(call, 'path')
+      responses: { ...objectResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) => {
+        const path = getParameter(call, 'path')
         // Keycloak: an address with an empty step in it is none.
         if (path.startsWith('/')) throw notNormalized()
-        return getByPath(context, path)
+        return getGroupByPath(context, path)
       }),
     },
     {
@@ -131,8 +144,8 @@ export const groupOperations: Operation[] = [
       path: '/admin/realms/{realm}/default-groups',
       summary: 'List the default groups',
       permission: 'view-realm',
-      responses: { ...many(kind), ...refusals },
-      handle: reading(listDefaultGroups),
+      responses: { ...listResponse(kind), ...errorResponses },
+      handle: readHandler(listDefaultGroups),
     },
     {
       operationId: 'addDefaultGroup',
@@ -141,8 +154,8 @@ export const groupOperations: Operation[] = [
       summary: 'Add a default group',
       permission: 'manage-realm',
       event: { type: kind.events.type, operation: 'CREATE' },
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => setDefaultGroup(context, param(call, 'groupId'), 'add')),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => setDefaultGroup(context, getParameter(call, 'groupId'), 'add')),
     },
     {
       operationId: 'removeDefaultGroup',
@@ -151,15 +164,15 @@ export const groupOperations: Operation[] = [
       summary: 'Remove a default group',
       permission: 'manage-realm',
       event: kind.events.type,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => setDefaultGroup(context, param(call, 'groupId'), 'remove')),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => setDefaultGroup(context, getParameter(call, 'groupId'), 'remove')),
     },
   ]),
 ]
 
 /** Keycloak: a body that names a group by its id moves it; any other makes one. Gives the id of the new one. */
 async function place(context: WriteContext, call: Call, at: { owner?: string }): Promise<string | undefined> {
-  const body = (await bodyBehind(call, async () => groups.checkAccess?.(context, at))) as Representation
+  const body = (await readBodyAfter(call, async () => groups.checkAccess?.(context, at))) as Representation
   if (typeof body.id !== 'string') return groups.create(context, at, body)
   await moveGroup(context, at, body)
   return undefined

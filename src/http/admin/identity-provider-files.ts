@@ -1,24 +1,27 @@
 // What is read from files and addresses for an identity provider: settings and keys of the other server.
 import * as z from 'zod'
 import { type KeyFile, readKeyFile } from '../../lib/key-file.ts'
-import { type ProviderDescription, importConfig } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
+import {
+  importConfig,
+  type ProviderDescription,
+} from '../../service/admin-api/identity-providers/identity-provider-import.ts'
 import { failure } from '../../service/context/errors.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { HttpError } from '../errors.ts'
-import { type Call, param, type Untagged } from '../operation.ts'
-import { badRequest, refusals } from '../responses.ts'
+import { type Call, getParameter, type UntaggedOperation } from '../operation.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 
 const manage = 'manage-identity-providers'
 
 const certificate = z.object({
-  publicKey: z.string().describe('The public key: Base64 of its DER form, or as it stands in a PEM file.'),
+  publicKey: z.string().describe('Public key: Base64 of its DER form, or a PEM text.'),
   certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
   kid: z.string().optional().describe('Id of the key.'),
-  jwks: z.string().optional().describe('The key set that the key stands in.'),
+  jwks: z.string().optional().describe('JSON web key set with the key.'),
 })
 
 /** The operations. */
-export const fileOperations: readonly Untagged[] = [
+export const fileOperations: readonly UntaggedOperation[] = [
   {
     operationId: 'importIdentityProviderConfig',
     method: 'POST',
@@ -35,12 +38,14 @@ export const fileOperations: readonly Untagged[] = [
     },
     responses: {
       200: { description: 'The settings.', schema: z.record(z.string(), z.string()) },
-      ...refusals,
+      ...errorResponses,
       ...badRequest,
     },
     handle: async (call) => {
-      await call.service.read(call.caller, param(call, 'realm'), async (context) => requirePermissions(context, manage))
-      const { providerId, description } = await asked(call)
+      await call.service.read(call.caller, getParameter(call, 'realm'), async (context) =>
+        requirePermissions(context, manage),
+      )
+      const { providerId, description } = await readProviderRequest(call)
       return { status: 200, body: await importConfig(call.service.outbound, providerId, description) }
     },
   },
@@ -51,16 +56,18 @@ export const fileOperations: readonly Untagged[] = [
     summary: 'Extract the certificate of an identity provider from an uploaded file',
     permission: manage,
     event: false,
-    responses: { 200: { description: 'The key.', schema: certificate }, ...refusals },
+    responses: { 200: { description: 'The key.', schema: certificate }, ...errorResponses },
     handle: async (call) => {
-      await call.service.read(call.caller, param(call, 'realm'), async (context) => requirePermissions(context, manage))
+      await call.service.read(call.caller, getParameter(call, 'realm'), async (context) =>
+        requirePermissions(context, manage),
+      )
       return { status: 200, body: await uploadedKey(call) }
     },
   },
 ]
 
-/** The type of provider that is asked for, and where the other server is described. Throws malformed without either. */
-async function asked(call: Call): Promise<{ providerId: string; description: ProviderDescription }> {
+/** Returns the provider type and the description of the other server. @throws invalid if either is missing */
+async function readProviderRequest(call: Call): Promise<{ providerId: string; description: ProviderDescription }> {
   const parts = await call.parts()
   const body = parts ? Object.fromEntries(parts) : (call.body as Record<string, unknown>)
   const { providerId, fromUrl, file } = body

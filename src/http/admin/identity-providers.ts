@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { listRealmKeys } from '../../oidc/realm-keys.ts'
 import { getIssuer } from '../../oidc/oidc-realm.ts'
+import { listRealmKeys } from '../../oidc/realm-keys.ts'
 import {
-  hasKeys,
   findJwksUrl,
   getMetadataSettings,
+  hasKeys,
 } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
 import { identityProviderMappers } from '../../service/admin-api/identity-providers/identity-provider-mappers.ts'
 import {
@@ -13,14 +13,17 @@ import {
   listMapperTypes,
 } from '../../service/admin-api/identity-providers/identity-providers.ts'
 import type { Context } from '../../service/context/context.ts'
-import { renderServiceProviderMetadata, type ServiceProviderMetadata } from '../../service/login/saml-service-provider-metadata.ts'
+import {
+  renderServiceProviderMetadata,
+  type ServiceProviderMetadata,
+} from '../../service/login/saml-service-provider-metadata.ts'
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { HttpError } from '../errors.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { property, shown } from '../property.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { propertySchema, toProperty } from '../property.ts'
 import { page, queryFlag } from '../query.ts'
-import { errorSchema, refusals } from '../responses.ts'
+import { errorResponses, errorSchema } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { fileOperations } from './identity-provider-files.ts'
 
@@ -30,7 +33,7 @@ const manage = 'manage-identity-providers'
 const INSTANCES = '/admin/realms/{realm}/identity-provider/instances'
 
 const query = z.object({
-  search: z.string().optional().describe('Beginning of alias or name; * stands for anything, in quotes all of it.'),
+  search: z.string().optional().describe('Start of the alias or name; `*` matches any text, and quotes an exact name.'),
   briefRepresentation: queryFlag.describe('Whether alias, name, type and state are enough.'),
   realmOnly: queryFlag.describe('Whether to leave out the providers of organizations.'),
   type: z.string().optional().describe('What the providers must be able to do, such as USER_AUTHENTICATION.'),
@@ -40,17 +43,17 @@ const query = z.object({
 
 const mapperType = z.object({
   id: z.string().describe('Type of the mapper.'),
-  name: z.string().describe('Name of the type as people see it.'),
+  name: z.string().describe('Display name of the type.'),
   category: z.string().describe('Group of types that it belongs to.'),
   helpText: z.string().describe('What a mapper of the type does.'),
-  properties: z.array(property).describe('Its settings.'),
+  properties: z.array(propertySchema).describe('Its settings.'),
 })
 const providerType = z.object({
   id: z.string().describe('Type of the provider.'),
-  name: z.string().describe('Name of the type as people see it.'),
+  name: z.string().describe('Display name of the type.'),
   helpText: z.string().describe('Keycloak: always empty.'),
-  configProperties: z.array(property).describe('Settings that only this type has.'),
-  configMetadata: z.array(property).describe('Keycloak: always empty.'),
+  configProperties: z.array(propertySchema).describe('Settings that only this type has.'),
+  configMetadata: z.array(propertySchema).describe('Keycloak: always empty.'),
 })
 /** Identity providers and their mappers. */
 export const identityProviderOperations: Operation[] = tagged('Identity Providers', [
@@ -62,11 +65,11 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     path: '/admin/realms/{realm}/identity-provider/providers/{provider_id}',
     summary: 'Get an identity provider factory',
     permission: view,
-    responses: { 200: { description: 'The type.', schema: providerType }, ...refusals },
-    handle: reading(async (context, call) => {
-      const id = param(call, 'provider_id')
+    responses: { 200: { description: 'The type.', schema: providerType }, ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      const id = getParameter(call, 'provider_id')
       const { name, properties = [] } = getProviderType(context, id)
-      return { name, id, configProperties: properties.map(shown), helpText: '', configMetadata: [] }
+      return { name, id, configProperties: properties.map(toProperty), helpText: '', configMetadata: [] }
     }),
   },
   {
@@ -79,19 +82,24 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     responses: {
       200: { description: 'The metadata of the realm for a SAML provider.', schema: z.string(), plain: true },
       204: { description: 'The other server needs nothing.' },
-      ...refusals,
+      ...errorResponses,
       501: { description: 'Metadata that are signed cannot be written yet.', schema: errorSchema },
     },
     async handle(call) {
-      const look = (context: Context) => getMetadataSettings(context, param(call, 'alias'))
-      const { realm, metadata } = await call.service.read(call.caller, param(call, 'realm'), look)
+      const look = (context: Context) => getMetadataSettings(context, getParameter(call, 'alias'))
+      const { realm, metadata } = await call.service.read(call.caller, getParameter(call, 'realm'), look)
       if (!metadata) return { status: 204 }
       if (metadata.settings.signSpMetadata === 'true') {
         const error_description = 'Regent does not have this yet: signing SAML metadata'
         throw new HttpError(501, { error: 'not_implemented', error_description })
       }
       const keys = (await listRealmKeys(call.service, realm)).flatMap(metadataKey)
-      const body = renderServiceProviderMetadata({ ...metadata, issuer: getIssuer(call.base, realm.name), realm: realm.name, keys })
+      const body = renderServiceProviderMetadata({
+        ...metadata,
+        issuer: getIssuer(call.base, realm.name),
+        realm: realm.name,
+        keys,
+      })
       return { status: 200, body, type: 'application/xml' }
     },
   },
@@ -101,10 +109,10 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/reload-keys',
     summary: 'Reload the keys of an identity provider',
     permission: manage,
-    responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...refusals },
+    responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...errorResponses },
     handle: async (call) => {
-      const look = (context: Context) => findJwksUrl(context, param(call, 'alias'))
-      const address = await call.service.read(call.caller, param(call, 'realm'), look)
+      const look = (context: Context) => findJwksUrl(context, getParameter(call, 'alias'))
+      const address = await call.service.read(call.caller, getParameter(call, 'realm'), look)
       return { status: 200, body: address === undefined ? false : await hasKeys(call.service.outbound, address) }
     },
   },
@@ -114,11 +122,14 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/mapper-types',
     summary: 'Get the mapper types of an identity provider',
     permission: view,
-    responses: { 200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) }, ...refusals },
-    handle: reading(async (context, call) => {
-      const types = Object.entries(await listMapperTypes(context, param(call, 'alias')))
+    responses: {
+      200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) },
+      ...errorResponses,
+    },
+    handle: readHandler(async (context, call) => {
+      const types = Object.entries(await listMapperTypes(context, getParameter(call, 'alias')))
       return Object.fromEntries(
-        types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(shown) }]),
+        types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(toProperty) }]),
       )
     }),
   },

@@ -1,7 +1,7 @@
 // Every operation of the admin API that Regent has, in one list.
-import { conditional } from '../conditions.ts'
+import { withConditionResponses } from '../conditions.ts'
 import type { Operation } from '../operation.ts'
-import { ownable } from '../owned-by.ts'
+import { withOwnershipResponses } from '../owned-by.ts'
 import { attackDetectionOperations } from './attack-detection.ts'
 import { authenticationExecutionOperations } from './authentication-executions.ts'
 import { authenticationFlowOperations } from './authentication-flows.ts'
@@ -39,8 +39,8 @@ import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** The operations. */
-export const operations: readonly Operation[] = ownable(
-  conditional([
+export const operations: readonly Operation[] = withOwnershipResponses(
+  withConditionResponses([
     ...realmOperations,
     ...realmToolOperations,
     ...partialImportOperations,
@@ -80,5 +80,7 @@ export const operations: readonly Operation[] = ownable(
 
 const present = new Set(operations.map(shapeOf))
 
-/** The operations that are not there yet. */
-export const missingOperations = listedOperations.filter((one) => one.path !== '/' && !present.has(shapeOf(one)))
+/** The operations of Keycloak that answer 501. */
+export const missingOperations = listedOperations.filter(
+  (operation) => operation.path !== '/' && !present.has(shapeOf(operation)),
+)

@@ -3,9 +3,9 @@ import { clearFetchedKeys } from '../../oidc/client-authentication/client-keys.t
 import { listRealmKeys } from '../../oidc/realm-keys.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
-import { writing } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { components, done, refusals } from '../responses.ts'
+import { writeHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { components, errorResponses, noContentResponse } from '../responses.ts'
 
 const key = z.object({
   providerId: z.string().describe('Id of the component that holds the key.'),
@@ -34,9 +34,9 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/keys',
     summary: 'List the keys of a realm, without private keys',
     permission: 'view-realm',
-    responses: { 200: { description: 'The keys.', schema: metadata }, ...refusals },
+    responses: { 200: { description: 'The keys.', schema: metadata }, ...errorResponses },
     async handle(call) {
-      const realm = await call.service.read(call.caller, param(call, 'realm'), async (context) => {
+      const realm = await call.service.read(call.caller, getParameter(call, 'realm'), async (context) => {
         requirePermissions(context, 'view-realm')
         return context.realm
       })
@@ -51,8 +51,8 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Clear the cache of public keys of clients and identity providers',
     permission: 'manage-realm',
     event: { type: 'REALM', operation: 'ACTION' },
-    responses: { ...done, ...refusals },
-    handle: writing(async (context) => {
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler(async (context) => {
       requirePermissions(context, 'manage-realm')
       clearFetchedKeys()
     }),
@@ -63,17 +63,29 @@ function show(keys: readonly RealmKey[]): z.infer<typeof metadata> {
   const active = keys.filter(({ status }) => status === 'ACTIVE').reverse()
   return {
     active: Object.fromEntries(active.map(({ algorithm, kid }) => [algorithm, kid])),
-    keys: keys.map(({ componentId: component, priority, kid, status, type, algorithm, use, verificationKey: verifies, certificate }) => ({
-      providerId: component,
-      providerPriority: priority,
-      kid,
-      status,
-      type,
-      algorithm,
-      ...(type !== 'OCT' && { publicKey: verifies.export({ type: 'spki', format: 'der' }).toString('base64') }),
-      ...(certificate && { certificate: certificate.raw.toString('base64') }),
-      use: use === 'sig' ? 'SIG' : 'ENC',
-      ...(certificate && { validTo: certificate.validToDate.getTime() }),
-    })),
+    keys: keys.map(
+      ({
+        componentId: component,
+        priority,
+        kid,
+        status,
+        type,
+        algorithm,
+        use,
+        verificationKey: verifies,
+        certificate,
+      }) => ({
+        providerId: component,
+        providerPriority: priority,
+        kid,
+        status,
+        type,
+        algorithm,
+        ...(type !== 'OCT' && { publicKey: verifies.export({ type: 'spki', format: 'der' }).toString('base64') }),
+        ...(certificate && { certificate: certificate.raw.toString('base64') }),
+        use: use === 'sig' ? 'SIG' : 'ENC',
+        ...(certificate && { validTo: certificate.validToDate.getTime() }),
+      }),
+    ),
   }
 }

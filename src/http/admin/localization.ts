@@ -5,24 +5,24 @@ import {
   deleteTexts,
   getText,
   getTexts,
+  type LocalizationTexts,
   listLocales,
   setTexts,
-  type Texts,
 } from '../../service/admin-api/realms/localization.ts'
 import { type BodyForm, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Call, type Operation, param, tagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const texts = z.record(z.string(), z.string())
 const body: BodyForm = { schema: textMap('').schema, description: 'Texts by name.' }
 const common = { permission: 'manage-realm', event: false } as const
 
-const locale = (call: Call) => param(call, 'locale')
+const locale = (call: Call) => getParameter(call, 'locale')
 
-/** Texts of pages and mails by language. */
+/** The operations on localization texts of pages and emails. */
 export const localizationOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listLocales',
@@ -30,8 +30,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/localization',
     summary: 'List the locales with localization texts',
     permission: 'see-realm',
-    responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...refusals },
-    handle: reading(listLocales),
+    responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...errorResponses },
+    handle: readHandler(listLocales),
   },
   {
     operationId: 'getLocalizationTexts',
@@ -44,8 +44,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
         'Whether texts of the default language stand in for missing ones.',
       ),
     }),
-    responses: { 200: { description: 'Texts by name.', schema: texts }, ...refusals },
-    handle: reading((context, call) =>
+    responses: { 200: { description: 'Texts by name.', schema: texts }, ...errorResponses },
+    handle: readHandler((context, call) =>
       getTexts(context, locale(call), call.query.useRealmDefaultLocaleFallback === true),
     ),
   },
@@ -56,8 +56,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/localization/{locale}',
     summary: 'Import localization texts for a locale, as JSON or a file',
     body,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => setTexts(context, locale(call), withoutNulls(await sentTexts(call)))),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) => setTexts(context, locale(call), withoutNulls(await sentTexts(call)))),
   },
   {
     ...common,
@@ -65,8 +65,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     method: 'DELETE',
     path: '/admin/realms/{realm}/localization/{locale}',
     summary: 'Delete the localization texts of a locale',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteTexts(context, locale(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteTexts(context, locale(call))),
   },
   {
     operationId: 'getLocalizationText',
@@ -74,10 +74,15 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
     summary: 'Get a localization text',
     permission: 'see-realm',
-    responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...refusals },
+    responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...errorResponses },
     handle: async (call) => {
-      const work = async (context: Parameters<typeof getText>[0]) => getText(context, locale(call), param(call, 'key'))
-      return { status: 200, body: await call.service.read(call.caller, param(call, 'realm'), work), type: 'text/plain' }
+      const work = async (context: Parameters<typeof getText>[0]) =>
+        getText(context, locale(call), getParameter(call, 'key'))
+      return {
+        status: 200,
+        body: await call.service.read(call.caller, getParameter(call, 'realm'), work),
+        type: 'text/plain',
+      }
     },
   },
   {
@@ -87,8 +92,10 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
     summary: 'Set a localization text',
     body: { schema: z.string(), description: 'The text.', plain: true },
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => setTexts(context, locale(call), { [param(call, 'key')]: call.body as string })),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) =>
+      setTexts(context, locale(call), { [getParameter(call, 'key')]: call.body as string }),
+    ),
   },
   {
     ...common,
@@ -96,8 +103,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     method: 'DELETE',
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
     summary: 'Delete a localization text',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteText(context, locale(call), param(call, 'key'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteText(context, locale(call), getParameter(call, 'key'))),
   },
 ])
 
@@ -110,6 +117,8 @@ async function sentTexts(call: Call): Promise<Record<string, string | null>> {
   return readBody(Buffer.from(await file.arrayBuffer()), unreadable) as Record<string, string | null>
 }
 
-function withoutNulls(stated: Record<string, string | null>): Texts {
-  return Object.fromEntries(Object.entries(stated).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
+function withoutNulls(textsOrNull: Record<string, string | null>): LocalizationTexts {
+  return Object.fromEntries(
+    Object.entries(textsOrNull).flatMap(([name, text]) => (text === null ? [] : [[name, text]])),
+  )
 }

@@ -1,4 +1,4 @@
-// The operations that send mail: to people, and to test a mail server.
+// The operations that send emails to users, and the test of a mail server.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
@@ -9,17 +9,17 @@ import { users } from '../../service/admin-api/users/users.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type BodyForm, readBody } from '../body.ts'
-import { writing } from '../handlers.ts'
-import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
+import { writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { queryNumber } from '../query.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const { manage } = users
 const event = { type: kinds.user.events.type, operation: 'ACTION' } as const
 
 const goal = z.object({
-  client_id: z.string().optional().describe('Client id of the application that the person goes on to.'),
-  redirect_uri: z.string().optional().describe('Where the person goes on to: an address of that client.'),
+  client_id: z.string().optional().describe('Client id of the application to which the user is redirected.'),
+  redirect_uri: z.string().optional().describe('Redirect URI of that client.'),
 })
 const timed = goal.extend({
   lifespan: queryNumber.describe('How long the link works, in seconds; otherwise as the realm says.'),
@@ -37,10 +37,10 @@ const settings: BodyForm = {
   formField: 'config',
 }
 
-/** How long an answer waits for the mail to leave, in milliseconds. */
-const PATIENCE = 5_000
+/** Milliseconds that a response waits for the delivery of the email. */
+const DELIVERY_WAIT = 5_000
 
-/** Mails with links, and the test of a mail server. */
+/** The operations that send emails with links, and the test of a mail server. */
 export const mailOperations: Operation[] = [
   ...tagged('Users', [
     {
@@ -52,10 +52,10 @@ export const mailOperations: Operation[] = [
       event,
       query: timed,
       body: actions,
-      responses: { ...done, ...refusals, ...badRequest },
-      handle: sending(async (context, errand, call) => {
-        const stated = await bodyBehind(call, async () => users.checkAccess?.(context, { id: errand.user }))
-        await sendActionEmail(context, errand, 'execute-actions', (stated ?? []) as unknown[])
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+      handle: emailHandler(async (context, email, call) => {
+        const actions = await readBodyAfter(call, async () => users.checkAccess?.(context, { id: email.user }))
+        await sendActionEmail(context, 'execute-actions', { ...email, actions: (actions ?? []) as unknown[] })
       }),
     },
     {
@@ -66,8 +66,8 @@ export const mailOperations: Operation[] = [
       permission: manage,
       event,
       query: timed,
-      responses: { ...done, ...refusals },
-      handle: sending((context, errand) => sendActionEmail(context, errand, 'verify-email')),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: emailHandler((context, email) => sendActionEmail(context, 'verify-email', email)),
     },
     {
       operationId: 'resetPasswordEmail',
@@ -77,8 +77,10 @@ export const mailOperations: Operation[] = [
       permission: manage,
       event,
       query: goal,
-      responses: { ...done, ...refusals },
-      handle: sending((context, errand) => sendActionEmail(context, errand, 'execute-actions', ['UPDATE_PASSWORD'])),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: emailHandler((context, email) =>
+        sendActionEmail(context, 'execute-actions', { ...email, actions: ['UPDATE_PASSWORD'] }),
+      ),
     },
   ]),
   ...tagged('Realms Admin', [
@@ -96,39 +98,41 @@ export const mailOperations: Operation[] = [
           .describe('The settings, where the earlier form of the address has them instead of a body.'),
       }),
       body: settings,
-      responses: { ...done, ...refusals, ...badRequest },
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const { config } = call.query as { config?: string }
-        const realm = param(call, 'realm')
+        const realm = getParameter(call, 'realm')
         const body = {
           get body() {
             return config === undefined ? call.body : readBody(Buffer.from(config), settings)
           },
         }
-        const stated = await bodyBehind(body, () => call.service.read(call.caller, realm, async () => {}))
-        await testSmtpConnection(call.service, call.caller, realm, (stated ?? {}) as Representation)
+        const smtpSettings = await readBodyAfter(body, () => call.service.read(call.caller, realm, async () => {}))
+        await testSmtpConnection(call.service, call.caller, { realm, settings: (smtpSettings ?? {}) as Representation })
         return { status: 204 }
       },
     },
   ]),
 ]
 
-/** Changes the realm of the path, and answers when what leaves then has left, or its time is over. */
-function sending(work: (context: WriteContext, errand: ActionEmail, call: Call) => Promise<void>): Operation['handle'] {
-  const write = writing((context, call) => work(context, errandOf(call), call))
+/** Returns a handler that queues emails and responds after their delivery, or after a limited wait. */
+function emailHandler(
+  work: (context: WriteContext, email: ActionEmail, call: Call) => Promise<void>,
+): Operation['handle'] {
+  const write = writeHandler((context, call) => work(context, toActionEmail(call), call))
   return async (call) => {
-    const answer = await write(call)
-    await delivered(call.service)
-    return answer
+    const response = await write(call)
+    await waitForDelivery(call.service)
+    return response
   }
 }
 
-/** Keycloak: who is answered finds the mail in the mailbox. */
-async function delivered({ outboxWorker: outbox }: Service): Promise<void> {
-  if (outbox) await waitAtMost(PATIENCE, outbox.whenIdle())
+/** Waits for the delivery. Keycloak: the email is in the mailbox when the response arrives. */
+async function waitForDelivery({ outboxWorker: outbox }: Service): Promise<void> {
+  if (outbox) await waitAtMost(DELIVERY_WAIT, outbox.whenIdle())
 }
 
-function errandOf(call: Call): ActionEmail {
+function toActionEmail(call: Call): ActionEmail {
   const { client_id: client, redirect_uri: redirectUri, lifespan } = call.query as z.infer<typeof timed>
-  return { user: param(call, 'user-id'), base: call.base, client, redirectUri, lifespan }
+  return { user: getParameter(call, 'user-id'), base: call.base, client, redirectUri, lifespan }
 }

@@ -1,4 +1,4 @@
-// Operations of the admin API that Regent does not have yet: each says so, and none is silently wrong.
+// Operations of the admin API that Regent does not have. They answer 501.
 import { HttpError } from '../errors.ts'
 import type { Method } from '../operation.ts'
 import listed from './operations.json' with { type: 'json' }
@@ -13,7 +13,7 @@ export interface ListedOperation {
 /** Every operation of the reference server's admin API. */
 export const listedOperations = listed as readonly ListedOperation[]
 
-/** What tells operations apart. Keycloak: one of its paths has two parameters of the same name, so names do not. */
+/** Identifies an operation. Keycloak: one path has two parameters of the same name, so their names are left out. */
 export function shapeOf({ method, path }: Pick<ListedOperation, 'method' | 'path'>): string {
   return `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
 }

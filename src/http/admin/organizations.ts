@@ -17,10 +17,17 @@ import {
 } from '../../service/admin-api/organizations/organization-providers.ts'
 import { countMatchingOrganizations, organizations } from '../../service/admin-api/organizations/organizations.ts'
 import type { BodyForm } from '../body.ts'
-import { creating, reading, writing } from '../handlers.ts'
-import { type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
+import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { done, made, many, one, refusals, taken } from '../responses.ts'
+import {
+  alreadySoResponse,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const ALL = '/admin/realms/{realm}/organizations'
@@ -28,9 +35,9 @@ const ONE = `${ALL}/{org-id}`
 const view = 'view-organizations'
 const manage = 'manage-organizations'
 
-const organization = (call: Call) => param(call, 'org-id')
-const member = (call: Call) => param(call, 'member-id')
-const provider = (call: Call) => param(call, 'alias')
+const organization = (call: Call) => getParameter(call, 'org-id')
+const member = (call: Call) => getParameter(call, 'member-id')
+const provider = (call: Call) => getParameter(call, 'alias')
 const isBrief = ({ query }: Call) => query.briefRepresentation !== false
 
 const count = { 200: { description: 'How many there are.', schema: z.number() } }
@@ -46,12 +53,12 @@ const brief = {
 const memberSchema = z
   .object({
     ...kinds.user.schema.shape,
-    id: z.string().describe('Id of the person.'),
+    id: z.string().describe('Id of the user.'),
     membershipType: z
       .enum(['MANAGED', 'UNMANAGED'])
       .describe('Whether the organization made the account, which ends with the membership.'),
   } as z.ZodRawShape)
-  .describe('A person, as a member of an organization.')
+  .describe('A user as a member of an organization.')
 
 const memberQuery = z.object({
   search: z.string().optional().describe('Part of the username, the mail address or a name, in any case.'),
@@ -63,13 +70,13 @@ const memberQuery = z.object({
   ...page,
 })
 
-const { list, ...others } = collection(organizations, {
+const { list, ...otherOperations } = collection(organizations, {
   path: ALL,
   item: '{org-id}',
   query: z.object({ ...search, ...brief, ...page }),
 })
 
-const memberOperations: Untagged[] = [
+const memberOperations: UntaggedOperation[] = [
   {
     operationId: 'listOrganizationMembers',
     method: 'GET',
@@ -77,8 +84,8 @@ const memberOperations: Untagged[] = [
     summary: 'List the members of an organization',
     permission: [view, 'list-users'],
     query: memberQuery,
-    responses: { 200: { description: 'The members.', schema: z.array(memberSchema) }, ...refusals },
-    handle: reading((context, call) => listMembers(context, organization(call), call.query)),
+    responses: { 200: { description: 'The members.', schema: z.array(memberSchema) }, ...errorResponses },
+    handle: readHandler((context, call) => listMembers(context, organization(call), call.query)),
   },
   {
     operationId: 'addOrganizationMember',
@@ -87,9 +94,9 @@ const memberOperations: Untagged[] = [
     summary: 'Add a user as a member of an organization',
     permission: [manage, 'list-users'],
     event: { type: 'ORGANIZATION_MEMBERSHIP', asCalled: true },
-    body: body('id of the person'),
-    responses: { ...made, ...refusals, ...taken },
-    handle: creating((context, call) => addMember(context, organization(call), String(call.body))),
+    body: body('id of the user'),
+    responses: { ...createdResponse, ...errorResponses, ...alreadySoResponse },
+    handle: createHandler((context, call) => addMember(context, organization(call), String(call.body))),
   },
   {
     operationId: 'countOrganizationMembers',
@@ -97,8 +104,8 @@ const memberOperations: Untagged[] = [
     path: `${ONE}/members/count`,
     summary: 'Count the members of an organization',
     permission: [view, 'list-users'],
-    responses: { ...count, ...refusals },
-    handle: reading((context, call) => countMembersOfOrganization(context, organization(call))),
+    responses: { ...count, ...errorResponses },
+    handle: readHandler((context, call) => countMembersOfOrganization(context, organization(call))),
   },
   {
     operationId: 'getOrganizationMember',
@@ -106,8 +113,8 @@ const memberOperations: Untagged[] = [
     path: `${ONE}/members/{member-id}`,
     summary: 'Get a member of an organization',
     permission: [view, 'view-users'],
-    responses: { 200: { description: 'The member.', schema: memberSchema }, ...refusals },
-    handle: reading((context, call) => getMember(context, organization(call), member(call))),
+    responses: { 200: { description: 'The member.', schema: memberSchema }, ...errorResponses },
+    handle: readHandler((context, call) => getMember(context, organization(call), member(call))),
   },
   {
     operationId: 'removeOrganizationMember',
@@ -116,8 +123,8 @@ const memberOperations: Untagged[] = [
     summary: 'Remove a member from an organization, and delete a managed member',
     permission: [manage, 'manage-users'],
     event: 'ORGANIZATION_MEMBERSHIP',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => removeMember(context, organization(call), member(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => removeMember(context, organization(call), member(call))),
   },
   {
     operationId: 'listOrganizationsOfMember',
@@ -126,9 +133,9 @@ const memberOperations: Untagged[] = [
     summary: 'List the organizations of a member',
     permission: [view, 'view-users'],
     query: z.object(brief),
-    responses: { ...many(kinds.organization), ...refusals },
-    handle: reading((context, call) =>
-      listOrganizationsOfMember(context, organization(call), member(call), isBrief(call)),
+    responses: { ...listResponse(kinds.organization), ...errorResponses },
+    handle: readHandler((context, call) =>
+      listOrganizationsOfMember(context, { organization: organization(call), user: member(call) }, isBrief(call)),
     ),
   },
   {
@@ -138,20 +145,20 @@ const memberOperations: Untagged[] = [
     summary: 'List the organizations of a user',
     permission: ['list-organizations', 'view-users'],
     query: z.object(brief),
-    responses: { ...many(kinds.organization), ...refusals },
-    handle: reading((context, call) => listOrganizationsOfUser(context, member(call), isBrief(call))),
+    responses: { ...listResponse(kinds.organization), ...errorResponses },
+    handle: readHandler((context, call) => listOrganizationsOfUser(context, member(call), isBrief(call))),
   },
 ]
 
-const providerOperations: Untagged[] = [
+const providerOperations: UntaggedOperation[] = [
   {
     operationId: 'listOrganizationProviders',
     method: 'GET',
     path: `${ONE}/identity-providers`,
     summary: 'List the identity providers of an organization',
     permission: [view, 'view-identity-providers'],
-    responses: { ...many(kinds.identityProvider), ...refusals },
-    handle: reading((context, call) => listProvidersOfOrganization(context, organization(call))),
+    responses: { ...listResponse(kinds.identityProvider), ...errorResponses },
+    handle: readHandler((context, call) => listProvidersOfOrganization(context, organization(call))),
   },
   {
     operationId: 'addOrganizationProvider',
@@ -161,8 +168,8 @@ const providerOperations: Untagged[] = [
     permission: [manage, 'manage-identity-providers'],
     event: false,
     body: body('alias of the identity provider'),
-    responses: { ...done, ...refusals, ...taken },
-    handle: writing((context, call) => addProvider(context, organization(call), String(call.body))),
+    responses: { ...noContentResponse, ...errorResponses, ...alreadySoResponse },
+    handle: writeHandler((context, call) => addProvider(context, organization(call), String(call.body))),
   },
   {
     operationId: 'getOrganizationProvider',
@@ -170,8 +177,8 @@ const providerOperations: Untagged[] = [
     path: `${ONE}/identity-providers/{alias}`,
     summary: 'Get an identity provider of an organization',
     permission: [view, 'view-identity-providers'],
-    responses: { ...one(kinds.identityProvider), ...refusals },
-    handle: reading((context, call) => getProviderOfOrganization(context, organization(call), provider(call))),
+    responses: { ...objectResponse(kinds.identityProvider), ...errorResponses },
+    handle: readHandler((context, call) => getProviderOfOrganization(context, organization(call), provider(call))),
   },
   {
     operationId: 'removeOrganizationProvider',
@@ -180,8 +187,8 @@ const providerOperations: Untagged[] = [
     summary: 'Remove an identity provider from an organization',
     permission: [manage, 'manage-identity-providers'],
     event: false,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => removeProvider(context, organization(call), provider(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => removeProvider(context, organization(call), provider(call))),
   },
 ]
 
@@ -195,10 +202,10 @@ export const organizationOperations: Operation[] = tagged('Organizations', [
     summary: 'Count: organization',
     permission: organizations.search!,
     query: z.object(search),
-    responses: { ...count, ...refusals },
-    handle: reading((context, call) => countMatchingOrganizations(context, call.query)),
+    responses: { ...count, ...errorResponses },
+    handle: readHandler((context, call) => countMatchingOrganizations(context, call.query)),
   },
-  ...Object.values(others),
+  ...Object.values(otherOperations),
   ...memberOperations,
   ...providerOperations,
 ])

@@ -3,18 +3,18 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { hashCredentials } from '../../reconcile/import/import-content.ts'
 import {
-  requireImportPermissions,
   importedTypes,
   importPartially,
-  type PartialContent,
   importPolicies,
+  type PartialContent,
+  requireImportPermissions,
 } from '../../reconcile/import/partial-import.ts'
 import type { Context } from '../../service/context/context.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { createRealmPasswordHasher } from '../../service/users/credentials.ts'
 import { bodySchema } from '../body.ts'
-import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
-import { badRequest, components, refusals } from '../responses.ts'
+import { getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
+import { badRequest, components, errorResponses } from '../responses.ts'
 
 const policy = z.enum(importPolicies).nullish()
 const many = (kind: 'client' | 'identityProvider' | 'identityProviderMapper' | 'user') =>
@@ -62,26 +62,30 @@ export const partialImportOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm',
     event: 'REALM',
     body: { schema: content, description: 'what comes', representation: 'PartialImportRepresentation' },
-    responses: { 200: { description: 'What became of each object.', schema: results }, ...refusals, ...badRequest },
+    responses: {
+      200: { description: 'What became of each object.', schema: results },
+      ...errorResponses,
+      ...badRequest,
+    },
     async handle(call) {
-      const realm = param(call, 'realm')
-      const reach = (demanded: (context: Context) => void) =>
+      const realm = getParameter(call, 'realm')
+      const lookUp = (checkPermissions: (context: Context) => void) =>
         call.service.read(call.caller, realm, async (context) => {
-          demanded(context)
-          return (person: Parameters<typeof createRealmPasswordHasher>[1]) => createRealmPasswordHasher(context, person)
+          checkPermissions(context)
+          return (user: Parameters<typeof createRealmPasswordHasher>[1]) => createRealmPasswordHasher(context, user)
         })
-      const stated = (await bodyBehind(call, () => reach((context) => requirePermissions(context, 'manage-realm')))) as z.infer<
-        typeof content
-      >
-      const passwords = await reach((context) => requireImportPermissions(context, stated as PartialContent))
-      const prepared = await hashCredentials(stated as PartialContent, passwords)
-      const found = await call.service.write(call.caller, realm, (context) =>
-        importPartially(context, prepared, stated.ifResourceExists ?? stated.policy ?? 'FAIL'),
+      const body = (await readBodyAfter(call, () =>
+        lookUp((context) => requirePermissions(context, 'manage-realm')),
+      )) as z.infer<typeof content>
+      const passwords = await lookUp((context) => requireImportPermissions(context, body as PartialContent))
+      const prepared = await hashCredentials(body as PartialContent, passwords)
+      const results = await call.service.write(call.caller, realm, (context) =>
+        importPartially(context, prepared, body.ifResourceExists ?? body.policy ?? 'FAIL'),
       )
-      const count = (action: string) => found.filter((one) => one.action === action).length
+      const count = (action: string) => results.filter((result) => result.action === action).length
       return {
         status: 200,
-        body: { overwritten: count('OVERWRITTEN'), added: count('ADDED'), skipped: count('SKIPPED'), results: found },
+        body: { overwritten: count('OVERWRITTEN'), added: count('ADDED'), skipped: count('SKIPPED'), results },
       }
     },
   },

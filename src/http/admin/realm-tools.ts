@@ -3,10 +3,10 @@ import * as z from 'zod'
 import { exportRealmPartially } from '../../realm-file/export/export-realm.ts'
 import { listCredentialActions } from '../../service/admin-api/authentication/required-actions.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
-import { reading, writing } from '../handlers.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { done, refusals } from '../responses.ts'
+import { errorResponses, noContentResponse } from '../responses.ts'
 
 const aliases = z.array(z.string())
 
@@ -29,7 +29,7 @@ const caches = [
   },
 ] as const
 
-/** What sets up credentials, exports, and caches. */
+/** The operations on credential registrators, exports and caches. */
 export const realmToolOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listCredentialRegistrators',
@@ -37,8 +37,8 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/credential-registrators',
     summary: 'List the required actions that register credentials',
     permission: 'view-realm',
-    responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...refusals },
-    handle: reading(listCredentialActions),
+    responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...errorResponses },
+    handle: readHandler(listCredentialActions),
   },
   {
     operationId: 'exportPartially',
@@ -53,9 +53,9 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     }),
     responses: {
       200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },
-      ...refusals,
+      ...errorResponses,
     },
-    handle: reading((context, { query }) =>
+    handle: readHandler((context, { query }) =>
       exportRealmPartially(context, {
         clients: query.exportClients === true,
         groupsAndRoles: query.exportGroupsAndRoles === true,
@@ -67,7 +67,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     method: 'POST' as const,
     permission: 'manage-realm' as const,
     event: { type: 'REALM', operation: 'ACTION', asCalled: true } as const,
-    responses: { ...done, ...refusals },
-    handle: writing(async (context) => requirePermissions(context, 'manage-realm')),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler(async (context) => requirePermissions(context, 'manage-realm')),
   })),
 ])

@@ -1,26 +1,29 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import {
-  importContent,
-  listRequestedIds,
-  prepareNewRealm,
-} from '../../reconcile/import/import-content.ts'
+import { importContent, listRequestedIds, prepareNewRealm } from '../../reconcile/import/import-content.ts'
 import { authoritativeRelationsOfNewRealm } from '../../reconcile/model/default-role.ts'
 import {
-  type ScopeAssignment,
   assignScopeToRealm,
   listScopesOfRealm,
   removeScopeFromRealm,
+  type ScopeAssignment,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
 import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/admin-api/realms/realms.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
 import { recordEvent } from '../event.ts'
-import { reading } from '../handlers.ts'
-import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+import {
+  badRequest,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 
 const kind = kinds.realm
@@ -35,7 +38,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     summary: 'List the realms that are visible to the caller',
     permission: 'any',
     query: z.object({ briefRepresentation: queryFlag.describe('Whether id, name and state are enough.') }),
-    responses: { ...many(kind), ...refusals },
+    responses: { ...listResponse(kind), ...errorResponses },
     handle: async ({ service, caller, query }) => ({
       status: 200,
       body: await listRealms(service, caller, query.briefRepresentation === true),
@@ -49,11 +52,19 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     permission: 'create-realm',
     event: 'REALM',
     body: { ...body, refusal: 'unable to read contents from stream' },
-    responses: { ...made, ...refusals, ...badRequest },
+    responses: { ...createdResponse, ...errorResponses, ...badRequest },
     handle: async ({ service, caller, body }) => {
-      const stated = await prepareNewRealm(service, body as Representation)
-      const make = (context: WriteContext) => importContent(context, stated, { isAuthoritative: authoritativeRelationsOfNewRealm })
-      return { status: 201, created: await createRealm(service, caller, stated, { ids: listRequestedIds(stated), make }) }
+      const representation = await prepareNewRealm(service, body as Representation)
+      const make = (context: WriteContext) =>
+        importContent(context, representation, { isAuthoritative: authoritativeRelationsOfNewRealm })
+      return {
+        status: 201,
+        created: await createRealm(service, caller, {
+          body: representation,
+          ids: listRequestedIds(representation),
+          createContent: make,
+        }),
+      }
     },
   },
   {
@@ -62,8 +73,8 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}',
     summary: 'Get a realm; without view-realm only its basic settings',
     permission: 'see-realm',
-    responses: { ...one(kind), ...refusals },
-    handle: reading(getRealm),
+    responses: { ...objectResponse(kind), ...errorResponses },
+    handle: readHandler(getRealm),
   },
   {
     operationId: 'updateRealm',
@@ -73,18 +84,18 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm',
     event: 'REALM',
     body,
-    responses: { ...done, ...refusals, ...badRequest },
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: async (call) => {
-      const realm = param(call, 'realm')
-      const reach = () => call.service.read(call.caller, realm, async () => {})
-      const stated = (await bodyBehind(call, reach)) as Representation
-      // Another name is written in the master realm too.
-      const master = typeof stated.realm === 'string' && stated.realm !== realm
+      const realm = getParameter(call, 'realm')
+      const lookUp = () => call.service.read(call.caller, realm, async () => {})
+      const settings = (await readBodyAfter(call, lookUp)) as Representation
+      // A new name is written in the master realm too.
+      const withMaster = typeof settings.realm === 'string' && settings.realm !== realm
       const work = async (context: WriteContext) => {
-        await replaceRealm(context, stated)
+        await replaceRealm(context, settings)
         recordEvent(context, call)
       }
-      await call.service.write(call.caller, realm, work, { master })
+      await call.service.write(call.caller, { realm, withMaster }, work)
       return { status: 204 }
     },
   },
@@ -95,9 +106,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Delete a realm with all its objects',
     permission: 'manage-realm',
     event: 'REALM',
-    responses: { ...done, ...refusals },
+    responses: { ...noContentResponse, ...errorResponses },
     handle: async (call) => {
-      await call.service.write(call.caller, { realm: param(call, 'realm'), withMaster: true }, deleteRealm)
+      await call.service.write(call.caller, { realm: getParameter(call, 'realm'), withMaster: true }, deleteRealm)
       return { status: 204 }
     },
   },
@@ -109,10 +120,10 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
   ),
 ])
 
-function scopesOf(how: ScopeAssignment): AssignedScopes {
+function scopesOf(assignment: ScopeAssignment): AssignedScopes {
   return {
-    list: (context) => listScopesOfRealm(context, how),
-    assign: (context, _call, scope) => assignScopeToRealm(context, how, scope),
+    list: (context) => listScopesOfRealm(context, assignment),
+    assign: (context, _call, scope) => assignScopeToRealm(context, assignment, scope),
     remove: (context, _call, scope) => removeScopeFromRealm(context, scope),
   }
 }

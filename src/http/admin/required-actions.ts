@@ -15,40 +15,47 @@ import {
   replaceActionConfig,
 } from '../../service/admin-api/authentication/required-actions.ts'
 import { objectBody } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
-import { property } from '../property.ts'
-import { badRequest, components, done, many, one, refusals } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
+import { propertySchema } from '../property.ts'
+import {
+  badRequest,
+  components,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 
 const kind = kinds.requiredAction
-const alias = (call: Call) => param(call, 'alias')
+const alias = (call: Call) => getParameter(call, 'alias')
 
 const registration = z.object({
   providerId: z.string().nullish().describe('Id of the provider; the alias of the required action too.'),
-  name: z.string().nullish().describe('Name of the action as people see it.'),
+  name: z.string().nullish().describe('Display name of the action.'),
 })
 const unregistered = z.object({
   providerId: z.string().describe('Id of the provider.'),
-  name: z.string().describe('Name of the provider as people see it.'),
+  name: z.string().describe('Display name of the provider.'),
 })
 const config = z
   .strictObject({ config: kind.fields.config!.schema.nullish().describe(kind.fields.config!.description) })
   .describe('The settings of a required action.')
   .register(components, { id: 'RequiredActionConfigRepresentation' })
 const configInfo = z
-  .object({ properties: z.array(property).describe('The settings.') })
+  .object({ properties: z.array(propertySchema).describe('The settings.') })
   .describe('What can be set of a required action.')
   .register(components, { id: 'RequiredActionConfigInfoRepresentation' })
 
-const move = (verb: 'raise' | 'lower', by: -1 | 1): Untagged => ({
+const move = (verb: 'raise' | 'lower', by: -1 | 1): UntaggedOperation => ({
   operationId: `${verb}RequiredActionPriority`,
   method: 'POST',
   path: `/admin/realms/{realm}/authentication/required-actions/{alias}/${verb}-priority`,
   summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of a required action`,
   permission: 'manage-realm',
   event: { type: 'REQUIRED_ACTION', operation: 'UPDATE' },
-  responses: { ...done, ...refusals },
-  handle: writing((context, call) => moveAction(context, alias(call), by)),
+  responses: { ...noContentResponse, ...errorResponses },
+  handle: writeHandler((context, call) => moveAction(context, alias(call), by)),
 })
 
 /** Required actions. */
@@ -59,8 +66,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions',
     summary: 'List the required actions, by priority',
     permission: 'list-required-actions',
-    responses: { ...many(kind), ...refusals },
-    handle: reading(listActions),
+    responses: { ...listResponse(kind), ...errorResponses },
+    handle: readHandler(listActions),
   },
   {
     operationId: 'getRequiredAction',
@@ -68,8 +75,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}',
     summary: 'Get a required action',
     permission: 'view-realm',
-    responses: { ...one(kind), ...refusals },
-    handle: reading((context, call) => getAction(context, alias(call))),
+    responses: { ...objectResponse(kind), ...errorResponses },
+    handle: readHandler((context, call) => getAction(context, alias(call))),
   },
   {
     operationId: 'updateRequiredAction',
@@ -79,8 +86,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
     body: objectBody(kind),
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceAction(context, alias(call), call.body as Representation)),
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) => replaceAction(context, alias(call), call.body as Representation)),
   },
   {
     operationId: 'deleteRequiredAction',
@@ -89,8 +96,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'Delete a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteAction(context, alias(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteAction(context, alias(call))),
   },
   {
     operationId: 'listUnregisteredRequiredActions',
@@ -98,8 +105,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/unregistered-required-actions',
     summary: 'List the unregistered required actions',
     permission: 'view-realm',
-    responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...refusals },
-    handle: reading(listUnregisteredProviders),
+    responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...errorResponses },
+    handle: readHandler(listUnregisteredProviders),
   },
   {
     operationId: 'registerRequiredAction',
@@ -109,8 +116,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
     body: { schema: registration, description: 'The provider' },
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => {
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) => {
       const { providerId, name } = call.body as z.infer<typeof registration>
       return registerAction(context, providerId, name)
     }),
@@ -123,8 +130,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description',
     summary: 'Get the configuration description of a required action',
     permission: 'view-realm',
-    responses: { 200: { description: 'The settings.', schema: configInfo }, ...refusals },
-    handle: reading(async (context, call) => describeActionConfig(context, alias(call))),
+    responses: { 200: { description: 'The settings.', schema: configInfo }, ...errorResponses },
+    handle: readHandler(async (context, call) => describeActionConfig(context, alias(call))),
   },
   {
     operationId: 'getRequiredActionConfig',
@@ -132,8 +139,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
     summary: 'Get the configuration of a required action',
     permission: 'view-realm',
-    responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
-    handle: reading((context, call) => getActionConfig(context, alias(call))),
+    responses: { 200: { description: 'The settings.', schema: config }, ...errorResponses },
+    handle: readHandler((context, call) => getActionConfig(context, alias(call))),
   },
   {
     operationId: 'updateRequiredActionConfig',
@@ -147,8 +154,8 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
       description: 'The settings, as they shall be',
       representation: 'RequiredActionConfigRepresentation',
     },
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) =>
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler((context, call) =>
       replaceActionConfig(context, alias(call), ((call.body as z.infer<typeof config>).config ?? {}) as Representation),
     ),
   },
@@ -159,7 +166,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'Delete the configuration of a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION_CONFIG',
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteActionConfig(context, alias(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteActionConfig(context, alias(call))),
   },
 ])

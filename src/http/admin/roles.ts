@@ -1,6 +1,11 @@
 import * as z from 'zod'
-import { byId, byName } from '../../service/admin-api/roles/composites.ts'
-import { rolePermissions, roles, rolesById } from '../../service/admin-api/roles/roles.ts'
+import {
+  getRoleById,
+  getRoleByName,
+  getRolePermissions,
+  roles,
+  rolesById,
+} from '../../service/admin-api/roles/roles.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { collection } from '../shapes/collection.ts'
@@ -14,7 +19,7 @@ const query = z.object({
 
 const ofRealm = collection(roles, { path: '/admin/realms/{realm}/roles', item: '{role-name}', query })
 const ofClient = collection(
-  { ...roles, ...rolePermissions(true) },
+  { ...roles, ...getRolePermissions(true) },
   { path: '/admin/realms/{realm}/clients/{client-uuid}/roles', item: '{role-name}', query, event: 'CLIENT_ROLE' },
 )
 // By id, roles are neither listed nor made.
@@ -27,24 +32,24 @@ const { get, replace, remove } = collection(
 export const roleOperations: Operation[] = [
   ...tagged('Roles', [
     ...Object.values(ofRealm),
-    ...Object.values(composites(byName, '/admin/realms/{realm}/roles/{role-name}', 'REALM_ROLE')),
-    compositesOfClient(byName, '/admin/realms/{realm}/roles/{role-name}/composites/clients/{client-uuid}'),
-    ...Object.values(holders(byName, '/admin/realms/{realm}/roles/{role-name}')),
+    ...Object.values(composites(getRoleByName, '/admin/realms/{realm}/roles/{role-name}', 'REALM_ROLE')),
+    compositesOfClient(getRoleByName, '/admin/realms/{realm}/roles/{role-name}/composites/clients/{client-uuid}'),
+    ...Object.values(holders(getRoleByName, '/admin/realms/{realm}/roles/{role-name}')),
     ...Object.values(ofClient),
     ...Object.values(
-      composites(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}', 'CLIENT_ROLE'),
+      composites(getRoleByName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}', 'CLIENT_ROLE'),
     ),
     compositesOfClient(
-      byName,
+      getRoleByName,
       '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}/composites/clients/{part-client-uuid}',
     ),
-    ...Object.values(holders(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}')),
+    ...Object.values(holders(getRoleByName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}')),
   ]),
   ...tagged('Roles (by ID)', [
     get,
     replace,
     remove,
-    ...Object.values(composites(byId, '/admin/realms/{realm}/roles-by-id/{role-id}', 'REALM_ROLE')),
-    compositesOfClient(byId, '/admin/realms/{realm}/roles-by-id/{role-id}/composites/clients/{clientUuid}'),
+    ...Object.values(composites(getRoleById, '/admin/realms/{realm}/roles-by-id/{role-id}', 'REALM_ROLE')),
+    compositesOfClient(getRoleById, '/admin/realms/{realm}/roles-by-id/{role-id}/composites/clients/{clientUuid}'),
   ]),
 ]

@@ -1,4 +1,7 @@
-import { mappingsOfClientScopes, mappingsOfClients } from '../../service/admin-api/roles/scope-mappings.ts'
+import {
+  scopeMappingsOfClientScopes,
+  scopeMappingsOfClients,
+} from '../../service/admin-api/roles/role-mapping-owners.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { allRoles, roleSet } from '../shapes/role-set.ts'
 
@@ -7,39 +10,43 @@ const CLIENT = 'CLIENT_SCOPE_MAPPING'
 
 /** The roles in the scope of clients and client scopes, these also under their older name. */
 export const scopeMappingOperations: Operation[] = tagged('Scope Mappings', [
-  allRoles(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings'),
+  allRoles(scopeMappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings'),
   ...Object.values(
-    roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/realm', REALM),
+    roleSet(scopeMappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/realm', REALM),
   ),
-  ...Object.values(
-    roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/clients/{client}', CLIENT),
-  ),
-  allRoles(mappingsOfClientScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings'),
   ...Object.values(
     roleSet(
-      mappingsOfClientScopes,
+      scopeMappingsOfClients,
+      '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/clients/{client}',
+      CLIENT,
+    ),
+  ),
+  allRoles(scopeMappingsOfClientScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings'),
+  ...Object.values(
+    roleSet(
+      scopeMappingsOfClientScopes,
       '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/realm',
       REALM,
     ),
   ),
   ...Object.values(
     roleSet(
-      mappingsOfClientScopes,
+      scopeMappingsOfClientScopes,
       '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/clients/{client}',
       CLIENT,
     ),
   ),
-  allRoles(mappingsOfClientScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings'),
+  allRoles(scopeMappingsOfClientScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings'),
   ...Object.values(
     roleSet(
-      mappingsOfClientScopes,
+      scopeMappingsOfClientScopes,
       '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/realm',
       REALM,
     ),
   ),
   ...Object.values(
     roleSet(
-      mappingsOfClientScopes,
+      scopeMappingsOfClientScopes,
       '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/clients/{client}',
       CLIENT,
     ),

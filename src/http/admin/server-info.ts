@@ -4,12 +4,11 @@ import { getHeapStatistics } from 'node:v8'
 import * as z from 'zod'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
-import { features } from '../../service/admin-api/common/features.ts'
-import { whatThereIs } from '../../service/admin-api/realms/server-info.ts'
+import { features, listProviders } from '../../service/admin-api/realms/server-info.ts'
 import { requireAdministrator } from '../../service/permissions/require-permissions.ts'
 import { type Operation, tagged } from '../operation.ts'
-import { property, shown } from '../property.ts'
-import { refusals } from '../responses.ts'
+import { propertySchema, toProperty } from '../property.ts'
+import { errorResponses } from '../responses.ts'
 
 const text = (description: string) => z.string().describe(description)
 const number = (description: string) => z.number().describe(description)
@@ -18,19 +17,19 @@ const texts = (description: string) => z.array(z.string()).describe(description)
 const provider = z.object({
   id: text('Id of the provider.'),
   helpText: text('What it does.'),
-  properties: z.array(property).describe('Its settings.'),
+  properties: z.array(propertySchema).describe('Its settings.'),
   metadata: z.object({}).describe('What else is known of it.'),
 })
 
 const identityProvider = z.object({
   groupName: text('What it is listed among.'),
-  name: text('Name as people see it.'),
+  name: text('Display name.'),
   id: text('Id of the type.'),
 })
 
 const mapperType = z.object({
   id: text('Id of the type.'),
-  name: text('Name as people see it.'),
+  name: text('Display name.'),
   category: text('What it is listed among.'),
   priority: number('Mappers of a type with a higher number run later.'),
 })
@@ -39,16 +38,16 @@ const mapper = z.object({
   name: text('Name of the mapper.'),
   protocol: text('Protocol of the mapper.'),
   protocolMapper: text('Type of the mapper.'),
-  consentRequired: z.boolean().describe('Whether people are asked.'),
+  consentRequired: z.boolean().describe('Whether the administrator chooses a value.'),
   config: z.record(z.string(), z.string()).describe('Its settings.'),
 })
 
 const policy = z.object({
   id: text('Name of the policy.'),
-  displayName: text('Name as people see it.'),
+  displayName: text('Display name.'),
   configType: z.string().optional().describe('Type of its value; absent: it has none.'),
   defaultValue: z.string().optional().describe('What counts where nothing is set.'),
-  multipleSupported: z.boolean().describe('Whether it can be stated several times.'),
+  multipleSupported: z.boolean().describe('Whether it can be used several times.'),
 })
 
 const feature = z.object({
@@ -127,7 +126,7 @@ const serverInfo = z.object({
   enums: z.record(z.string(), texts('The words.')).describe('Words that fields can be, by field.'),
 })
 
-/** What there is to know of the server. */
+/** The operation that describes the server. */
 export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'getServerInfo',
@@ -135,20 +134,20 @@ export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/serverinfo',
     summary: 'Get server information: providers, features, themes; system information for server administrators',
     permission: 'any',
-    responses: { 200: { description: 'What there is.', schema: serverInfo }, ...refusals },
+    responses: { 200: { description: 'The server information.', schema: serverInfo }, ...errorResponses },
     handle: async ({ service, caller }) => {
-      const power = await service.getPermissions(caller)
-      requireAdministrator(power)
-      return { status: 200, body: { ...(power.all && aboutMachine()), ...about() } }
+      const permissions = await service.getPermissions(caller)
+      requireAdministrator(permissions)
+      return { status: 200, body: { ...(permissions.all && aboutMachine()), ...about() } }
     },
   },
 ])
 
 function about() {
-  const { componentTypes, ...rest } = whatThereIs()
+  const { componentTypes, ...rest } = listProviders()
   const providers = Object.entries(componentTypes).map(([type, all]) => [
     type,
-    all.map((one) => ({ ...one, properties: one.properties.map(shown), metadata: {} })),
+    all.map((type) => ({ ...type, properties: type.properties.map(toProperty), metadata: {} })),
   ])
   return {
     profileInfo: {
@@ -164,7 +163,7 @@ function about() {
       clientSignatureSymmetricAlgorithms: SECRET_ALGORITHMS,
       clientSignatureAsymmetricAlgorithms: KEY_ALGORITHMS,
     },
-    themes: Object.fromEntries(['account', 'admin', 'common', 'email', 'login', 'welcome'].map((one) => [one, []])),
+    themes: Object.fromEntries(['account', 'admin', 'common', 'email', 'login', 'welcome'].map((theme) => [theme, []])),
     clientInstallations: {},
     ...rest,
     componentTypes: Object.fromEntries(providers),

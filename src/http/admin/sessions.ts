@@ -6,19 +6,19 @@ import {
   countClientSessions,
   endSession,
   impersonate,
+  listClientSessionStats,
   listClientSessions,
   listUserOfflineSessions,
   listUserSessions,
-  logEverybodyOut,
-  logUserOut,
-  sessionStats,
+  logOutAll,
+  logOutUser,
 } from '../../service/admin-api/users/sessions.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Answer, type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Answer, type Call, getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { done, refusals } from '../responses.ts'
-import { telling, told } from './telling.ts'
+import { errorResponses, noContentResponse } from '../responses.ts'
+import { notificationResponses, notifyingHandler } from './notify-clients.ts'
 
 const session = z.object({
   id: z.string().describe('Id of the session.'),
@@ -27,17 +27,20 @@ const session = z.object({
   ipAddress: z.string().optional().describe('Where the user logged in from.'),
   start: z.number().describe('When it began, in milliseconds since 1970.'),
   lastAccess: z.number().describe('When it was used last, in milliseconds since 1970.'),
-  rememberMe: z.boolean().describe('Whether the user asked to be remembered.'),
+  rememberMe: z.boolean().describe('Whether the user chose to be remembered.'),
   clients: z.record(z.string(), z.string()).describe('The clients that have a part in it: client id by id.'),
-  transientUser: z.boolean().describe('Whether its user is kept nowhere, which none is.'),
+  transientUser: z.boolean().describe('Whether its user is kept nowhere, sessionType none is.'),
 })
-const sessions = { 200: { description: 'The sessions, the latest first.', schema: z.array(session) }, ...refusals }
+const sessions = {
+  200: { description: 'The sessions, the latest first.', schema: z.array(session) },
+  ...errorResponses,
+}
 const count = {
   200: {
     description: 'How many there are.',
     schema: z.object({ count: z.number().describe('How many sessions there are.') }),
   },
-  ...refusals,
+  ...errorResponses,
 }
 const stats = z.array(
   z.object({
@@ -50,14 +53,14 @@ const stats = z.array(
 
 const impersonation = z.object({
   redirect: z.string().describe('The address of the account of the user.'),
-  sameRealm: z.boolean().describe('Whether the caller is of that realm, and has left a session for this one.'),
+  sameRealm: z.boolean().describe('Whether the caller is of that realm, and has endedSession a session for this one.'),
 })
-const client = (call: Call) => param(call, 'client-uuid')
-const user = (call: Call) => param(call, 'user-id')
+const client = (call: Call) => getParameter(call, 'client-uuid')
+const user = (call: Call) => getParameter(call, 'user-id')
 
 /** The sessions of a client, and how many they are. */
-const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => {
-  const offline = which === 'offline'
+const ofClients = (['user', 'offline'] as const).flatMap((sessionType): UntaggedOperation[] => {
+  const offline = sessionType === 'offline'
   return [
     {
       operationId: offline ? 'listClientOfflineSessions' : 'listClientSessions',
@@ -69,7 +72,7 @@ const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => 
       permission: 'view-clients',
       query: z.object(page),
       responses: sessions,
-      handle: reading((context, call) => listClientSessions(context, client(call), offline, call.query)),
+      handle: readHandler((context, call) => listClientSessions(context, { client: client(call), offline }, call.query)),
     },
     {
       operationId: offline ? 'countClientOfflineSessions' : 'countClientSessions',
@@ -80,7 +83,7 @@ const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => 
       summary: offline ? 'Count the offline sessions of a client' : 'Count the user sessions of a client',
       permission: 'view-clients',
       responses: count,
-      handle: reading((context, call) => countClientSessions(context, client(call), offline)),
+      handle: readHandler((context, call) => countClientSessions(context, { client: client(call), offline })),
     },
   ]
 })
@@ -95,7 +98,7 @@ export const sessionOperations: Operation[] = [
       summary: 'List the sessions of a user',
       permission: 'view-users',
       responses: sessions,
-      handle: reading((context, call) => listUserSessions(context, user(call))),
+      handle: readHandler((context, call) => listUserSessions(context, user(call))),
     },
     {
       operationId: 'listUserOfflineSessions',
@@ -104,7 +107,9 @@ export const sessionOperations: Operation[] = [
       summary: 'List the offline sessions of a user for a client',
       permission: 'view-users',
       responses: sessions,
-      handle: reading((context, call) => listUserOfflineSessions(context, user(call), param(call, 'clientUuid'))),
+      handle: readHandler((context, call) =>
+        listUserOfflineSessions(context, user(call), getParameter(call, 'clientUuid')),
+      ),
     },
     {
       operationId: 'logUserOut',
@@ -113,8 +118,8 @@ export const sessionOperations: Operation[] = [
       summary: 'Log out a user from all sessions',
       permission: 'manage-users',
       event: { type: 'USER', operation: 'ACTION', asCalled: true },
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => logUserOut(context, user(call))),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => logOutUser(context, user(call))),
     },
     {
       operationId: 'impersonateUser',
@@ -123,7 +128,7 @@ export const sessionOperations: Operation[] = [
       summary: 'Impersonate a user',
       permission: 'impersonation',
       event: false,
-      responses: { 200: { description: 'Where the session goes on.', schema: impersonation }, ...refusals },
+      responses: { 200: { description: 'Where the session goes on.', schema: impersonation }, ...errorResponses },
       handle: impersonating,
     },
   ]),
@@ -135,8 +140,8 @@ export const sessionOperations: Operation[] = [
       path: '/admin/realms/{realm}/client-session-stats',
       summary: 'Get client session statistics',
       permission: 'view-realm',
-      responses: { 200: { description: 'The numbers, by client.', schema: stats }, ...refusals },
-      handle: reading(sessionStats),
+      responses: { 200: { description: 'The numbers, by client.', schema: stats }, ...errorResponses },
+      handle: readHandler(listClientSessionStats),
     },
     {
       operationId: 'pushRevocation',
@@ -145,8 +150,8 @@ export const sessionOperations: Operation[] = [
       summary: 'Push the not-before revocation policy to all clients',
       permission: 'manage-realm',
       event: { type: 'REALM', operation: 'ACTION', asCalled: true },
-      responses: told,
-      handle: telling('PUSH_NOT_BEFORE', async (context) => requirePermissions(context, 'manage-realm')),
+      responses: notificationResponses,
+      handle: notifyingHandler('PUSH_NOT_BEFORE', async (context) => requirePermissions(context, 'manage-realm')),
     },
     {
       operationId: 'logEverybodyOut',
@@ -155,8 +160,8 @@ export const sessionOperations: Operation[] = [
       summary: 'Log out all users: end all sessions and offline sessions',
       permission: 'manage-users',
       event: { type: 'REALM', operation: 'ACTION', asCalled: true },
-      responses: told,
-      handle: telling('LOGOUT', (context) => logEverybodyOut(context)),
+      responses: notificationResponses,
+      handle: notifyingHandler('LOGOUT', (context) => logOutAll(context)),
     },
     {
       operationId: 'deleteSession',
@@ -166,21 +171,27 @@ export const sessionOperations: Operation[] = [
       permission: 'manage-users',
       event: 'USER_SESSION',
       query: z.object({ isOffline: queryFlag.describe('Whether it is an offline session.') }),
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => endSession(context, param(call, 'session'), call.query.isOffline === true)),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) =>
+        endSession(context, getParameter(call, 'session'), call.query.isOffline === true),
+      ),
     },
   ]),
 ]
 
 async function impersonating(call: Call): Promise<Answer> {
   const { service, caller, base } = call
-  const realm = await service.read(caller, param(call, 'realm'), readOidcRealm)
+  const realm = await service.read(caller, getParameter(call, 'realm'), readOidcRealm)
   const sameRealm = caller.user?.realm === realm.name
-  const left = sameRealm ? caller.user?.session : undefined
-  const session = await service.writeRuntime(caller, realm, (context) => impersonate(context, user(call), left))
+  const endedSession = sameRealm ? caller.user?.session : undefined
+  const session = await service.writeRuntime(caller, realm, (context) => impersonate(context, user(call), endedSession))
   return {
     status: 200,
     body: { redirect: `${getIssuer(base, realm.name)}/account`, sameRealm },
-    cookies: createIdentityCookies(service, realm, { base, realm: realm.name }, session, Number.POSITIVE_INFINITY),
+    cookies: createIdentityCookies(
+      { service, realm },
+      { base, realm: realm.name },
+      { session, maxAge: Number.POSITIVE_INFINITY },
+    ),
   }
 }

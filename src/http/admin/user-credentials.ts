@@ -4,23 +4,24 @@ import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
+  type CredentialAddress,
+  createPasswordResetHasher,
+  deleteCredential,
+  deleteOneTimeCodes,
   listCredentials,
   moveCredential,
-  passwordsFor,
-  removeCredential,
-  removeOneTimeCodes,
   resetPassword,
-  setLabel,
+  setCredentialLabel,
 } from '../../service/admin-api/users/credentials.ts'
-import { findUser, users } from '../../service/admin-api/users/users.ts'
+import { getLiveUser, users } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import type { BodyForm } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, param, type Untagged } from '../operation.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, readBodyAfter, type UntaggedOperation } from '../operation.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const { view, manage } = users
 const { type } = kinds.user.events
@@ -31,22 +32,22 @@ const password: BodyForm = {
   description: 'the password',
   representation: 'CredentialRepresentation',
 }
-const label: BodyForm = { schema: z.string(), description: 'what the person calls it', plain: true }
+const label: BodyForm = { schema: z.string(), description: 'the label that the user chose', plain: true }
 const types = z.array(z.string()).describe('Kinds of credentials.')
 
-const user = (call: Call) => param(call, 'user-id')
-const credential = (call: Call) => param(call, 'credentialId')
+const user = (call: Call) => getParameter(call, 'user-id')
+const addressOf = (call: Call): CredentialAddress => ({ user: user(call), id: getParameter(call, 'credentialId') })
 
 /** The credentials of a user, their order, and a new password. */
-export const credentialOperations: Untagged[] = [
+export const credentialOperations: UntaggedOperation[] = [
   {
     operationId: 'listUserCredentials',
     method: 'GET',
     path: '/admin/realms/{realm}/users/{user-id}/credentials',
     summary: 'List the credentials of a user, without secret data',
     permission: view,
-    responses: { 200: { description: 'The credentials, in order.', schema: credentials.schema }, ...refusals },
-    handle: reading((context, call) => listCredentials(context, user(call))),
+    responses: { 200: { description: 'The credentials, in order.', schema: credentials.schema }, ...errorResponses },
+    handle: readHandler((context, call) => listCredentials(context, user(call))),
   },
   {
     operationId: 'deleteUserCredential',
@@ -55,8 +56,8 @@ export const credentialOperations: Untagged[] = [
     summary: 'Delete a credential of a user',
     permission: manage,
     event: { type, operation: 'ACTION' },
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => removeCredential(context, user(call), credential(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteCredential(context, addressOf(call))),
   },
   {
     operationId: 'labelUserCredential',
@@ -66,11 +67,11 @@ export const credentialOperations: Untagged[] = [
     permission: manage,
     event: false,
     body: label,
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => {
-      const text = (await bodyBehind(call, () => reach(context, call))) as string
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) => {
+      const text = (await readBodyAfter(call, () => reach(context, call))) as string
       if (text.trim() === '') throw withoutLabel()
-      await setLabel(context, user(call), credential(call), text)
+      await setCredentialLabel(context, addressOf(call), text)
     }),
   },
   {
@@ -80,8 +81,8 @@ export const credentialOperations: Untagged[] = [
     summary: 'Move a credential to the first position',
     permission: manage,
     event: false,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => moveCredential(context, user(call), credential(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => moveCredential(context, addressOf(call))),
   },
   {
     operationId: 'moveUserCredentialAfter',
@@ -90,9 +91,9 @@ export const credentialOperations: Untagged[] = [
     summary: 'Move a credential behind another credential',
     permission: manage,
     event: false,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) =>
-      moveCredential(context, user(call), credential(call), param(call, 'newPreviousCredentialId')),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) =>
+      moveCredential(context, addressOf(call), getParameter(call, 'newPreviousCredentialId')),
     ),
   },
   {
@@ -103,15 +104,15 @@ export const credentialOperations: Untagged[] = [
     permission: manage,
     event: { type, operation: 'ACTION' },
     body: password,
-    responses: { ...done, ...refusals, ...badRequest },
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     async handle(call) {
       const read = <T>(work: (context: Context) => Promise<T>) =>
-        call.service.read(call.caller, param(call, 'realm'), work)
-      const body = (await bodyBehind(call, () => read((context) => reach(context, call)))) as Representation
-      const make = await read((context) => passwordsFor(context, user(call), body))
+        call.service.read(call.caller, getParameter(call, 'realm'), work)
+      const body = (await readBodyAfter(call, () => read((context) => reach(context, call)))) as Representation
+      const make = await read((context) => createPasswordResetHasher(context, user(call), body))
       // Keycloak: whatever the body says that it is. Hashing takes its time, and comes before the transaction.
       const [prepared] = await prepareCredentials([{ value: body.value!, temporary: body.temporary === true }], make)
-      return writing((context) => resetPassword(context, user(call), prepared!))(call)
+      return writeHandler((context) => resetPassword(context, user(call), prepared!))(call)
     },
   },
   {
@@ -121,8 +122,8 @@ export const credentialOperations: Untagged[] = [
     summary: 'Remove the OTP credentials of a user',
     permission: manage,
     event: { type, operation: 'ACTION' },
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => removeOneTimeCodes(context, user(call))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => deleteOneTimeCodes(context, user(call))),
   },
   {
     operationId: 'disableUserCredentialTypes',
@@ -132,9 +133,9 @@ export const credentialOperations: Untagged[] = [
     permission: manage,
     event: false,
     body: { schema: types, description: 'the kinds of credentials' },
-    responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => {
-      await bodyBehind(call, () => reach(context, call))
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+    handle: writeHandler(async (context, call) => {
+      await readBodyAfter(call, () => reach(context, call))
       await reach(context, call)
     }),
   },
@@ -144,9 +145,9 @@ export const credentialOperations: Untagged[] = [
     path: '/admin/realms/{realm}/users/{user-id}/configured-user-storage-credential-types',
     summary: 'List the credential types of a user storage provider',
     permission: view,
-    responses: { 200: { description: 'The kinds.', schema: types }, ...refusals },
-    handle: reading(async (context, call) => {
-      await findUser(context, user(call))
+    responses: { 200: { description: 'The kinds.', schema: types }, ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      await getLiveUser(context, user(call))
       requirePermissions(context, view)
       return []
     }),

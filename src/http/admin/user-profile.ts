@@ -1,12 +1,16 @@
 import type * as z from 'zod'
 import type { UserProfile } from '../../kinds/user-profile.ts'
 import { profileMetadata, profileSchema } from '../../kinds/user-profile.ts'
-import { getProfile, getProfileMetadata, replaceProfile } from '../../service/admin-api/users/user-profile.ts'
+import {
+  getProfileConfig,
+  getProfileMetadata,
+  replaceProfileConfig,
+} from '../../service/admin-api/users/user-profile.ts'
 import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { badRequest, components, refusals } from '../responses.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { badRequest, components, errorResponses } from '../responses.ts'
 
 components.add(profileSchema, { id: 'UPConfig' })
 components.add(profileMetadata, { id: 'UserProfileMetadata' })
@@ -24,9 +28,9 @@ const body: BodyForm = {
     NAMES[String(part)] ?? (list === undefined ? 'UPConfig' : list === 'groups' ? 'UPGroup' : 'UPAttribute'),
 }
 
-const answer = { 200: { description: 'The profile.', schema: profileSchema } }
+const response = { 200: { description: 'The profile.', schema: profileSchema } }
 
-/** The user profile: what is known of the people of a realm. */
+/** The operations on the user profile. */
 export const userProfileOperations: Operation[] = tagged('Users', [
   {
     operationId: 'getUserProfile',
@@ -34,8 +38,8 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     path: '/admin/realms/{realm}/users/profile',
     summary: 'Get the user profile configuration',
     permission: 'view-profile',
-    responses: { ...answer, ...refusals },
-    handle: reading(getProfile),
+    responses: { ...response, ...errorResponses },
+    handle: readHandler(getProfileConfig),
   },
   {
     operationId: 'updateUserProfile',
@@ -45,14 +49,21 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     permission: 'manage-realm',
     event: 'USER_PROFILE',
     body,
-    responses: { ...answer, ...refusals, ...badRequest },
+    responses: { ...response, ...errorResponses, ...badRequest },
     handle: async (call) => ({
       status: 200,
-      body: await call.service.write(call.caller, param(call, 'realm'), async (context): Promise<UserProfile> => {
-        const profile = await replaceProfile(context, (call.body ?? null) as z.infer<typeof profileSchema> | null)
-        recordEvent(context, call)
-        return profile
-      }),
+      body: await call.service.write(
+        call.caller,
+        getParameter(call, 'realm'),
+        async (context): Promise<UserProfile> => {
+          const profile = await replaceProfileConfig(
+            context,
+            (call.body ?? null) as z.infer<typeof profileSchema> | null,
+          )
+          recordEvent(context, call)
+          return profile
+        },
+      ),
     }),
   },
   {
@@ -61,7 +72,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     path: '/admin/realms/{realm}/users/profile/metadata',
     summary: 'Get the user profile metadata',
     permission: 'view-profile',
-    responses: { 200: { description: 'What is asked for.', schema: profileMetadata }, ...refusals },
-    handle: reading(getProfileMetadata),
+    responses: { 200: { description: 'Label of the input.', schema: profileMetadata }, ...errorResponses },
+    handle: readHandler(getProfileMetadata),
   },
 ])

@@ -4,15 +4,34 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
-import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/admin-api/users/user-groups.ts'
-import { countAll, getUser, listUnmanagedAttributes, passwordsFor, users } from '../../service/admin-api/users/users.ts'
+import {
+  countGroupsOfUser,
+  listGroupsOfUser,
+  listMembersOfGroup,
+  setMembership,
+} from '../../service/admin-api/users/user-groups.ts'
+import {
+  countMatchingUsers,
+  createPasswordHasher,
+  getUser,
+  listUnmanagedAttributes,
+  users,
+} from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import { type BodyForm, objectBody } from '../body.ts'
-import { creating, reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, type Operation, operationId, param, tagged } from '../operation.ts'
+import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, operationId, readBodyAfter, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, made, many, one, refusals, taken } from '../responses.ts'
+import {
+  alreadySoResponse,
+  badRequest,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { credentialOperations } from './user-credentials.ts'
 
@@ -33,8 +52,8 @@ const filters = z.object({
   firstName: z.string().optional().describe('Part of the first name, in any case.'),
   lastName: z.string().optional().describe('Part of the last name, in any case.'),
   email: z.string().optional().describe('Part of the mail address, in any case.'),
-  exact: queryFlag.describe('Whether names and address must be the same as what is asked for.'),
-  enabled: queryFlag.describe('Whether the person can log in.'),
+  exact: queryFlag.describe('Whether username, names and email must match exactly.'),
+  enabled: queryFlag.describe('Whether the user is enabled.'),
   emailVerified: queryFlag.describe('Whether the mail address is known to be theirs.'),
   idpAlias: z.string().optional().describe('Alias of an identity provider that they have an account at.'),
   idpUserId: z.string().optional().describe('Their id at an identity provider.'),
@@ -64,9 +83,9 @@ const consents = z.array(
   }),
 )
 
-const user = (call: Call) => param(call, 'user-id')
+const user = (call: Call) => getParameter(call, 'user-id')
 
-/** Users, the groups that they belong to, their accounts elsewhere, and what they let clients learn. */
+/** The operations on users, their groups, federated identities and consents. */
 export const userOperations: Operation[] = [
   ...tagged('Users', [
     list,
@@ -78,10 +97,10 @@ export const userOperations: Operation[] = [
       permission: manage,
       event: kind.events.type,
       body: objectBody(kind),
-      responses: { ...made, ...refusals, ...badRequest },
+      responses: { ...createdResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const body = await prepared(call, {})
-        return creating((context) => users.create(context, {}, body))(call)
+        return createHandler((context) => users.create(context, {}, body))(call)
       },
     },
     {
@@ -91,8 +110,8 @@ export const userOperations: Operation[] = [
       summary: 'Count the users',
       permission: search!,
       query: filters,
-      responses: { 200: { description: 'The number.', schema: number }, ...refusals },
-      handle: reading((context, call) => countAll(context, call.query)),
+      responses: { 200: { description: 'The number.', schema: number }, ...errorResponses },
+      handle: readHandler((context, call) => countMatchingUsers(context, call.query)),
     },
     {
       operationId: operationId('get', USER),
@@ -103,8 +122,10 @@ export const userOperations: Operation[] = [
       query: z.object({
         userProfileMetadata: queryFlag.describe('Whether to say what the profile knows of attributes.'),
       }),
-      responses: { ...one(kind), ...refusals },
-      handle: reading((context, call) => getUser(context, { id: user(call) }, call.query.userProfileMetadata === true)),
+      responses: { ...objectResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) =>
+        getUser(context, { id: user(call) }, call.query.userProfileMetadata === true),
+      ),
     },
     {
       operationId: operationId('update', USER),
@@ -114,10 +135,10 @@ export const userOperations: Operation[] = [
       permission: manage,
       event: kind.events.type,
       body: objectBody(kind),
-      responses: { ...done, ...refusals, ...badRequest },
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const body = await prepared(call, { id: user(call) })
-        return writing((context) => users.replace(context, { id: user(call) }, body))(call)
+        return writeHandler((context) => users.replace(context, { id: user(call) }, body))(call)
       },
     },
     remove,
@@ -127,8 +148,8 @@ export const userOperations: Operation[] = [
       path: '/admin/realms/{realm}/users/{user-id}/unmanagedAttributes',
       summary: 'List the unmanaged attributes of a user',
       permission: view,
-      responses: { 200: { description: 'The attributes.', schema: kind.fields.attributes!.schema }, ...refusals },
-      handle: reading((context, call) => listUnmanagedAttributes(context, user(call))),
+      responses: { 200: { description: 'The attributes.', schema: kind.fields.attributes!.schema }, ...errorResponses },
+      handle: readHandler((context, call) => listUnmanagedAttributes(context, user(call))),
     },
     ...credentialOperations,
     {
@@ -143,8 +164,8 @@ export const userOperations: Operation[] = [
         ),
         ...page,
       }),
-      responses: { ...many(kinds.group), ...refusals },
-      handle: reading((context, call) => listGroupsOf(context, user(call), call.query)),
+      responses: { ...listResponse(kinds.group), ...errorResponses },
+      handle: readHandler((context, call) => listGroupsOfUser(context, user(call), call.query)),
     },
     {
       operationId: 'countUserGroups',
@@ -153,8 +174,10 @@ export const userOperations: Operation[] = [
       summary: 'Count the groups of a user',
       permission: view,
       query: groupSearch,
-      responses: { 200: { description: 'The number.', schema: count }, ...refusals },
-      handle: reading(async (context, call) => ({ count: await countGroupsOf(context, user(call), call.query) })),
+      responses: { 200: { description: 'The number.', schema: count }, ...errorResponses },
+      handle: readHandler(async (context, call) => ({
+        count: await countGroupsOfUser(context, user(call), call.query),
+      })),
     },
     {
       operationId: 'joinGroup',
@@ -163,8 +186,8 @@ export const userOperations: Operation[] = [
       summary: 'Add a user to a group',
       permission: manage,
       event: { type: 'GROUP_MEMBERSHIP', operation: 'CREATE' },
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => setMembership(context, user(call), param(call, 'groupId'), 'add')),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => setMembership(context, { user: user(call), group: getParameter(call, 'groupId') }, 'add')),
     },
     {
       operationId: 'leaveGroup',
@@ -173,8 +196,10 @@ export const userOperations: Operation[] = [
       summary: 'Remove a user from a group',
       permission: manage,
       event: 'GROUP_MEMBERSHIP',
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => setMembership(context, user(call), param(call, 'groupId'), 'remove')),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) =>
+        setMembership(context, { user: user(call), group: getParameter(call, 'groupId') }, 'remove'),
+      ),
     },
     {
       operationId: 'listFederatedIdentities',
@@ -182,8 +207,8 @@ export const userOperations: Operation[] = [
       path: '/admin/realms/{realm}/users/{user-id}/federated-identity',
       summary: 'List the federated identities of a user',
       permission: view,
-      responses: { 200: { description: 'The accounts.', schema: identities.schema }, ...refusals },
-      handle: reading((context, call) => listIdentities(context, user(call))),
+      responses: { 200: { description: 'The accounts.', schema: identities.schema }, ...errorResponses },
+      handle: readHandler((context, call) => listIdentities(context, user(call))),
     },
     {
       operationId: 'addFederatedIdentity',
@@ -193,10 +218,14 @@ export const userOperations: Operation[] = [
       permission: manage,
       event: kind.events.type,
       body: identity,
-      responses: { ...done, ...refusals, ...badRequest, ...taken },
-      handle: writing(async (context, call) => {
-        const body = await bodyBehind(call, async () => users.checkAccess?.(context, { id: user(call) }))
-        await addIdentity(context, user(call), param(call, 'provider'), body as Representation)
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest, ...alreadySoResponse },
+      handle: writeHandler(async (context, call) => {
+        const body = await readBodyAfter(call, async () => users.checkAccess?.(context, { id: user(call) }))
+        await addIdentity(
+          context,
+          { user: user(call), provider: getParameter(call, 'provider') },
+          body as Representation,
+        )
       }),
     },
     {
@@ -206,8 +235,8 @@ export const userOperations: Operation[] = [
       summary: 'Unlink a user from an identity provider (federated identity)',
       permission: manage,
       event: kind.events.type,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => removeIdentity(context, user(call), param(call, 'provider'))),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => removeIdentity(context, user(call), getParameter(call, 'provider'))),
     },
     {
       operationId: 'listUserConsents',
@@ -215,8 +244,8 @@ export const userOperations: Operation[] = [
       path: '/admin/realms/{realm}/users/{user-id}/consents',
       summary: 'List the consents of a user',
       permission: view,
-      responses: { 200: { description: 'The consents, by client.', schema: consents }, ...refusals },
-      handle: reading((context, call) => listConsents(context, user(call))),
+      responses: { 200: { description: 'The consents, by client.', schema: consents }, ...errorResponses },
+      handle: readHandler((context, call) => listConsents(context, user(call))),
     },
     {
       operationId: 'revokeUserConsent',
@@ -225,8 +254,8 @@ export const userOperations: Operation[] = [
       summary: 'Revoke the consent and offline tokens of a user for a client',
       permission: manage,
       event: { type: kind.events.type, operation: 'ACTION' },
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => revokeConsent(context, user(call), param(call, 'client'))),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => revokeConsent(context, user(call), getParameter(call, 'client'))),
     },
   ]),
   ...tagged('Groups', [
@@ -237,21 +266,22 @@ export const userOperations: Operation[] = [
       summary: 'List the members of a group',
       permission: view,
       query: z.object({ briefRepresentation: brief, ...page }),
-      responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => listMembers(context, param(call, 'group-id'), call.query)),
+      responses: { ...listResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) => listMembersOfGroup(context, getParameter(call, 'group-id'), call.query)),
     },
   ]),
 ]
 
 /** The body with its credentials as they are kept: hashing takes its time, and comes before the transaction. */
 async function prepared(call: Call, way: { id?: string }): Promise<Representation> {
-  const read = <T>(work: (context: Context) => Promise<T>) => call.service.read(call.caller, param(call, 'realm'), work)
+  const read = <T>(work: (context: Context) => Promise<T>) =>
+    call.service.read(call.caller, getParameter(call, 'realm'), work)
   const reach = (context: Context) => users.checkAccess!(context, way)
-  const body = (await bodyBehind(call, () => read(reach))) as Representation
+  const body = (await readBodyAfter(call, () => read(reach))) as Representation
   if (!Array.isArray(body.credentials)) return body
   const make = await read(async (context) => {
     await reach(context)
-    return passwordsFor(context, way, body)
+    return createPasswordHasher(context, way, body)
   })
   return { ...body, credentials: await prepareCredentials(body.credentials as Representation[], make) }
 }

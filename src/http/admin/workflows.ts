@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { withoutIds, workflows } from '../../service/admin-api/realms/workflows.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, operationId, param, tagged } from '../operation.ts'
+import { omitIds, workflows } from '../../service/admin-api/realms/workflows.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, operationId, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { one, refusals } from '../responses.ts'
+import { errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const kind = kinds.workflow
@@ -34,11 +34,11 @@ export const workflowOperations: Operation[] = tagged('Workflows', [
     summary: `Get: ${kind.title}`,
     permission: workflows.view,
     yaml: true,
-    query: z.object({ includeId: queryFlag.describe('Whether ids show; true unless it says otherwise.') }),
-    responses: { ...one(kind), ...refusals },
-    handle: reading(async (context, call) => {
-      const shown = await workflows.get(context, { id: param(call, 'id') })
-      return call.query.includeId === false ? withoutIds(shown) : shown
+    query: z.object({ includeId: queryFlag.describe('Whether ids are included; default true.') }),
+    responses: { ...objectResponse(kind), ...errorResponses },
+    handle: readHandler(async (context, call) => {
+      const workflow = await workflows.get(context, { id: getParameter(call, 'id') })
+      return call.query.includeId === false ? omitIds(workflow) : workflow
     }),
   },
   replace,

@@ -1,10 +1,10 @@
-// Regent's own API: all that the store keeps.
+// Regent's own API: the back-up of the store.
 import { finished } from 'node:stream'
 import { createBackup } from '../../service/operations/backup.ts'
 import type { Operation } from '../operation.ts'
-import { refusals } from '../responses.ts'
+import { errorResponses } from '../responses.ts'
 
-/** The operation that backs up. To restore, no server runs. */
+/** The operation that backs up the store. Restoring is a command, since it needs an empty store. */
 export const regentBackupOperations: readonly Operation[] = [
   {
     operationId: 'backUp',
@@ -13,7 +13,7 @@ export const regentBackupOperations: readonly Operation[] = [
     path: '/regent/v1/backup',
     summary: 'Back up the store for `regent restore`: all realms, users, sessions and history, with secrets sealed',
     permission: 'every-realm',
-    responses: { 200: { description: 'Lines of JSON in gzip.', type: 'application/gzip' }, ...refusals },
+    responses: { 200: { description: 'Lines of JSON in gzip.', type: 'application/gzip' }, ...errorResponses },
     handle: async ({ service, caller }) => {
       const spooled = await createBackup(service, caller)
       const body = spooled.read()

@@ -1,26 +1,26 @@
-// Drift as it happens: a stream of events that the server sends.
+// The stream of drift, as server-sent events.
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { DriftEvent } from '../../reconcile/drift/drift-events.ts'
 import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
+import { type AdminPermissions, hasPermission, isRealmAdministrator } from '../../service/context/admin-permissions.ts'
 import { failure } from '../../service/context/errors.ts'
-import { isRealmAdministrator, hasPermission, type AdminPermissions } from '../../service/context/admin-permissions.ts'
 import type { Caller } from '../../service/context/service.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { HttpError } from '../errors.ts'
 import type { Call, Operation } from '../operation.ts'
-import { refusals } from '../responses.ts'
+import { errorResponses } from '../responses.ts'
 import { drift } from './schemas.ts'
 
-/** How often those who listen hear that somebody is there, in milliseconds: proxies end what is silent. */
+/** Milliseconds between comments that keep a stream open: proxies end silent connections. */
 const HEARTBEAT = 15_000
-/** How many may listen to one server, and how many of them may be one caller. */
-const LISTENERS = 200
-const OF_ONE_CALLER = 10
-/** What somebody may leave unread, in characters, before others' memory counts for more. */
-const UNREAD = 1024 * 1024
+/** The most streams of a server, and of one caller. */
+const MAX_STREAMS = 200
+const MAX_STREAMS_PER_CALLER = 10
+/** The most unread characters of a stream. A slower reader is disconnected, to bound memory. */
+const MAX_UNREAD = 1024 * 1024
 
 /** The stream of drift. */
 export const regentDriftOperations: readonly Operation[] = [
@@ -39,24 +39,24 @@ export const regentDriftOperations: readonly Operation[] = [
         schema: drift,
         events: true,
       },
-      503: { description: 'Too many listen already.', schema: refusals[400]!.schema! },
-      ...refusals,
+      503: { description: 'The server has too many streams.', schema: errorResponses[400]!.schema! },
+      ...errorResponses,
     },
-    handle: async (call) => ({ status: 200, events: await driftStream(call) }),
+    handle: async (call) => ({ status: 200, events: await openDriftStream(call) }),
   },
 ]
 
-/** By who listens. */
-const listeners = new Map<string, number>()
+/** The number of open streams by caller. */
+const streamCounts = new Map<string, number>()
 
-async function driftStream(call: Call): Promise<Readable> {
+async function openDriftStream(call: Call): Promise<Readable> {
   const { service, caller, query } = call
-  const only = query.realm === undefined ? undefined : await administered(call, String(query.realm))
-  const sees = (power: AdminPermissions, number: number, { realm }: Drift) =>
-    (only === undefined || number === only) && hasPermission(power, realm, 'administer-realm')
-  const power = await service.getPermissions(caller)
-  if (!isRealmAdministrator(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
-  const leave = takePlace(caller)
+  const only = query.realm === undefined ? undefined : await getAdministeredRealm(call, String(query.realm))
+  const sees = (permissions: AdminPermissions, number: number, { realm }: Drift) =>
+    (only === undefined || number === only) && hasPermission(permissions, realm, 'administer-realm')
+  const permissions = await service.getPermissions(caller)
+  if (!isRealmAdministrator(permissions)) throw failure('forbidden', 'HTTP 403 Forbidden')
+  const leave = acquireStream(caller)
   let stop = () => {}
   const stream = new Readable({
     read() {},
@@ -69,12 +69,12 @@ async function driftStream(call: Call): Promise<Readable> {
   })
   const begun = Promise.withResolvers<void>()
   let last = begun.promise
-  // What the caller may see is asked each time: a token that ends, or power that is lost, ends the stream.
-  const push = (text: (power: AdminPermissions) => string) => {
+  // Permissions are checked for each event: the stream ends with the token or the permission.
+  const push = (text: (permissions: AdminPermissions) => string) => {
     last = last
       .then(async () => {
-        if (stream.readableLength > UNREAD) return void stream.destroy()
-        const now = text(await service.getPermissions(await call.stillCaller()))
+        if (stream.readableLength > MAX_UNREAD) return void stream.destroy()
+        const now = text(await service.getPermissions(await call.reauthenticate()))
         if (now && !stream.destroyed) stream.push(now)
       })
       .catch(() => void stream.push(null))
@@ -82,11 +82,15 @@ async function driftStream(call: Call): Promise<Readable> {
   const heartbeat = runEvery(HEARTBEAT, () => push(() => ':\n\n'))
   try {
     const watching = await getDriftWatch(service).subscribe(({ realm, events }) =>
-      push((power) => events.flatMap((one) => (sees(power, realm, one.drift) ? eventText(one) : [])).join('')),
+      push((permissions) =>
+        events.flatMap((event) => (sees(permissions, realm, event.drift) ? renderDriftEvent(event) : [])).join(''),
+      ),
     )
     stop = watching.unsubscribe
-    const state = [...watching.initialDrift].flatMap(([number, all]) => all.filter((one) => sees(power, number, one)))
-    stream.push(textOf('state', state))
+    const state = [...watching.initialDrift].flatMap(([number, all]) =>
+      all.filter((drift) => sees(permissions, number, drift)),
+    )
+    stream.push(renderEvent('state', state))
     begun.resolve()
     return stream
   } catch (error) {
@@ -95,31 +99,33 @@ async function driftStream(call: Call): Promise<Readable> {
   }
 }
 
-/** Takes one of the places of those who listen; gives how to leave it. Throws HttpError where none is left. */
-function takePlace({ user }: Caller): () => void {
-  const who = user ? `${user.realm} ${user.id}` : ''
-  const own = listeners.get(who) ?? 0
-  const all = [...listeners.values()].reduce((sum, count) => sum + count, 0)
+/** Counts a new stream. Returns the function that ends it. @throws HttpError 503 if there are too many. */
+function acquireStream({ user }: Caller): () => void {
+  const subscriber = user ? `${user.realm} ${user.id}` : ''
+  const ownStreams = streamCounts.get(subscriber) ?? 0
+  const all = [...streamCounts.values()].reduce((sum, count) => sum + count, 0)
   const full =
-    all >= LISTENERS
-      ? `${LISTENERS} listen to this server already`
-      : user && own >= OF_ONE_CALLER && `You listen ${OF_ONE_CALLER} times already. End one of these streams first.`
+    all >= MAX_STREAMS
+      ? `The server already has ${MAX_STREAMS} streams of drift. Try again later.`
+      : user &&
+        ownStreams >= MAX_STREAMS_PER_CALLER &&
+        `You already have ${MAX_STREAMS_PER_CALLER} streams of drift. End one of them first.`
   if (full) throw new HttpError(503, { error: 'unavailable', error_description: full })
-  listeners.set(who, own + 1)
+  streamCounts.set(subscriber, ownStreams + 1)
   return () => {
-    const left = listeners.get(who)! - 1
-    if (left) listeners.set(who, left)
-    else listeners.delete(who)
+    const remaining = streamCounts.get(subscriber)! - 1
+    if (remaining) streamCounts.set(subscriber, remaining)
+    else streamCounts.delete(subscriber)
   }
 }
 
-/** The number of the realm, by which it stays the same when it is renamed. Throws not_found or forbidden. */
-function administered({ service, caller }: Call, name: string): Promise<number> {
+/** Returns the number of the realm, which survives a rename. @throws not_found or forbidden */
+function getAdministeredRealm({ service, caller }: Call, name: string): Promise<number> {
   return service.read(caller, name, async (context) => {
     requirePermissions(context, 'administer-realm')
     return context.realm.number
   })
 }
 
-const eventText = ({ event, drift }: DriftEvent): string => textOf(event, drift)
-const textOf = (event: string, value: unknown): string => `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`
+const renderDriftEvent = ({ event, drift }: DriftEvent): string => renderEvent(event, drift)
+const renderEvent = (event: string, value: unknown): string => `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`

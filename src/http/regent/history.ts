@@ -1,19 +1,19 @@
-// Regent's own API: the past of realms, why they are as they are, and the sources that made them so.
+// Regent's own API: history, rollback, provenance, and the sources of realms.
 import * as z from 'zod'
-import { diffRevisions, listHistory, rollback } from '../../reconcile/history/history.ts'
 import { explainObject } from '../../reconcile/history/explain-object.ts'
+import { diffRevisions, listHistory, rollback } from '../../reconcile/history/history.ts'
 import { forgetSourceInRealm, listPermittedSources, resumeSourceInRealm } from '../../service/sources/source-records.ts'
 import { HttpError } from '../errors.ts'
-import { reading } from '../handlers.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { readHandler } from '../handlers.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './schemas.ts'
 
-const answers = { ...refusals, ...badRequest }
+const answers = { ...errorResponses, ...badRequest }
 const permission = 'administer-realm'
 const revision = z.coerce.number().int().min(1)
 
-/** The operations about the past under /regent/v1. */
+/** The operations on history and sources under /regent/v1. */
 export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
   {
     operationId: 'listRevisions',
@@ -23,10 +23,10 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     permission,
     query: z.object({
       before: revision.optional().describe('Only revisions before this one.'),
-      max: z.coerce.number().int().min(1).optional().describe('How many; 50 unless stated, and 1,000 at most.'),
+      max: z.coerce.number().int().min(1).optional().describe('The most revisions to return, up to 1,000; default 50.'),
     }),
     responses: { 200: { description: 'The revisions.', schema: historyAnswer }, ...answers },
-    handle: reading((context, { query }) =>
+    handle: readHandler((context, { query }) =>
       listHistory(context, { below: query.before as number | undefined, max: query.max as number | undefined }),
     ),
   },
@@ -37,12 +37,13 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Get the diff between two revisions of a realm, or a revision and the live state',
     permission,
     query: z.object({
-      from: revision.optional().describe('The revision to begin with; it must be stated.'),
-      to: revision.optional().describe('The revision to end with; what is live unless stated.'),
+      from: revision.optional().describe('First revision; required.'),
+      to: revision.optional().describe('Second revision; default: the live state.'),
     }),
-    responses: { 200: { description: 'What changes, object by object.', schema: diffAnswer }, ...answers },
-    handle: reading((context, { query }) => {
-      if (query.from === undefined) throw new HttpError(400, { errorMessage: 'from is missing: state a revision' })
+    responses: { 200: { description: 'The changes by object.', schema: diffAnswer }, ...answers },
+    handle: readHandler((context, { query }) => {
+      if (query.from === undefined)
+        throw new HttpError(400, { errorMessage: 'The parameter from is missing. Pass a revision.' })
       return diffRevisions(context, query.from as number, query.to as number | undefined)
     }),
   },
@@ -52,11 +53,18 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/rollback/{realm}',
     summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
     permission,
-    body: { schema: rollbackBody, description: 'where to go back to' },
-    responses: { 200: { description: 'What was done, or would be.', schema: realmOutcome }, ...answers },
+    body: { schema: rollbackBody, description: 'the revision' },
+    responses: { 200: { description: 'The outcome, or the plan.', schema: realmOutcome }, ...answers },
     handle: async (call) => {
       const { revision, tried } = call.body as z.output<typeof rollbackBody>
-      return { status: 200, body: await rollback(call.service, call.caller, { realm: param(call, 'realm'), revision, dryRun: tried }) }
+      return {
+        status: 200,
+        body: await rollback(call.service, call.caller, {
+          realm: getParameter(call, 'realm'),
+          revision,
+          dryRun: tried,
+        }),
+      }
     },
   },
   {
@@ -69,10 +77,10 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
       path: z
         .string()
         .optional()
-        .describe('What it is about, in the steps of a realm file: `displayName`, `clients/my-app/redirectUris`.'),
+        .describe('Object or field, as in a realm file: `displayName`, `clients/my-app/redirectUris`.'),
     }),
-    responses: { 200: { description: 'The object, and its fields.', schema: reasons }, ...answers },
-    handle: reading((context, { query }) => explainObject(context, String(query.path ?? ''))),
+    responses: { 200: { description: 'The object and its fields.', schema: reasons }, ...answers },
+    handle: readHandler((context, { query }) => explainObject(context, String(query.path ?? ''))),
   },
   {
     operationId: 'listSources',
@@ -80,7 +88,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/sources',
     summary: 'List the sources of the realms that the caller administers',
     permission: 'any',
-    responses: { 200: { description: 'Each source and realm.', schema: sourcesAnswer }, ...refusals },
+    responses: { 200: { description: 'The sources by realm.', schema: sourcesAnswer }, ...errorResponses },
     handle: async ({ service, caller }) => ({ status: 200, body: await listPermittedSources(service, caller) }),
   },
   {
@@ -90,8 +98,8 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Resume a source that a rollback of the realm suspended',
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
-    responses: { ...done, ...answers },
-    handle: (call) => onSource(call, resumeSourceInRealm),
+    responses: { ...noContentResponse, ...answers },
+    handle: (call) => changeSource(call, resumeSourceInRealm),
   },
   {
     operationId: 'forgetSource',
@@ -100,14 +108,17 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Release the objects that a source manages in a realm; they become unmanaged',
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
-    responses: { ...done, ...answers },
-    handle: (call) => onSource(call, forgetSourceInRealm),
+    responses: { ...noContentResponse, ...answers },
+    handle: (call) => changeSource(call, forgetSourceInRealm),
   },
 ])
 
-async function onSource(call: Parameters<Operation['handle']>[0], work: typeof resumeSourceInRealm): Promise<{ status: number }> {
+async function changeSource(
+  call: Parameters<Operation['handle']>[0],
+  work: typeof resumeSourceInRealm,
+): Promise<{ status: number }> {
   const { source } = call.query
-  if (!source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
-  await call.service.write(call.caller, param(call, 'realm'), (context) => work(context, String(source)))
+  if (!source) throw new HttpError(400, { errorMessage: 'The parameter source is missing. Pass its name.' })
+  await call.service.write(call.caller, getParameter(call, 'realm'), (context) => work(context, String(source)))
   return { status: 204 }
 }

@@ -6,12 +6,12 @@ import type { SerializedSource } from '../../reconcile/read/source-content.ts'
 import { deserializeSource } from '../../reconcile/read/source-text.ts'
 import { applySources, planSources } from '../../reconcile/run/run.ts'
 import { planAndSave } from '../../reconcile/run/saved-plans.ts'
-import { reading } from '../handlers.ts'
+import { readHandler } from '../handlers.ts'
 import type { Operation } from '../operation.ts'
-import { badRequest, refusals } from '../responses.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 import { drift, outcome, sourceBody } from './schemas.ts'
 
-const answers = { ...refusals, ...badRequest }
+const answers = { ...errorResponses, ...badRequest }
 
 /** The operations under /regent/v1. */
 export const regentOperations: readonly Operation[] = [
@@ -23,7 +23,7 @@ export const regentOperations: readonly Operation[] = [
     summary: 'Plan a source: get the changes that an apply would make',
     permission: 'administer-realm',
     query: z.object({
-      save: z.stringbool().optional().describe('The plan is saved, to be applied by its id.'),
+      save: z.stringbool().optional().describe('Saves the plan, to be applied by its id.'),
     }),
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
@@ -40,7 +40,7 @@ export const regentOperations: readonly Operation[] = [
     summary: 'Apply a source: each realm in one transaction',
     permission: 'administer-realm',
     body: sourceBody,
-    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
+    responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
       status: 200,
       body: await applySources(service, caller, [deserializeSource(body as SerializedSource)]),
@@ -54,7 +54,10 @@ export const regentOperations: readonly Operation[] = [
     summary: 'List drift: managed fields and objects that were changed, and by whom',
     permission: 'administer-realm',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
-    responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
+    responses: {
+      200: { description: 'Each field or object that differs.', schema: z.array(drift) },
+      ...errorResponses,
+    },
     handle: async ({ service, caller, query }) => ({
       status: 200,
       body: await listDrift(service, caller, query.realm as string | undefined),
@@ -68,14 +71,14 @@ export const regentOperations: readonly Operation[] = [
     summary: 'Export a realm as one document; secrets are masked by default',
     permission: 'administer-realm',
     query: z.object({
-      secrets: z.stringbool().optional().describe('Secrets in the clear.'),
-      ids: z.stringbool().optional().describe('With the ids of all objects.'),
-      full: z.stringbool().optional().describe('With everything that creation would give, too.'),
+      secrets: z.stringbool().optional().describe('Includes secrets in the clear.'),
+      ids: z.stringbool().optional().describe('Includes the ids of all objects.'),
+      full: z.stringbool().optional().describe('Includes values that equal the defaults.'),
     }),
     responses: {
       200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },
-      ...refusals,
+      ...errorResponses,
     },
-    handle: reading((context, call) => exportRealm(context, call.query)),
+    handle: readHandler((context, call) => exportRealm(context, call.query)),
   },
 ]

@@ -3,13 +3,13 @@ import * as z from 'zod'
 import { toAttribution } from '../../reconcile/model/attribution.ts'
 import { applySavedPlan, approveSavedPlan } from '../../reconcile/run/saved-plans.ts'
 import type { SavedPlan } from '../../service/context/store-types.ts'
-import { getSavedPlan, listSavedPlans, rejectSavedPlan, getPlanState } from '../../service/sources/saved-plans.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { badRequest, done, refusals } from '../responses.ts'
+import { getPlanState, getSavedPlan, listSavedPlans, rejectSavedPlan } from '../../service/sources/saved-plans.ts'
+import { getParameter, type Operation, tagged } from '../operation.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { applyBody, approvalAnswer, approvalBody, savedPlan, staleAnswer, wholePlan } from './plan-schemas.ts'
 import { outcome } from './schemas.ts'
 
-const answers = { ...refusals, ...badRequest }
+const answers = { ...errorResponses, ...badRequest }
 const permission = 'any'
 const stale = { 409: { description: 'It cannot be applied any more, or not yet.', schema: staleAnswer } }
 
@@ -21,10 +21,10 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/plans',
     summary: 'List the saved plans of the realms that the caller administers, newest first',
     permission,
-    responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...refusals },
+    responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...errorResponses },
     handle: async ({ service, caller }) => {
       const now = service.clock()
-      return { status: 200, body: (await listSavedPlans(service, caller)).map((plan) => shown(plan, now)) }
+      return { status: 200, body: (await listSavedPlans(service, caller)).map((plan) => toRepresentation(plan, now)) }
     },
   },
   {
@@ -33,10 +33,10 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/plans/{plan}',
     summary: 'Get a saved plan',
     permission,
-    responses: { 200: { description: 'The plan, with what it does.', schema: wholePlan }, ...refusals },
+    responses: { 200: { description: 'The plan and its changes.', schema: wholePlan }, ...errorResponses },
     handle: async (call) => {
-      const plan = await getSavedPlan(call.service, call.caller, param(call, 'plan'))
-      return { status: 200, body: { ...shown(plan, call.service.clock()), outcome: plan.outcome } }
+      const plan = await getSavedPlan(call.service, call.caller, getParameter(call, 'plan'))
+      return { status: 200, body: { ...toRepresentation(plan, call.service.clock()), outcome: plan.outcome } }
     },
   },
   {
@@ -46,10 +46,13 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Apply a saved plan exactly, or nothing if it is stale',
     permission,
     body: applyBody,
-    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers, ...stale },
+    responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers, ...stale },
     handle: async (call) => {
       const { digest } = (call.body ?? {}) as { digest?: string }
-      return { status: 200, body: await applySavedPlan(call.service, call.caller, { id: param(call, 'plan'), digest }) }
+      return {
+        status: 200,
+        body: await applySavedPlan(call.service, call.caller, { id: getParameter(call, 'plan'), digest }),
+      }
     },
   },
   {
@@ -60,15 +63,18 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     permission,
     body: approvalBody,
     responses: {
-      200: { description: 'The plan, and what was done.', schema: approvalAnswer },
+      200: { description: 'The plan and its outcome.', schema: approvalAnswer },
       ...answers,
-      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
+      409: { description: 'The plan is applied already, or has expired.', schema: staleAnswer },
     },
     handle: async (call) => {
       const { service, caller } = call
-      const approval = await approveSavedPlan(service, caller, { id: param(call, 'plan'), ...((call.body ?? {}) as object) })
+      const approval = await approveSavedPlan(service, caller, {
+        id: getParameter(call, 'plan'),
+        ...((call.body ?? {}) as object),
+      })
       const plan = await getSavedPlan(service, caller, approval.plan.id).catch(() => approval.plan)
-      return { status: 200, body: { plan: shown(plan, service.clock()), outcome: approval.outcome } }
+      return { status: 200, body: { plan: toRepresentation(plan, service.clock()), outcome: approval.outcome } }
     },
   },
   {
@@ -78,19 +84,31 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Reject (delete) a saved plan',
     permission,
     responses: {
-      ...done,
+      ...noContentResponse,
       ...answers,
-      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
+      409: { description: 'The plan is applied already, or has expired.', schema: staleAnswer },
     },
     handle: async (call) => {
-      await rejectSavedPlan(call.service, call.caller, param(call, 'plan'))
+      await rejectSavedPlan(call.service, call.caller, getParameter(call, 'plan'))
       return { status: 204 }
     },
   },
 ])
 
-function shown(plan: SavedPlan, now: Date): object {
-  const { id, digest, sources, realms, isFromRun, createdAt, createdBy, expires, approvedAt, approvedBy, withCredentials } = plan
+function toRepresentation(plan: SavedPlan, now: Date): object {
+  const {
+    id,
+    digest,
+    sources,
+    realms,
+    isFromRun,
+    createdAt,
+    createdBy,
+    expires,
+    approvedAt,
+    approvedBy,
+    withCredentials,
+  } = plan
   return {
     id,
     state: getPlanState(plan, now),

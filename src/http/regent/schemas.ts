@@ -1,4 +1,4 @@
-// What the operations of Regent's own API take and answer.
+// The schemas of Regent's own API.
 import * as z from 'zod'
 import { sourceSettings } from '../../kinds/source-settings.ts'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
@@ -7,21 +7,18 @@ import { components } from '../responses.ts'
 
 const source = z
   .strictObject({
-    name: z.string().min(1).describe('Name of the source: what was named when it was read.'),
-    revision: z.string().describe('Revision of what is stated: a git commit, or a digest of the files.'),
-    unknownFields: z
-      .enum(['error', 'warn'])
-      .optional()
-      .describe('What becomes of fields that Regent does not know: an error, or a note.'),
-    settings: sourceSettings.optional().describe('What the source settles about itself.'),
+    name: z.string().min(1).describe('Name of the source.'),
+    revision: z.string().describe('Revision of the documents: a git commit, or a digest of the files.'),
+    unknownFields: z.enum(['error', 'warn']).optional().describe('Whether unknown fields are an error or a warning.'),
+    settings: sourceSettings.optional().describe('Settings of the source.'),
     files: z
       .array(
         z.strictObject({
-          file: z.string().describe('Name of the file, as messages shall show it.'),
-          text: z.string().describe('Its text, as it stands: YAML or JSON. Variables in it are not looked up.'),
+          file: z.string().describe('Name of the file in messages.'),
+          text: z.string().describe('Content of the file, YAML or JSON. Variables in it are not resolved.'),
           values: z
             .array(z.record(z.string(), z.string()))
-            .describe('Of each document: texts that stand in the place of texts with variables, by JSON pointer.'),
+            .describe('For each document: the resolved texts of those with variables, by JSON pointer.'),
         }),
       )
       .describe('The files of the source, in order.'),
@@ -29,7 +26,7 @@ const source = z
   .register(components, { id: 'SourceRepresentation' })
 
 /** The body of a plan or an apply. */
-export const sourceBody: BodyForm = { schema: source, description: 'what a source states' }
+export const sourceBody: BodyForm = { schema: source, description: 'the source' }
 
 const position = z
   .object({
@@ -137,7 +134,7 @@ const approval = z
   })
   .describe('The approval with which the plan was applied.')
 
-/** What is done, or would be, in one realm. */
+/** The outcome of a plan or an apply in one realm. */
 export const realmOutcome = z.object({
   plan: z
     .object({
@@ -228,13 +225,13 @@ export const realmOutcome = z.object({
   approval: approval.optional(),
 })
 
-/** A source, and which state of it is meant. */
+/** A source at a revision. */
 export const sourceAtRevision = z.object({
   name: z.string().describe('Name of the source.'),
   revision: z.string().describe('Its revision.'),
 })
 
-/** What a plan or an apply answers. */
+/** The outcome of a plan or an apply. */
 export const outcome = z
   .object({
     formatVersion: z.literal(FORMAT_VERSION).describe('Version of this format.'),
@@ -252,27 +249,27 @@ export const outcome = z
   })
   .register(components, { id: 'OutcomeRepresentation' })
 
-/** A field or an object that is not as it was applied. */
+/** A drifted field or object. */
 export const drift = z
   .object({
     realm: z.string().describe('Name of the realm.'),
-    source: z.string().describe('Source that states it.'),
+    source: z.string().describe('Source that declares it.'),
     kind: z.string().describe('Kind of the object.'),
     key,
-    path: z.string().optional().describe('The field; absent when the object is gone.'),
+    path: z.string().optional().describe('The field; absent if the object was deleted.'),
     applied: z.json().optional().describe('The value that was applied; absent for secrets.'),
     live: z.json().optional().describe('The live value; absent for secrets.'),
     by: attribution.optional(),
     policy: z
       .enum(['correct', 'report', 'selfHeal'])
-      .describe('What becomes of it: the next apply puts it back, it stays and is shown, or it is put back at once.'),
-    file: z.string().describe('File that states it.'),
+      .describe('Whether the next apply corrects it, it is only reported, or it is corrected at once.'),
+    file: z.string().describe('File of the declaration.'),
     line: z.number().describe('Line in that file.'),
   })
   .register(components, { id: 'DriftRepresentation' })
 
-const revision = z.number().describe('Number of a revision: that of its last entry in the journal.')
-const at = z.iso.datetime().describe('When.')
+const revision = z.number().describe('Number of the revision: that of its last journal entry.')
+const at = z.iso.datetime().describe('Time.')
 
 /** The revisions of a realm. */
 export const historyAnswer = z.array(
@@ -280,27 +277,27 @@ export const historyAnswer = z.array(
     .object({
       number: revision,
       at,
-      actor: z.record(z.string(), z.json()).describe('Who did it: kind of actor, person, client, address, source.'),
-      created: z.number().describe('How many objects it made.'),
-      updated: z.number().describe('How many it changed.'),
-      deleted: z.number().describe('How many it deleted.'),
-      sources: z.array(sourceAtRevision).nullable().describe('The sources that were applied; null where none was.'),
+      actor: z.record(z.string(), z.json()).describe('Actor: its kind, user, client, address and source.'),
+      created: z.number().describe('Number of created objects.'),
+      updated: z.number().describe('Number of updated objects.'),
+      deleted: z.number().describe('Number of deleted objects.'),
+      sources: z.array(sourceAtRevision).nullable().describe('The applied sources; null if none was.'),
     })
     .register(components, { id: 'RevisionRepresentation' }),
 )
 
-/** What leads from one revision to another. */
+/** The changes from one revision to another. */
 export const diffAnswer = z.array(action)
 
-/** Where to go back to. */
+/** The body of a rollback. */
 export const rollbackBody = z
   .strictObject({
-    revision: z.number().int().min(1).describe('The revision to go back to.'),
+    revision: z.number().int().min(1).describe('Revision to roll back to.'),
     tried: z.boolean().optional().describe('Only shows what would be done, and keeps nothing.'),
   })
   .register(components, { id: 'RollbackRepresentation' })
 
-/** Why something is as it is. */
+/** The provenance of an object and its fields. */
 export const reasons = z
   .object({
     kind: z.string().describe('Kind of the object.'),
@@ -316,7 +313,7 @@ export const reasons = z
             .array(
               z.object({
                 source: z.string().describe('Name of the source.'),
-                revision: z.string().describe('The revision that it applied last.'),
+                revision: z.string().describe('Last applied revision.'),
                 file: z.string().describe('Name of the file.'),
                 line: z.number().describe('Line, from 1.'),
               }),
@@ -325,23 +322,23 @@ export const reasons = z
           by: attribution.optional(),
         }),
       )
-      .describe('The fields that are stated or were changed.'),
+      .describe('Declared and changed fields.'),
   })
   .register(components, { id: 'ReasonsRepresentation' })
 
-/** Sources, realm by realm. */
+/** The sources of realms. */
 export const sourcesAnswer = z.array(
   z
     .object({
       realm: z.string().describe('Name of the realm.'),
       source: z.string().describe('Name of the source.'),
-      revision: z.string().describe('The revision that it applied last.'),
+      revision: z.string().describe('Last applied revision.'),
       appliedAt: at,
       suspended: suspension
         .nullable()
-        .describe('The rollback that suspends the source in this realm; null where none does.'),
-      objects: z.number().describe('How many objects it owns.'),
-      changed: z.number().describe('How many of them somebody changed since.'),
+        .describe('The rollback that suspends the source in this realm; null if none does.'),
+      objects: z.number().describe('Number of managed objects.'),
+      changed: z.number().describe('Number of these that were changed since the last apply.'),
     })
     .register(components, { id: 'SourceOfRealmRepresentation' }),
 )

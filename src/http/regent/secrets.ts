@@ -1,18 +1,22 @@
-// Secrets that Regent made for sources: which there are, what each says, another one in its place.
+// Regent's own API: generated secrets.
 import * as z from 'zod'
-import { getGeneratedSecret, listGeneratedSecrets, rotateGeneratedSecret } from '../../service/sources/generated-secrets.ts'
+import {
+  getGeneratedSecret,
+  listGeneratedSecrets,
+  rotateGeneratedSecret,
+} from '../../service/sources/generated-secrets.ts'
 import { HttpError } from '../errors.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Call, type Operation, param, tagged } from '../operation.ts'
-import { done, refusals } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
+import { errorResponses, noContentResponse } from '../responses.ts'
 
 const secret = z
   .object({
-    source: z.string().describe('The source whose documents name it.'),
-    name: z.string().describe('What documents call it, as `$(generated:NAME)`.'),
+    source: z.string().describe('Source whose documents declare the secret.'),
+    name: z.string().describe('Name in `$(generated:NAME)`.'),
     createdAt: z.string().describe('When it was created, as an ISO 8601 date and time.'),
   })
-  .describe('A secret that Regent made.')
+  .describe('A generated secret.')
 
 const permission = 'administer-realm'
 const query = z.object({ source: z.string().optional().describe('Name of the source.') })
@@ -25,8 +29,11 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/secrets/{realm}',
     summary: 'List the generated secrets of a realm',
     permission,
-    responses: { 200: { description: 'Each secret, without what it says.', schema: z.array(secret) }, ...refusals },
-    handle: reading(listGeneratedSecrets),
+    responses: {
+      200: { description: 'The secrets, without their values.', schema: z.array(secret) },
+      ...errorResponses,
+    },
+    handle: readHandler(listGeneratedSecrets),
   },
   {
     operationId: 'getSecret',
@@ -40,10 +47,10 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
         description: 'The secret.',
         schema: z.object({ value: z.string().describe('The secret in the clear.') }),
       },
-      ...refusals,
+      ...errorResponses,
     },
-    handle: reading(async (context, call) => ({
-      value: await getGeneratedSecret(context, sourceOf(call), param(call, 'name')),
+    handle: readHandler(async (context, call) => ({
+      value: await getGeneratedSecret(context, sourceOf(call), getParameter(call, 'name')),
     })),
   },
   {
@@ -53,8 +60,8 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     summary: 'Rotate a generated secret; effective with the next apply',
     permission,
     query,
-    responses: { ...done, ...refusals },
-    handle: writing((context, call) => rotateGeneratedSecret(context, sourceOf(call), param(call, 'name'))),
+    responses: { ...noContentResponse, ...errorResponses },
+    handle: writeHandler((context, call) => rotateGeneratedSecret(context, sourceOf(call), getParameter(call, 'name'))),
   },
 ])
 

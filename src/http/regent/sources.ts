@@ -1,94 +1,101 @@
-// Regent's own API: how sources are doing, and what is wanted of them.
+// Regent's own API: the status of sources, and operations on them.
 import * as z from 'zod'
-import { requestReconciliation, listSourceStates, renameSourceTo, resumeSourceEverywhere, suspendSourceFor } from '../../service/sources/source-status.ts'
+import {
+  listSourceStates,
+  renameSource,
+  requestReconciliation,
+  resumeSource,
+  suspendSource,
+} from '../../service/sources/source-status.ts'
 import { HttpError } from '../errors.ts'
-import { type Operation, tagged, type Untagged } from '../operation.ts'
-import { badRequest, components, done, refusals } from '../responses.ts'
+import { type Operation, tagged, type UntaggedOperation } from '../operation.ts'
+import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
 
-const at = z.iso.datetime().describe('When.')
+const at = z.iso.datetime().describe('Time.')
 
 const attempt = z
   .object({
-    revision: z.string().optional().describe('The revision; absent when it could not be read.'),
+    revision: z.string().optional().describe('The revision; absent if it could not be read.'),
     at,
-    message: z.string().optional().describe('What was wrong; absent: it was applied.'),
+    message: z.string().optional().describe('Error message; absent if it was applied.'),
   })
   .describe('One attempt to apply the source.')
 
-const condition = (what: string) =>
+const condition = (description: string) =>
   z
     .object({
-      status: z.enum(['True', 'False']).describe('Whether it is so.'),
-      reason: z.string().describe('Why, in one word.'),
-      message: z.string().describe('Why, for people.'),
+      status: z.enum(['True', 'False']).describe('Status of the condition.'),
+      reason: z.string().describe('Reason, in one word.'),
+      message: z.string().describe('Message.'),
       since: at,
     })
     .optional()
-    .describe(what)
+    .describe(description)
 
 const state = z
   .object({
     name: z.string().describe('Name of the source.'),
-    realms: z.array(z.string()).describe('The realms that it has applied to.'),
+    realms: z.array(z.string()).describe('Realms of the source.'),
     suspended: z
       .object({
-        by: z.string().describe('Who wanted it.'),
+        by: z.string().describe('User who suspended it.'),
         at,
-        renamedTo: z.string().optional().describe('It is called so now, and is not read by its former name.'),
+        renamedTo: z.string().optional().describe('New name of a renamed source.'),
       })
       .nullable()
-      .describe('Since when it is not read; null: it is.'),
+      .describe('Suspension of the source; null if it is not suspended.'),
     status: z
       .object({
         attempted: attempt.optional(),
         applied: attempt.optional(),
-        ready: condition('What it states now is live.'),
-        reconciling: condition('It will be tried again by itself.'),
-        stalled: condition('Nothing but another statement, or a person, helps.'),
+        ready: condition('The last revision is applied.'),
+        reconciling: condition('Another attempt is scheduled.'),
+        stalled: condition('No attempt is scheduled: it needs a new revision or an administrator.'),
         problems: z
           .array(
             z.object({
-              file: z.string().describe('The file.'),
-              line: z.int().describe('The line, from 1.'),
-              column: z.int().describe('The column, from 1.'),
-              message: z.string().describe('What is wrong there.'),
+              file: z.string().describe('File.'),
+              line: z.int().describe('Line, from 1.'),
+              column: z.int().describe('Column, from 1.'),
+              message: z.string().describe('Error message.'),
             }),
           )
           .optional()
-          .describe('What is wrong in its documents, at the revision that was attempted: the first 20.'),
-        nextTryAt: at.optional().describe('When it is tried again by itself.'),
+          .describe('The first 20 problems in the documents of the attempted revision.'),
+        nextTryAt: at.optional().describe('Time of the next attempt.'),
         attempts: z.array(attempt).optional().describe('The last attempts, newest first.'),
       })
-      .describe('How it is doing; empty where no server has followed it.'),
+      .describe('Status of the source; empty if no server has reconciled it.'),
   })
   .register(components, { id: 'SourceStateRepresentation' })
 
 const source = z.string().min(1).describe('Name of the source.')
-const answers = { ...refusals, ...badRequest }
+const answers = { ...errorResponses, ...badRequest }
 
 type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<void>
 
-/** An operation on one source, which its query names. */
+/** Returns an operation on the source that its query names. */
 function onSource(
   described: Pick<Operation, 'operationId' | 'path' | 'summary'>,
   work: Work,
   more: z.ZodRawShape = {},
-): Untagged {
+): UntaggedOperation {
   return {
     ...described,
     method: 'POST',
     permission: 'administer-realm',
     query: z.object({ source: source.optional(), ...more }),
-    responses: { ...done, ...answers },
+    responses: { ...noContentResponse, ...answers },
     async handle(call) {
-      if (!call.query.source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
+      if (!call.query.source)
+        throw new HttpError(400, { errorMessage: 'The parameter source is missing. Pass its name.' })
       await work(call, String(call.query.source))
       return { status: 204 }
     },
   }
 }
 
-/** The operations about sources under /regent/v1, whoever follows them. */
+/** The operations on the status of sources under /regent/v1. */
 export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
   {
     operationId: 'listSourceStates',
@@ -96,7 +103,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/source-states',
     summary: 'List the status of sources',
     permission: 'any',
-    responses: { 200: { description: 'Each source.', schema: z.array(state) }, ...refusals },
+    responses: { 200: { description: 'The sources.', schema: z.array(state) }, ...errorResponses },
     handle: async ({ service, caller }) => ({ status: 200, body: await listSourceStates(service, caller) }),
   },
   onSource(
@@ -105,15 +112,15 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       path: '/regent/v1/source-states/suspend',
       summary: 'Suspend a source until it is resumed',
     },
-    ({ service, caller }, name) => suspendSourceFor(service, caller, name),
+    ({ service, caller }, name) => suspendSource(service, caller, name),
   ),
   onSource(
     {
-      operationId: 'resumeSourceEverywhere',
+      operationId: 'resumeSource',
       path: '/regent/v1/source-states/resume',
       summary: 'Resume a source in all realms, also one that a rollback suspended',
     },
-    ({ service, caller }, name) => resumeSourceEverywhere(service, caller, name),
+    ({ service, caller }, name) => resumeSource(service, caller, name),
   ),
   onSource(
     {
@@ -130,8 +137,8 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       summary: 'Rename a source',
     },
     async ({ service, caller, query }, name) => {
-      if (!query.to) throw new HttpError(400, { errorMessage: 'to is missing: state the new name' })
-      await renameSourceTo(service, caller, name, String(query.to))
+      if (!query.to) throw new HttpError(400, { errorMessage: 'The parameter to is missing. Pass the new name.' })
+      await renameSource(service, caller, { source: name, newName: String(query.to) })
     },
     { to: z.string().min(1).optional().describe('The new name.') },
   ),

@@ -1,11 +1,11 @@
-// Regent's own API: what nobody states, and what to commit so that it is stated.
+// Regent's own API: unmanaged objects, and the declarations that accept drift.
 import * as z from 'zod'
 import { findAcceptedDrift } from '../../reconcile/accept/accept.ts'
 import { listUnmanaged } from '../../reconcile/accept/unmanaged.ts'
-import { reading } from '../handlers.ts'
+import { readHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryTexts } from '../query.ts'
-import { badRequest, refusals } from '../responses.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 import { attribution, key } from './schemas.ts'
 
 const permission = 'administer-realm'
@@ -29,7 +29,10 @@ const edit = z
     line: z.number().describe('The line that states it, from 1.'),
     kind,
     key,
-    path: z.string().optional().describe('The field; absent: the object is gone, and is to be stated no more.'),
+    path: z
+      .string()
+      .optional()
+      .describe('The field; absent if the object was deleted and its declaration must be removed.'),
     declared: z.json().optional().describe('The declared value; absent for secrets.'),
     live: z.json().optional().describe('What to state instead; absent for secrets.'),
     by: attribution.optional(),
@@ -54,8 +57,8 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
     permission,
     query: z.object({ realm: z.string().optional().describe('Only this realm.'), users }),
     responses: {
-      200: { description: 'Each realm that has such objects.', schema: z.array(unmanaged) },
-      ...refusals,
+      200: { description: 'The unmanaged objects by realm.', schema: z.array(unmanaged) },
+      ...errorResponses,
       ...badRequest,
     },
     handle: async ({ service, caller, query }) => ({
@@ -77,10 +80,10 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
     }),
     responses: {
       200: { description: 'The declarations to commit.', schema: acceptedDrift },
-      ...refusals,
+      ...errorResponses,
       ...badRequest,
     },
-    handle: reading((context, { query }) =>
+    handle: readHandler((context, { query }) =>
       findAcceptedDrift(context, { paths: (query.path as string[] | undefined) ?? [], users: query.users === true }),
     ),
   },

@@ -1,20 +1,20 @@
-// Bodies cost what is read of them: nothing of a long one until somebody wants it, and nothing once the request was answered.
+// Bounds the work of unauthenticated requests: a long body is read only on demand, and never after the response.
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { expireAfter } from '../../lib/timing/deadline.ts'
 import { HEAD_LIMIT, HEAD_TIME, REQUEST_TIME, UNAUTHENTICATED_LIMIT, UNAUTHENTICATED_TIME } from './limits.ts'
 
-/** Milliseconds for which a connection stays open after an answer to a body that was not read, so that the answer arrives. */
-const LINGER = 1000
+/** Milliseconds for which a connection stays open after a response to an unread body, so that the response arrives. */
+const LINGER_TIME = 1000
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[]
 
-/** How to cancel the deadline of a request's body. */
-const patience = new WeakMap<IncomingMessage, () => void>()
+/** Functions that cancel the deadline of a request's body. */
+const bodyDeadlines = new WeakMap<IncomingMessage, () => void>()
 
 /**
- * Answers a request without reading its body to the end: Node would, to keep the connection. A long body is not read before its
- * handler does, and the connection closes where it was answered unread; a small one must arrive soon.
+ * A response that does not read the rest of the request's body, as Node does to keep the connection. A long body waits for
+ * its handler, and the connection closes if it stays unread. A short one must arrive within a deadline.
  */
 export class BoundedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   constructor(...[request, ...rest]: ConstructorParameters<typeof ServerResponse<Request>>) {
@@ -22,7 +22,7 @@ export class BoundedResponse<Request extends IncomingMessage = IncomingMessage> 
     if (!hasBody(request)) return
     if (hasLongBody(request)) request.socket.pause()
     const cancel = expireAfter(UNAUTHENTICATED_TIME, () => request.complete || request.socket.destroy())
-    patience.set(request, cancel)
+    bodyDeadlines.set(request, cancel)
     request.once('close', cancel)
   }
 
@@ -30,12 +30,12 @@ export class BoundedResponse<Request extends IncomingMessage = IncomingMessage> 
     if (hasLongBody(this.req) && !this.req.complete) {
       this.shouldKeepAlive = false
       const { socket } = this.req
-      socket.destroySoon = () => leave(socket)
+      socket.destroySoon = () => closeGracefully(socket)
     }
     return super.writeHead(status, reason as string, headers)
   }
 
-  /** Whoever asks before sending is told to go on when the body is wanted. */
+  /** Sends 100 Continue when the handler starts reading the body. */
   override writeContinue(callback?: () => void): void {
     this.req.once('resume', () => {
       if (!this.headersSent) super.writeContinue(callback)
@@ -43,7 +43,7 @@ export class BoundedResponse<Request extends IncomingMessage = IncomingMessage> 
   }
 }
 
-/** What every server here is created with. */
+/** The options of every HTTP server of Regent. */
 export const SERVER_OPTIONS = {
   ServerResponse: BoundedResponse,
   maxHeaderSize: HEAD_LIMIT,
@@ -51,12 +51,12 @@ export const SERVER_OPTIONS = {
   requestTimeout: REQUEST_TIME,
 }
 
-/** Gives a body the time of a whole request: its sender is known. */
+/** Cancels the deadline of a body, whose sender is authenticated. */
 export function allowSlowBody(request: IncomingMessage): void {
-  patience.get(request)?.()
+  bodyDeadlines.get(request)?.()
 }
 
-/** Whether the request has a body that is longer than what anybody may send, or that does not say how long it is. */
+/** Whether the request has a body above the limit for unauthenticated requests, or of unknown length. */
 export function hasLongBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > UNAUTHENTICATED_LIMIT
 }
@@ -65,11 +65,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Ends a connection of which not everything was read. Closed at once, it would be reset, and the answer with it. */
-function leave(socket: Socket): void {
+/** Closes a connection with unread data. Closed at once it would be reset, and the response lost. */
+function closeGracefully(socket: Socket): void {
   const stay = () => socket.pause()
   socket.on('resume', stay)
   stay()
   socket.end()
-  expireAfter(LINGER, () => socket.destroy())
+  expireAfter(LINGER_TIME, () => socket.destroy())
 }

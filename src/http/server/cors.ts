@@ -1,25 +1,25 @@
-// What scripts of other origins may read. Which origins a client has, oidc/ knows; here are the headers.
+// CORS headers. The origins of clients are checked in oidc/.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Scripts of other origins may read the answers: of any origin, but for those that are refused. Further headers that they may read. */
+    /** Scripts of other origins may read the responses and these headers, unless their origin is refused. */
     readable?: { readonly headers?: string }
   }
 }
 
-/** Keycloak: what a script may send; and conditions. */
-const SENT =
+/** Keycloak: the headers that a script may send; and those of conditional requests. */
+const ALLOWED_HEADERS =
   'Origin, Accept, X-Requested-With, Access-Control-Request-Method, Access-Control-Request-Headers, DPoP, Content-Type, Authorization, If-Match, If-None-Match'
 
-/** Lets scripts read the answers of routes that say so in their `config`. */
-export async function showReadable(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** A hook that permits scripts to read responses of routes with `readable` in their `config`. */
+export async function addCorsHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { readable } = request.routeOptions.config
-  if (readable) showTo(reply, request.headers.origin, readable.headers)
+  if (readable) allowOrigin(reply, request.headers.origin, readable.headers)
 }
 
-/** Lets scripts of that origin read the answer, and those of its headers. */
-export function showTo(reply: FastifyReply, origin: string | undefined, headers?: string): void {
+/** Permits scripts of an origin to read the response and some of its headers. */
+export function allowOrigin(reply: FastifyReply, origin: string | undefined, headers?: string): void {
   if (origin === undefined) return
   reply
     .header('vary', 'origin')
@@ -28,20 +28,20 @@ export function showTo(reply: FastifyReply, origin: string | undefined, headers?
   if (headers) reply.header('access-control-expose-headers', headers)
 }
 
-/** Takes back that scripts may read the answer. */
-export function showToNobody(reply: FastifyReply): void {
+/** Removes the permission for scripts. */
+export function disallowOrigins(reply: FastifyReply): void {
   for (const name of ['origin', 'credentials'] as const) reply.removeHeader(`access-control-allow-${name}`)
   reply.removeHeader('access-control-expose-headers')
 }
 
-/** Answers what browsers ask before a script calls: which methods there are. Who may call is told by the answer to the call. */
-export function preflight(app: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+/** Serves CORS preflight requests for a path. The origin is checked by the request itself. */
+export function servePreflight(app: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
   app.options(url, async ({ headers: { origin } }, reply) => {
-    showTo(reply, origin)
+    allowOrigin(reply, origin)
     if (origin !== undefined)
       reply.headers({
         'access-control-allow-methods': methods.join(', '),
-        'access-control-allow-headers': SENT,
+        'access-control-allow-headers': ALLOWED_HEADERS,
         'access-control-max-age': 3600,
       })
     return reply.send()

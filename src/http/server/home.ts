@@ -1,8 +1,8 @@
-// The page at the server's own address, for whoever looks there with a browser.
+// The home page of the server.
 import { escapeHtml } from '../../lib/html.ts'
 
-/** The page: what this is, realms (those that may be shown), and where to go on. */
-export function homePage(base: string, realms: readonly string[]): string {
+/** Renders the home page with links to the given realms and the API reference. */
+export function renderHomePage(base: string, realms: readonly string[]): string {
   const items = realms.map((name) => {
     const path = `/realms/${encodeURIComponent(name)}`
     return `<li>${escapeHtml(name)}: <a href="${path}">public information</a>,

@@ -1,36 +1,36 @@
-// Where the server listens: for everybody over plain HTTP or, with a certificate, over HTTPS.
+// Starts listening: over HTTP or, with a certificate, over HTTPS.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type CertificateFiles, createSecureServer } from './secure-server.ts'
 
-/** Where to listen, and with which certificate. */
-export interface Listening {
+/** The address to listen on, and the certificate for HTTPS. */
+export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly https?: (CertificateFiles & { readonly port: number }) | undefined
 }
 
-/** Where the server answers: to everybody, and to commands on this machine. */
-export interface Addresses {
+/** The URLs of the server: for clients, and for commands on this machine. */
+export interface ServerAddresses {
   readonly public: string
-  readonly own: string
+  readonly local: string
 }
 
-/** Listens until the server is closed. With a certificate, plain HTTP is for this machine only. */
-export async function listen(app: FastifyInstance, { host, port, https }: Listening): Promise<Addresses> {
+/** Listens until the server is closed. With a certificate, HTTP is served to this machine only. */
+export async function listen(app: FastifyInstance, { host, port, https }: ListenOptions): Promise<ServerAddresses> {
   if (!https) {
     const address = await app.listen({ host, port })
-    return { public: address, own: address }
+    return { public: address, local: address }
   }
   const server = await createSecureServer(https, app.routing, (error) => app.log.error(error))
   app.addHook('onClose', async () => {
     server.close()
     server.closeIdleConnections()
   })
-  const own = await app.listen({ host: '127.0.0.1', port })
+  const local = await app.listen({ host: '127.0.0.1', port })
   server.listen(https.port, host)
   await once(server, 'listening')
-  const { port: taken } = server.address() as AddressInfo
-  return { public: `https://${host.includes(':') ? `[${host}]` : host}:${taken}`, own }
+  const { port: httpsPort } = server.address() as AddressInfo
+  return { public: `https://${host.includes(':') ? `[${host}]` : host}:${httpsPort}`, local: local }
 }

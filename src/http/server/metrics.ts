@@ -1,13 +1,13 @@
-// What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
+// Metrics for Prometheus. They are public, so they name neither realms nor users nor sources.
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
 import type { Service } from '../../service/context/service.ts'
 import { countOutboxMessages } from '../../service/messages/outbox.ts'
-import { countSourcesNotReady } from '../../service/sources/source-status.ts'
 import { countMarkedObjects } from '../../service/sources/source-records.ts'
+import { countSourcesNotReady } from '../../service/sources/source-status.ts'
 
-/** Measures every request from now on, and serves what was measured at /metrics. */
+/** Measures requests and serves /metrics. */
 export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
   const registry = new Registry()
   const registers = [registry]
@@ -22,7 +22,7 @@ export async function serveMetrics(app: FastifyInstance, service: Service): Prom
 function measureRequests(app: FastifyInstance, registers: Registry[]): void {
   const requests = new Histogram({
     name: 'regent_http_request_duration_seconds',
-    help: 'Requests by operation (elsewhere by route), method and status, and how long they took.',
+    help: 'Duration of requests by operation or route, method and status.',
     labelNames: ['operation', 'method', 'status'],
     registers,
   })
@@ -32,11 +32,11 @@ function measureRequests(app: FastifyInstance, registers: Registry[]): void {
   })
 }
 
-/** Measures what the service counts by outcome. */
+/** Exports the counters of the service by outcome. */
 function measureAttempts(service: Service, registers: Registry[]): void {
   new Counter({
     name: 'regent_applies_total',
-    help: 'Applies of a source by how they ended: changed, unchanged or failed.',
+    help: 'Applies of sources by outcome: changed, unchanged or failed.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -46,7 +46,7 @@ function measureAttempts(service: Service, registers: Registry[]): void {
   })
   new Counter({
     name: 'regent_messages_total',
-    help: 'Attempts to deliver a mail or a notice by how they ended: delivered, postponed or dropped.',
+    help: 'Attempts to deliver emails and notifications by outcome: delivered, postponed or dropped.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -56,7 +56,7 @@ function measureAttempts(service: Service, registers: Registry[]): void {
   })
 }
 
-/** Measures what the store holds whenever somebody reads the metrics. */
+/** Exports figures that are read from the store on each scrape. */
 function measureStore(service: Service, registers: Registry[]): void {
   const measure = (name: string, help: string, count: (service: Service) => Promise<number>) =>
     new Gauge({
@@ -67,15 +67,15 @@ function measureStore(service: Service, registers: Registry[]): void {
         this.set(await count(service))
       },
     })
-  measure('regent_outbox_messages', 'Mails and notices that wait to be delivered.', countOutboxMessages)
+  measure('regent_outbox_messages', 'Emails and notifications waiting for delivery.', countOutboxMessages)
   measure(
     'regent_changed_objects',
-    'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
+    'Managed objects changed since they were applied. "regent drift" lists them.',
     countMarkedObjects,
   )
   measure(
     'regent_sources_not_ready',
-    'Sources whose last statement is not live; regent source list names them.',
+    'Sources whose last revision is not applied. "regent source list" lists them.',
     countSourcesNotReady,
   )
 }
@@ -83,7 +83,7 @@ function measureStore(service: Service, registers: Registry[]): void {
 async function measureDrift(app: FastifyInstance, service: Service, registers: Registry[]): Promise<void> {
   const events = new Counter({
     name: 'regent_drift_events_total',
-    help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and resolved.',
+    help: 'Drift events since the server started: drift and resolved.',
     labelNames: ['event'],
     registers,
   })
@@ -94,7 +94,7 @@ async function measureDrift(app: FastifyInstance, service: Service, registers: R
   app.addHook('onClose', async () => watching.unsubscribe())
   new Gauge({
     name: 'regent_drift',
-    help: 'Fields and objects that are not as a source last applied them, in all realms; regent drift names them.',
+    help: 'Drifted fields and objects in all realms. "regent drift" lists them.',
     registers,
     collect() {
       this.set(watch.countDrift())

@@ -1,4 +1,4 @@
-// HTTPS by a certificate in files, which whoever renews it replaces.
+// An HTTPS server that reloads its certificate files.
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -9,20 +9,21 @@ import { SERVER_OPTIONS } from './bounded-response.ts'
 export interface CertificateFiles {
   readonly certificateFile: string
   readonly keyFile: string
-  /** Whose certificates callers must show; absent: none. */
+  /** The CA certificates for client certificates. Absent: none are required. */
   readonly clientCaFile?: string | undefined
 }
 
-/** How often the files are read anew. */
-const REREAD_EVERY = 60 * 1000
+/** Milliseconds between reloads of the files. */
+const RELOAD_INTERVAL = 60 * 1000
 
 /**
- * A server that answers over HTTPS. `failed`: the files cannot be used as they are now, so what was read before stays. Throws where
- * they cannot be read at first.
+ * Creates an HTTPS server. If a reload fails, `failed` is called and the loaded certificate stays.
+ *
+ * @throws Error if the files cannot be read at first
  */
 export async function createSecureServer(
   { certificateFile, keyFile, clientCaFile }: CertificateFiles,
-  answer: RequestListener,
+  listener: RequestListener,
   failed: (error: unknown) => void,
 ): Promise<Server> {
   const read = async () => ({
@@ -30,7 +31,10 @@ export async function createSecureServer(
     key: await readFile(keyFile),
     ...(clientCaFile !== undefined && { ca: await readFile(clientCaFile) }),
   })
-  const server = createServer({ ...(await read()), requestCert: clientCaFile !== undefined, ...SERVER_OPTIONS }, answer)
-  const rereading = runEvery(REREAD_EVERY, async () => server.setSecureContext(await read()), failed)
+  const server = createServer(
+    { ...(await read()), requestCert: clientCaFile !== undefined, ...SERVER_OPTIONS },
+    listener,
+  )
+  const rereading = runEvery(RELOAD_INTERVAL, async () => server.setSecureContext(await read()), failed)
   return server.on('close', () => void rereading.close())
 }

@@ -1,14 +1,14 @@
-// Client scopes that are assigned to something: list them, add one, take one away.
+// The operations on assigned client scopes: list, add and remove.
 import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
-import { reading, writing } from '../handlers.ts'
-import { type Call, operationId, param, type Untagged } from '../operation.ts'
-import { done, refusals, taken } from '../responses.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import { type Call, getParameter, operationId, type UntaggedOperation } from '../operation.ts'
+import { alreadySoResponse, errorResponses, noContentResponse } from '../responses.ts'
 import { subjectOf, withArticle } from './subject.ts'
 
-/** What can be done with the client scopes that are assigned to something. */
+/** The service functions for assigned client scopes. */
 export interface AssignedScopes {
   list(context: Context, call: Call): Promise<Representation[]>
   assign(context: WriteContext, call: Call, scope: string): Promise<void>
@@ -23,12 +23,12 @@ const assigned = z.array(
   }),
 )
 
-/** The operations on assigned client scopes under the path. `event`: what admin events say that they are about. */
+/** Returns the operations on assigned client scopes under a path. `event` is the resource type of their admin events. */
 export function assignedScopes(scopes: AssignedScopes, path: string, event: EventType) {
   const item = `${path}/{clientScopeId}`
   const type = path.endsWith('optional-client-scopes') ? 'optional' : 'default'
   const subject = subjectOf(path)
-  const scopeOf = (call: Call) => param(call, 'clientScopeId')
+  const scopeOf = (call: Call) => getParameter(call, 'clientScopeId')
   return {
     list: {
       operationId: operationId('list', path),
@@ -36,8 +36,8 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       path,
       summary: `List the ${type} client scopes of ${subject}`,
       permission: 'view-clients',
-      responses: { 200: { description: 'The client scopes.', schema: assigned }, ...refusals },
-      handle: reading((context, call) => scopes.list(context, call)),
+      responses: { 200: { description: 'The client scopes.', schema: assigned }, ...errorResponses },
+      handle: readHandler((context, call) => scopes.list(context, call)),
     },
     add: {
       operationId: operationId('add', item),
@@ -46,8 +46,8 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       summary: `Add ${withArticle(type)} client scope to ${subject}`,
       permission: 'manage-clients',
       event: { type: event, operation: 'CREATE' },
-      responses: { ...done, ...refusals, ...taken },
-      handle: writing((context, call) => scopes.assign(context, call, scopeOf(call))),
+      responses: { ...noContentResponse, ...errorResponses, ...alreadySoResponse },
+      handle: writeHandler((context, call) => scopes.assign(context, call, scopeOf(call))),
     },
     remove: {
       operationId: operationId('remove', item),
@@ -56,8 +56,8 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       summary: `Remove ${withArticle(type)} client scope from ${subject}`,
       permission: 'manage-clients',
       event,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => scopes.remove(context, call, scopeOf(call))),
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => scopes.remove(context, call, scopeOf(call))),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }

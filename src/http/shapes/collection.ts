@@ -1,43 +1,58 @@
-// List, make, read, replace and delete: the operations of a resource under one path.
+// The operations of a resource under one path: list, create, get, replace and remove.
 import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { AdminResource } from '../../service/admin-api/common/resource.ts'
 import type { Context } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
-import { creating, reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, type Operation, operationId, param, paramsOf, type Untagged } from '../operation.ts'
-import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import {
+  type Call,
+  getParameter,
+  listParameters,
+  type Operation,
+  operationId,
+  readBodyAfter,
+  type UntaggedOperation,
+} from '../operation.ts'
+import {
+  badRequest,
+  createdResponse,
+  errorResponses,
+  listResponse,
+  noContentResponse,
+  objectResponse,
+} from '../responses.ts'
 import { withArticle } from './subject.ts'
 
 /** The operations of a resource. */
 export interface Collection {
-  readonly list: Untagged
-  readonly create: Untagged
-  readonly get: Untagged
-  readonly replace: Untagged
-  readonly remove: Untagged
+  readonly list: UntaggedOperation
+  readonly create: UntaggedOperation
+  readonly get: UntaggedOperation
+  readonly replace: UntaggedOperation
+  readonly remove: UntaggedOperation
 }
 
-/** The addresses of a collection, and facts of its operations that do not follow from its resource. */
-export interface CollectionFacts {
+/** The paths of a collection, and properties of its operations that its resource does not imply. */
+export interface CollectionOptions {
   readonly path: string
-  /** The parameter that names one object, as `{id}`. */
+  /** The path parameter of one object, such as `{id}`. */
   readonly item: string
-  /** What the list can be narrowed by. */
+  /** Query parameters of the list. */
   readonly query?: z.ZodObject
-  /** Absent: the type of event of the kind. */
+  /** The admin event. Absent: that of the kind. */
   readonly event?: NonNullable<Operation['event']>
   readonly yaml?: true
-  /** Responses of all operations, in the place of the usual ones. */
+  /** Additional responses of all operations, which override the default ones. */
   readonly responses?: Operation['responses']
 }
 
 /** Returns the operations of a resource under a path. */
-export function collection(resource: AdminResource, facts: CollectionFacts): Collection {
+export function collection(resource: AdminResource, facts: CollectionOptions): Collection {
   const kind = kinds[resource.kind]
   const { path, item, query, event = kind.events.type, yaml, responses } = facts
-  const { list, one: each, bodyOf } = callsOf(resource, facts)
+  const { list, item: toItem, bodyOf } = createCallReaders(resource, facts)
   const shared = { ...(yaml && { yaml }) }
   const ofList = { ...shared, path }
   const ofOne = { ...shared, path: `${path}/${item}` }
@@ -51,8 +66,8 @@ export function collection(resource: AdminResource, facts: CollectionFacts): Col
       summary: `List ${kind.title}s`,
       permission: resource.search ?? resource.view,
       ...(query && { query }),
-      responses: { ...many(kind), ...refusals, ...responses },
-      handle: reading((context, call) => resource.list(context, list(call), call.query)),
+      responses: { ...listResponse(kind), ...errorResponses, ...responses },
+      handle: readHandler((context, call) => resource.list(context, list(call), call.query)),
     },
     create: {
       ...ofList,
@@ -61,8 +76,8 @@ export function collection(resource: AdminResource, facts: CollectionFacts): Col
       method: 'POST',
       summary: `Create ${withArticle(kind.title)}`,
       body,
-      responses: { ...made, ...refusals, ...badRequest, ...responses },
-      handle: creating(async (context, call) => resource.create(context, list(call), await bodyOf(context, call))),
+      responses: { ...createdResponse, ...errorResponses, ...badRequest, ...responses },
+      handle: createHandler(async (context, call) => resource.create(context, list(call), await bodyOf(context, call))),
     },
     get: {
       ...ofOne,
@@ -70,8 +85,8 @@ export function collection(resource: AdminResource, facts: CollectionFacts): Col
       method: 'GET',
       summary: `Get ${withArticle(kind.title)}`,
       permission: resource.view,
-      responses: { ...one(kind), ...refusals, ...responses },
-      handle: reading((context, call) => resource.get(context, each(call))),
+      responses: { ...objectResponse(kind), ...errorResponses, ...responses },
+      handle: readHandler((context, call) => resource.get(context, toItem(call))),
     },
     replace: {
       ...ofOne,
@@ -80,8 +95,10 @@ export function collection(resource: AdminResource, facts: CollectionFacts): Col
       method: 'PUT',
       summary: `Update ${withArticle(kind.title)}`,
       body,
-      responses: { ...done, ...refusals, ...badRequest, ...responses },
-      handle: writing(async (context, call) => resource.replace(context, each(call), await bodyOf(context, call))),
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest, ...responses },
+      handle: writeHandler(async (context, call) =>
+        resource.replace(context, toItem(call), await bodyOf(context, call)),
+      ),
     },
     remove: {
       ...ofOne,
@@ -89,23 +106,23 @@ export function collection(resource: AdminResource, facts: CollectionFacts): Col
       operationId: operationId('delete', ofOne.path),
       method: 'DELETE',
       summary: `Delete ${withArticle(kind.title)}`,
-      responses: { ...done, ...refusals, ...responses },
-      handle: writing((context, call) => resource.delete(context, each(call))),
+      responses: { ...noContentResponse, ...errorResponses, ...responses },
+      handle: writeHandler((context, call) => resource.delete(context, toItem(call))),
     },
   }
 }
 
-/** Returns what a call names: the place of the list, the place of one object, and the body. */
-function callsOf(resource: AdminResource, { path, item }: CollectionFacts) {
-  const [owner] = paramsOf(path).slice(1).reverse()
-  const [name] = paramsOf(item) as [string]
-  const list = (call: Call) => (owner === undefined ? {} : { owner: param(call, owner) })
+/** Returns functions that read the path of the list, the path of one object, and the body of a call. */
+function createCallReaders(resource: AdminResource, { path, item }: CollectionOptions) {
+  const [owner] = listParameters(path).slice(1).reverse()
+  const [name] = listParameters(item) as [string]
+  const list = (call: Call) => (owner === undefined ? {} : { owner: getParameter(call, owner) })
   return {
     list,
-    one: (call: Call) => ({ ...list(call), id: param(call, name) }),
+    item: (call: Call) => ({ ...list(call), id: getParameter(call, name) }),
     bodyOf: async (context: Context, call: Call) => {
       const place = { ...list(call), id: call.params[name] }
-      return (await bodyBehind(call, async () => resource.checkAccess?.(context, place))) as Representation
+      return (await readBodyAfter(call, async () => resource.checkAccess?.(context, place))) as Representation
     },
   }
 }

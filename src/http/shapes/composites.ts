@@ -3,33 +3,40 @@ import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import type { ObjectAddress } from '../../service/admin-api/common/resource.ts'
 import {
-  changeParts,
-  type Find,
-  listClientParts,
-  listGroupsWith,
-  listParts,
-  listRealmParts,
-  listUsersWith,
-  reachRole,
+  changeComposites,
+  listClientComposites,
+  listComposites,
+  listGroupsWithRole,
+  listRealmComposites,
+  listUsersWithRole,
+  type RoleLookup,
+  requireChangeableRole,
 } from '../../service/admin-api/roles/composites.ts'
-import { rolePermissions } from '../../service/admin-api/roles/roles.ts'
+import { type GetRole, getRolePermissions } from '../../service/admin-api/roles/roles.ts'
 import type { Context } from '../../service/context/context.ts'
 import { listBody } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, operationId, param, paramsOf, type Untagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import {
+  type Call,
+  getParameter,
+  listParameters,
+  operationId,
+  readBodyAfter,
+  type UntaggedOperation,
+} from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, many, refusals } from '../responses.ts'
+import { badRequest, errorResponses, listResponse, noContentResponse } from '../responses.ts'
 
 const kind = kinds.role
 
 /** The operations on what the role at the path contains. `event`: what admin events say that they are about. */
-export function composites(find: Find, role: string, event: EventType) {
+export function composites(getRole: GetRole, role: string, event: EventType) {
   const path = `${role}/composites`
+  const lookUp = createLookup(getRole, role)
   const { view, manage } = permissionsOf(role)
   const bodyOf = (context: Context, call: Call) =>
-    bodyBehind(call, () => reachRole(context, find, placeOf(call, role))) as Promise<Representation[]>
+    readBodyAfter(call, () => requireChangeableRole(context, lookUp(call))) as Promise<Representation[]>
   const common = { permission: manage, event, path, body: listBody(kind) } as const
   return {
     list: {
@@ -39,8 +46,8 @@ export function composites(find: Find, role: string, event: EventType) {
       summary: 'List the roles of a composite role',
       permission: view,
       query: z.object({ search: z.string().optional().describe('Part of the name, in any case.'), ...page }),
-      responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => listParts(context, find, placeOf(call, role), call.query)),
+      responses: { ...listResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) => listComposites(context, lookUp(call), call.query)),
     },
     listOfRealm: {
       operationId: operationId('list', `${path}/realm`),
@@ -48,17 +55,17 @@ export function composites(find: Find, role: string, event: EventType) {
       path: `${path}/realm`,
       summary: 'List the realm roles of a composite role',
       permission: view,
-      responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => listRealmParts(context, find, placeOf(call, role))),
+      responses: { ...listResponse(kind), ...errorResponses },
+      handle: readHandler((context, call) => listRealmComposites(context, lookUp(call))),
     },
     add: {
       ...common,
       operationId: operationId('add', path),
       method: 'POST',
       summary: 'Add roles to a composite role',
-      responses: { ...done, ...refusals, ...badRequest },
-      handle: writing(async (context, call) =>
-        changeParts(context, find, placeOf(call, role), 'add', await bodyOf(context, call)),
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+      handle: writeHandler(async (context, call) =>
+        changeComposites(context, lookUp(call), { change: 'add', bodies: await bodyOf(context, call) }),
       ),
     },
     remove: {
@@ -66,34 +73,36 @@ export function composites(find: Find, role: string, event: EventType) {
       operationId: operationId('remove', path),
       method: 'DELETE',
       summary: 'Remove roles from a composite role',
-      responses: { ...done, ...refusals, ...badRequest },
-      handle: writing(async (context, call) =>
-        changeParts(context, find, placeOf(call, role), 'remove', await bodyOf(context, call)),
+      responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+      handle: writeHandler(async (context, call) =>
+        changeComposites(context, lookUp(call), { change: 'remove', bodies: await bodyOf(context, call) }),
       ),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }
 
 /** The operation that lists what the role contains of the client that the last parameter of the path names. */
-export function compositesOfClient(find: Find, path: string): Untagged {
+export function compositesOfClient(getRole: GetRole, path: string): UntaggedOperation {
   const [role] = path.split('/composites/') as [string]
+  const lookUp = createLookup(getRole, role)
   return {
     operationId: operationId('list', path),
     method: 'GET',
     path,
     summary: 'List the client roles of a composite role',
     permission: permissionsOf(role).view,
-    responses: { ...many(kind), ...refusals },
-    handle: reading((context, call) =>
-      listClientParts(context, find, placeOf(call, role), param(call, paramsOf(path).at(-1)!)),
+    responses: { ...listResponse(kind), ...errorResponses },
+    handle: readHandler((context, call) =>
+      listClientComposites(context, lookUp(call), getParameter(call, listParameters(path).at(-1)!)),
     ),
   }
 }
 
 /** The operations that list who has the role at the path. */
-export function holders(find: Find, role: string) {
+export function holders(getRole: GetRole, role: string) {
   const brief = queryFlag.describe('Whether names and state are enough; for groups true unless it says otherwise.')
   const query = z.object({ briefRepresentation: brief, ...page })
+  const lookUp = createLookup(getRole, role)
   const { view } = permissionsOf(role)
   return {
     listUsers: {
@@ -103,8 +112,8 @@ export function holders(find: Find, role: string) {
       summary: 'List the users with a direct role mapping',
       permission: [view, 'list-users'],
       query,
-      responses: { ...many(kinds.user), ...refusals },
-      handle: reading((context, call) => listUsersWith(context, find, placeOf(call, role), call.query)),
+      responses: { ...listResponse(kinds.user), ...errorResponses },
+      handle: readHandler((context, call) => listUsersWithRole(context, lookUp(call), call.query)),
     },
     listGroups: {
       operationId: operationId('list', `${role}/groups`),
@@ -113,19 +122,22 @@ export function holders(find: Find, role: string) {
       summary: 'List the groups with a direct role mapping',
       permission: [view, 'list-groups'],
       query,
-      responses: { ...many(kinds.group), ...refusals },
-      handle: reading((context, call) => listGroupsWith(context, find, placeOf(call, role), call.query)),
+      responses: { ...listResponse(kinds.group), ...errorResponses },
+      handle: readHandler((context, call) => listGroupsWithRole(context, lookUp(call), call.query)),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }
 
 /** A role of a client has an address below that of its client. */
 function permissionsOf(role: string) {
-  return rolePermissions(paramsOf(role).length > 2)
+  return getRolePermissions(listParameters(role).length > 2)
 }
 
-/** The role is named by the last parameter of its path, the client that it belongs to by the one before. */
-function placeOf(call: Call, role: string): ObjectAddress {
-  const [id, owner] = paramsOf(role).slice(1).reverse() as [string, string?]
-  return { id: param(call, id), ...(owner && { owner: param(call, owner) }) }
+/** Returns the function that looks up the role of a call: by the last parameter of the path, in the client of the one before. */
+function createLookup(getRole: GetRole, role: string) {
+  const [id, owner] = listParameters(role).slice(1).reverse() as [string, string?]
+  return (call: Call): RoleLookup => ({
+    getRole,
+    address: { id: getParameter(call, id), ...(owner && { owner: getParameter(call, owner) }) },
+  })
 }

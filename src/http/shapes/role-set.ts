@@ -5,21 +5,28 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
   addRoles,
-  listAll,
-  listAvailable,
-  listEffective,
-  listOwn,
-  type RoleSet,
-  type Roles,
-  reachRoles,
+  listAllMappings,
+  listAvailableRoles,
+  listDirectRoles,
+  listEffectiveRoles,
+  type RoleMappingAddress,
+  type RoleMappings,
   removeRoles,
-} from '../../service/admin-api/roles/role-sets.ts'
+  requireChangeableMappings,
+} from '../../service/admin-api/roles/role-mappings.ts'
 import type { Context } from '../../service/context/context.ts'
 import { listBody } from '../body.ts'
-import { reading, writing } from '../handlers.ts'
-import { bodyBehind, type Call, operationId, param, paramsOf, type Untagged } from '../operation.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
+import {
+  type Call,
+  getParameter,
+  listParameters,
+  operationId,
+  readBodyAfter,
+  type UntaggedOperation,
+} from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { badRequest, done, many, refusals, representationOf } from '../responses.ts'
+import { badRequest, errorResponses, listResponse, noContentResponse, representationOf } from '../responses.ts'
 import { subjectOf } from './subject.ts'
 
 const kind = kinds.role
@@ -45,16 +52,16 @@ const brief = z.object({
 })
 
 /** The operation that lists all roles of a set. */
-export function allRoles(set: RoleSet, path: string): Untagged {
-  const [, owner] = paramsOf(path) as [string, string]
+export function allRoles(set: RoleMappings, path: string): UntaggedOperation {
+  const [, owner] = listParameters(path) as [string, string]
   return {
     operationId: operationId('list', path),
     method: 'GET',
     path,
     summary: `Get all ${path.includes('scope-mappings') ? 'scope mappings' : 'role mappings'} of ${subjectOf(path)}`,
     permission: set.view,
-    responses: { 200: { description: 'The roles.', schema: all }, ...refusals },
-    handle: reading((context, call) => listAll(context, set, param(call, owner))),
+    responses: { 200: { description: 'The roles.', schema: all }, ...errorResponses },
+    handle: readHandler((context, call) => listAllMappings(context, set, getParameter(call, owner))),
   }
 }
 
@@ -69,15 +76,24 @@ function termsFor(path: string, client: string | undefined) {
  * The operations on the roles of a set under the path: those of the client that its last parameter names, or, where it has
  * none, those of the realm. `event`: what admin events say that they are about.
  */
-export function roleSet(set: RoleSet, path: string, event: EventType) {
-  const [, owner, client] = paramsOf(path) as [string, string, string?]
+export function roleSet(set: RoleMappings, path: string, event: EventType) {
+  const [, owner, client] = listParameters(path) as [string, string, string?]
   const { level, mappings, subject } = termsFor(path, client)
-  const at = (call: Call): Roles => ({ owner: param(call, owner), ...(client && { client: param(call, client) }) })
+  const at = (call: Call): RoleMappingAddress => ({
+    owner: getParameter(call, owner),
+    ...(client && { client: getParameter(call, client) }),
+  })
   // What a client has is shown to who may view clients.
   const view = client && set.view !== 'view-clients' ? ([set.view, 'view-clients'] as const) : set.view
-  const bodyOf = (context: Context, call: Call) => bodyBehind(call, () => reachRoles(context, set, at(call)))
-  const reads = { method: 'GET', responses: { ...many(kind), ...refusals } } as const
-  const changes = { path, permission: set.manage, event, responses: { ...done, ...refusals, ...badRequest } }
+  const bodyOf = (context: Context, call: Call) =>
+    readBodyAfter(call, () => requireChangeableMappings(context, set, at(call)))
+  const reads = { method: 'GET', responses: { ...listResponse(kind), ...errorResponses } } as const
+  const changes = {
+    path,
+    permission: set.manage,
+    event,
+    responses: { ...noContentResponse, ...errorResponses, ...badRequest },
+  }
   return {
     list: {
       ...reads,
@@ -85,7 +101,7 @@ export function roleSet(set: RoleSet, path: string, event: EventType) {
       path,
       summary: `List ${mappings} of ${subject}`,
       permission: view,
-      handle: reading((context, call) => listOwn(context, set, at(call))),
+      handle: readHandler((context, call) => listDirectRoles(context, set, at(call))),
     },
     listAvailable: {
       ...reads,
@@ -93,7 +109,7 @@ export function roleSet(set: RoleSet, path: string, event: EventType) {
       path: `${path}/available`,
       summary: `List available ${level} roles for the ${mappings} of ${subject}`,
       permission: set.view,
-      handle: reading((context, call) => listAvailable(context, set, at(call))),
+      handle: readHandler((context, call) => listAvailableRoles(context, set, at(call))),
     },
     listEffective: {
       ...reads,
@@ -102,8 +118,8 @@ export function roleSet(set: RoleSet, path: string, event: EventType) {
       summary: `List effective ${level} roles of the ${mappings} of ${subject}`,
       permission: view,
       query: brief,
-      handle: reading((context, call) =>
-        listEffective(context, set, at(call), call.query.briefRepresentation !== false),
+      handle: readHandler((context, call) =>
+        listEffectiveRoles(context, set, { ...at(call), brief: call.query.briefRepresentation !== false }),
       ),
     },
     add: {
@@ -112,8 +128,8 @@ export function roleSet(set: RoleSet, path: string, event: EventType) {
       method: 'POST',
       summary: `Add ${mappings} to ${subject}`,
       body,
-      handle: writing(async (context, call) =>
-        addRoles(context, set, at(call), (await bodyOf(context, call)) as Representation[]),
+      handle: writeHandler(async (context, call) =>
+        addRoles(context, set, { ...at(call), bodies: (await bodyOf(context, call)) as Representation[] }),
       ),
     },
     remove: {
@@ -122,9 +138,12 @@ export function roleSet(set: RoleSet, path: string, event: EventType) {
       method: 'DELETE',
       summary: `Remove ${mappings} from ${subject}; without a body all of them`,
       body: { ...body, optional: true },
-      handle: writing(async (context, call) =>
-        removeRoles(context, set, at(call), (await bodyOf(context, call)) as Representation[] | undefined),
+      handle: writeHandler(async (context, call) =>
+        removeRoles(context, set, {
+          ...at(call),
+          bodies: (await bodyOf(context, call)) as Representation[] | undefined,
+        }),
       ),
     },
-  } satisfies Record<string, Untagged>
+  } satisfies Record<string, UntaggedOperation>
 }

@@ -38,7 +38,7 @@ export type ClientAuthenticator = (attempt: ClientAuthenticationAttempt) => Prom
 
 const MESSAGE = 'Invalid client or Invalid client credentials'
 
-/** Creates the error for a missing or disabled client. Keycloak: only events tell the two apart. */
+/** Creates the error for a missing or disabled client. Keycloak: only the user events differ. */
 export const createClientNotFoundError = (disabledClient?: LiveObject): OAuthError =>
   new OAuthError(401, 'invalid_client', {
     description: MESSAGE,

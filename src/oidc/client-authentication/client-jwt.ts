@@ -12,9 +12,7 @@ export const authenticateByPrivateKeyJwt: ClientAuthenticator = (attempt) =>
     acceptsAlgorithm: (algorithm) => KEY_ALGORITHMS.includes(algorithm),
     verifySignature,
     createSignatureError: () =>
-      createAssertionError(
-        'Client authentication with signed JWT failed: Signature on JWT token failed validation',
-      ),
+      createAssertionError('Client authentication with signed JWT failed: Signature on JWT token failed validation'),
   })
 
 const verifySignature: VerifySignature = async ({ service, event }, client, { text, algorithm }) => {

@@ -1,12 +1,6 @@
 // The public keys of a client, which verify its assertions. Keycloak: ClientPublicKeyLoader.
 import { createPublicKey } from 'node:crypto'
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type JWTVerifyGetKey,
-} from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -28,8 +22,7 @@ export function clearFetchedKeys(): void {
 export function getClientKeys(outbound: Outbound, client: LiveObject): JWTVerifyGetKey {
   const { attributes = {}, rootUrl } = viewClient(client)
   const jwksUrl = attributes['jwks.url']
-  if (attributes['use.jwks.url'] === 'true' && jwksUrl)
-    return createRemoteKeys(outbound, resolveUrl(jwksUrl, rootUrl))
+  if (attributes['use.jwks.url'] === 'true' && jwksUrl) return createRemoteKeys(outbound, resolveUrl(jwksUrl, rootUrl))
   if (attributes['use.jwks.string'] === 'true') return createLocalKeys(attributes['jwks.string'])
   return createSingleKey(attributes['jwt.credential.certificate'], attributes['jwt.credential.public.key'])
 }

@@ -56,6 +56,6 @@ export function listClientSecrets(
 
 /** Whether two secrets are equal. The time does not depend on where they differ. */
 export function isSameSecret(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
+  const [bytesA, bytesB] = [Buffer.from(a), Buffer.from(b)]
+  return bytesA.length === bytesB.length && timingSafeEqual(bytesA, bytesB)
 }

@@ -97,7 +97,11 @@ function toPublicJwk({ kid, algorithm, use, verificationKey, certificate }: Real
 }
 
 /** Returns the description of a realm at its own address. Keycloak: PublicRealmResource. Throws OAuthError. */
-export async function getPublicRealm(service: Service, base: string, realmName: string): Promise<Record<string, unknown>> {
+export async function getPublicRealm(
+  service: Service,
+  base: string,
+  realmName: string,
+): Promise<Record<string, unknown>> {
   const realm = await getOidcRealm(service, realmName)
   const { verificationKey } = await getSigningKey(service, realm, 'RS256')
   return {

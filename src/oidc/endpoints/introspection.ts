@@ -1,18 +1,21 @@
 // Token introspection. RFC 7662.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import type { RealmEndpoint } from '../client-call.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
 import type { EventDraft } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
-import { type Claims, buildTokenContent } from '../tokens/token-content.ts'
+import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
 import { type ActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 
 /** Returns the claims of an active token to a client in its audience; `active: false` for any other token. Throws OAuthError. */
-export async function introspectToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+export async function introspectToken(
+  endpoint: RealmEndpoint,
+  request: TokenRequest,
+): Promise<Record<string, unknown>> {
   const { service } = endpoint
   const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
   // Only resource servers call this endpoint, so that web origins do not count.

@@ -1,8 +1,8 @@
 // Log-out by refresh token. Keycloak: LogoutEndpoint.
 import { SYSTEM } from '../../service/context/service.ts'
 import { endSessions } from '../../service/login/sessions.ts'
-import type { RealmEndpoint } from '../client-call.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { verifyToken } from '../tokens/tokens.ts'

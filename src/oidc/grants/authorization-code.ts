@@ -84,7 +84,7 @@ async function getSession(context: Context, { realm, client, event }: GrantReque
   if (!active || !user) throw createError('Code not valid', 'invalid_code')
   event.user = user.id
   if (viewStoredUser(user).enabled !== true) throw createError('User disabled', 'user_disabled')
-  const { part: clientSession, ...session } = active
+  const { clientSession, ...session } = active
   return { user, session, clientSession }
 }
 
@@ -116,7 +116,8 @@ function checkCodeVerifier({ form }: GrantRequest, { codeChallenge, codeChalleng
     const reason = 'Invalid code verifier'
     throw createError(`PKCE verification failed: ${reason}`, 'invalid_code_verifier', reason)
   }
-  const challenge = codeChallengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const challenge =
+    codeChallengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
   const [expected, actual] = [Buffer.from(codeChallenge), Buffer.from(challenge)]
   if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
     throw createError('PKCE verification failed: Code mismatch', 'pkce_verification_failed', 'Code mismatch')

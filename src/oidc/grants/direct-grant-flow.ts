@@ -31,7 +31,7 @@ export async function runDirectGrantFlow(request: GrantRequest): Promise<DirectG
   }
   const user = await service.read(SYSTEM, realm.name, (context) => findUserById(context, getLoginUser(login).id))
   const { credential, usedCredentialTypes, methods } = login.state
-  return { user: user!, credential, usedCredentialTypes, methods }
+  return { user: user!, credential, usedCredentialTypes, ...(methods && { methods }) }
 }
 
 /** Creates a login that is not stored: its only request is the token request. */

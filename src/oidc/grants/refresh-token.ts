@@ -41,7 +41,10 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
 }
 
 /** Verifies a refresh token, and adds it to the event. */
-async function verifyRefreshToken({ service, realm, client, event }: GrantRequest, text: string): Promise<VerifiedToken> {
+async function verifyRefreshToken(
+  { service, realm, client, event }: GrantRequest,
+  text: string,
+): Promise<VerifiedToken> {
   const token = await verifyToken(service, text, { types: ['Refresh', 'Offline'] })
   if (token?.realm.number !== realm.number) throw createError('Invalid refresh token')
   if (token.issuedTo.client !== client.id)
@@ -64,8 +67,8 @@ async function getSession(
   const offline = claims.typ === 'Offline'
   const id = issuedTo.session ?? ''
   const active = await findActiveSession(context, realm.settings, { id, offline, client: client.id, lock: true })
-  if (!active?.part) throw createEndedError(offline)
-  const { part: clientSession, ...session } = active
+  if (!active?.clientSession) throw createEndedError(offline)
+  const { clientSession, ...session } = active
   return { session, clientSession }
 }
 

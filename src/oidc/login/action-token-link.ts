@@ -82,7 +82,7 @@ async function executeToken(
   if (isReset) requirePasswordResetAllowed(realm)
   await service.writeRuntime(SYSTEM, realm, async (context) => checkRedeemed(await redeemActionToken(context, token)))
   const execution = request.query.get('execution')
-  const state: TokenState = {
+  const state: ActionTokenState = {
     binding: isReset ? 'resetCredentials' : 'browser',
     stepResults: isReset && execution !== null ? { [execution]: 'success' } : {},
     requiredActions: [...(token.rqac ?? [])],
@@ -99,18 +99,14 @@ async function executeToken(
 }
 
 /** The state of a login after its action token. */
-type TokenState = Partial<LoginState> & { readonly binding: FlowBinding }
+type ActionTokenState = Partial<LoginState> & { readonly binding: FlowBinding }
 
-async function resumeLogin(call: BrowserCall, saved: SavedLogin, state: TokenState): Promise<NewLogin> {
+async function resumeLogin(call: BrowserCall, saved: SavedLogin, state: ActionTokenState): Promise<NewLogin> {
   const resumed = { ...createLoginState(state.binding, saved.state), ...state }
   return { login: await openSavedLogin(call, { ...saved, state: resumed }), saved, cookies: [] }
 }
 
-async function createTokenLogin(
-  call: BrowserCall,
-  { azp, reduri }: ActionToken,
-  state: TokenState,
-): Promise<NewLogin> {
+async function createTokenLogin(call: BrowserCall, { azp, reduri }: ActionToken, state: ActionTokenState): Promise<NewLogin> {
   const client = await findClient(call, azp)
   requireBrowserClient(client)
   const parameters = { redirectUri: reduri ?? '', responseMode: 'query' as const, scope: '', prompt: [] }

@@ -11,7 +11,7 @@ import { findAuthenticator } from './authenticators/index.ts'
 import { rejectBrokeredUser } from './authenticators/organization.ts'
 import { failUnsupported } from './authenticators/unsupported.ts'
 import { AuthorizationError } from './authorization-request.ts'
-import { findStep, type FlowStep, type StepOutcome, walkFlow } from './flow.ts'
+import { type FlowStep, findStep, type StepOutcome, walkFlow } from './flow.ts'
 import { type FormFields, rejectForm } from './form.ts'
 import { loadFlow } from './load-flow.ts'
 import { type Challenge, getEventType, getLoginUser, type Login, type LoginStage, recordLoginEvent } from './login.ts'
@@ -93,8 +93,7 @@ async function runStep(login: Login, step: FlowStep): Promise<StepOutcome<Challe
 }
 
 async function submitToStep(login: Login, step: FlowStep, form: FormFields): Promise<void> {
-  const authenticator =
-    step.authenticator === undefined ? undefined : findAuthenticator(login, step.authenticator)
+  const authenticator = step.authenticator === undefined ? undefined : findAuthenticator(login, step.authenticator)
   if (!authenticator?.handleForm) return
   const outcome = await authenticator.handleForm(login, step, form)
   if (typeof outcome !== 'object') {

@@ -22,11 +22,7 @@ import type { AuthorizationParameters } from './session/login-state.ts'
 const MAX_COOKIE_LENGTH = 3500
 
 /** Handles an authorization request. A POST has the parameters in its form. */
-export function authorize(
-  service: Service,
-  request: BrowserRequest,
-  isRegistration = false,
-): Promise<BrowserResponse> {
+export function authorize(service: Service, request: BrowserRequest, isRegistration = false): Promise<BrowserResponse> {
   const query = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
   if (isRegistration) query.set('prompt', 'create')
   return handleBrowserCall(service, request, (call) => startAuthorization(call, query))

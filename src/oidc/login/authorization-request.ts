@@ -2,7 +2,7 @@
 // is invalid, otherwise in the authorization response. RFC 6749, section 4.1.2.1.
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { isRegisteredRedirectUri } from '../redirect-uris.ts'
-import { type ClientView, viewClient } from '../views.ts'
+import { type ClientFields, viewClient } from '../views.ts'
 import { type ResponseMode, responseModes } from './authorization-response.ts'
 import { LoginError } from './login-error.ts'
 import type { AuthorizationParameters } from './session/login-state.ts'
@@ -57,7 +57,7 @@ export function readRedirectUri(client: LiveObject, query: URLSearchParams, base
 
 /** An authorization request that is being checked. */
 interface RawRequest {
-  readonly client: ClientView
+  readonly client: ClientFields
   readonly query: URLSearchParams
   readonly target: AuthorizationError['target']
   readonly responseType: string | undefined

@@ -73,8 +73,7 @@ async function saveSession(
 ): Promise<UserSession> {
   const { state, realm } = login
   const active =
-    ssoSession &&
-    (await findActiveSession(context, realm.settings, { id: ssoSession.id, offline: false, lock: true }))
+    ssoSession && (await findActiveSession(context, realm.settings, { id: ssoSession.id, offline: false, lock: true }))
   // A login that relies on the SSO session alone ends with it.
   if (state.session !== undefined && active?.id !== state.session) {
     throw new LoginError('staleCodeMessage', 'user_session_not_found')

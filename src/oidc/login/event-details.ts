@@ -1,6 +1,6 @@
 // Details of user events of logins, in Keycloak's terms.
 import type { UserEvent } from '../../service/context/context.ts'
-import type { UserView } from '../views.ts'
+import type { UserFields } from '../views.ts'
 import type { LoginState } from './session/login-state.ts'
 
 type Details = NonNullable<UserEvent['details']>
@@ -20,7 +20,7 @@ export function getLoginEventDetails({ state }: { readonly state: LoginState }):
 }
 
 /** Returns the previous and updated values of a profile change, without those of attributes. */
-export function getProfileChanges(before: UserView, after: UserView): Details {
+export function getProfileChanges(before: UserFields, after: UserFields): Details {
   const fields = { email: 'email', firstName: 'first_name', lastName: 'last_name' } as const
   return Object.fromEntries(
     (['email', 'firstName', 'lastName'] as const).flatMap((field) =>

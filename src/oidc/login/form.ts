@@ -1,5 +1,4 @@
-import type { Login } from './login.ts'
-import type { FormProblem } from './session/login-state.ts'
+import type { FormProblem, LoginState } from './session/login-state.ts'
 
 /** The fields of a submitted form. */
 export type FormFields = Readonly<Record<string, string>>
@@ -11,7 +10,7 @@ export const MAX_FIELD_LENGTH = 4000
 const MAX_STORED_LENGTH = 8 * 1024
 
 /** Stores the problem of a form, and its values except for passwords and codes, for the page that is shown again. */
-export function rejectForm({ state }: Pick<Login, 'state'>, form: FormFields, problem: FormProblem): void {
+export function rejectForm({ state }: { readonly state: LoginState }, form: FormFields, problem: FormProblem): void {
   state.problem = problem
   const values: Record<string, string> = {}
   let size = 0

@@ -6,7 +6,7 @@ import { type LiveObject, listObjects } from '../../service/objects/live-objects
 import { getCredentialsByUser } from '../../service/users/credentials.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import type { Page } from '../pages/view.ts'
-import { type UserView, viewUser } from '../views.ts'
+import { type UserFields, viewUser } from '../views.ts'
 import { getLoginEventDetails } from './event-details.ts'
 import type { FlowStep, StepOutcome } from './flow.ts'
 import type { FormFields } from './form.ts'
@@ -18,7 +18,7 @@ import { createLoginState, type FlowBinding, type FormProblem, type LoginState }
 export interface LoginUser {
   readonly id: string
   readonly username: string
-  readonly fields: UserView
+  readonly fields: UserFields
   readonly live: LiveObject
   /** The credentials, decrypted. */
   readonly credentials: readonly Representation[]

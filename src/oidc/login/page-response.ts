@@ -33,7 +33,11 @@ export interface PageOptions extends Partial<Pick<View, 'action' | 'address' | '
 }
 
 /** Renders a page in the language of the user. */
-export async function renderPage(context: PageContext, page: Page, options: PageOptions = {}): Promise<BrowserResponse> {
+export async function renderPage(
+  context: PageContext,
+  page: Page,
+  options: PageOptions = {},
+): Promise<BrowserResponse> {
   const { service, realm, request } = context
   const { settings } = realm
   const { languages = [], status = 200, cookies = [], frames = [], self = `?${request.query}`, ...view } = options
@@ -66,7 +70,10 @@ export async function renderPage(context: PageContext, page: Page, options: Page
 export async function respondToClient(
   context: PageContext,
   target: ResponseTarget,
-  { parameters, cookies = [] }: { readonly parameters: Readonly<Record<string, string>>; readonly cookies?: readonly Cookie[] },
+  {
+    parameters,
+    cookies = [],
+  }: { readonly parameters: Readonly<Record<string, string>>; readonly cookies?: readonly Cookie[] },
 ): Promise<BrowserResponse> {
   if (target.responseMode !== 'form_post') return redirectTo(buildResponseUrl(target, parameters), cookies)
   return renderPage(

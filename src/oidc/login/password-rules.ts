@@ -1,7 +1,7 @@
 import type { PasswordPolicyName } from '../../kinds/password-policies.ts'
 import { parsePasswordPolicy } from '../../service/users/password-policy.ts'
 import type { RealmSettings } from '../oidc-realm.ts'
-import type { PasswordRuleText } from '../pages/actions.ts'
+import type { TextReference } from '../pages/view.ts'
 
 /** The policies that the pages show, in the order of the page. */
 const shownPolicies = [
@@ -27,7 +27,7 @@ const historyPolicies: readonly PasswordPolicyName[] = ['passwordHistory', 'pass
 export function listPasswordRules(
   { passwordPolicy = '' }: RealmSettings,
   { isNewUser = false }: { readonly isNewUser?: boolean } = {},
-): PasswordRuleText[] {
+): TextReference[] {
   const { values } = parsePasswordPolicy(passwordPolicy)
   return shownPolicies.flatMap((name) => {
     const value = values.get(name)

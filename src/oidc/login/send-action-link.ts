@@ -1,8 +1,8 @@
 // Emails with a link that continues a login.
 import { type ActionTokenType, createActionToken, getUserActionLifespan } from '../../service/messages/action-tokens.ts'
 import type { EmailTemplate } from '../../service/messages/email-templates.ts'
-import { findSmtpSettings } from '../../service/messages/mail-server.ts'
 import { enqueueMessages } from '../../service/messages/outbox.ts'
+import { findSmtpSettings } from '../../service/messages/smtp.ts'
 import { recordUserEvent } from '../../service/messages/user-events.ts'
 import { getLoginUser, type Login, writeRuntime } from './login.ts'
 import { LoginError } from './login-error.ts'

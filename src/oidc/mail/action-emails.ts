@@ -1,88 +1,94 @@
-// Mails that administrators have sent to people: with a link that lets them do something, once.
-import type { Representation } from '../../kinds/json.ts'
-import { findUser } from '../../service/admin-api/users/users.ts'
+// Emails with a link that administrators send to users. The link carries out an action, once.
+import { getLiveUser } from '../../service/admin-api/users/users.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { type ActionToken, createActionToken } from '../../service/messages/action-tokens.ts'
-import { findSmtpSettings } from '../../service/messages/mail-server.ts'
 import { enqueueMessages } from '../../service/messages/outbox.ts'
+import { findSmtpSettings } from '../../service/messages/smtp.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { readOidcRealm } from '../oidc-realm.ts'
 import { isRegisteredRedirectUri } from '../redirect-uris.ts'
+import { viewClient, viewUser } from '../views.ts'
 
-/** To whom a link goes, and what it leads back to. */
+/** An email with a link. */
 export interface ActionEmail {
-  /** Id of the person. */
+  /** The id of the user. */
   readonly user: string
-  /** The server's own address, as people see it. */
+  /** The address of the server, as users see it. */
   readonly base: string
-  /** The client that the person goes on to; absent: the account console. */
+  /** The client id of the application to which the user continues; absent: the account console. */
   readonly client?: string | undefined
   readonly redirectUri?: string | undefined
-  /** How long the link works, in seconds; absent: as the realm says. */
+  /** The lifespan of the link in seconds; absent: that of the realm. */
   readonly lifespan?: number | undefined
+  /** The aliases of the required actions that the user is to execute. */
+  readonly actions?: readonly unknown[]
 }
 
-/** Keycloak: the client of those who name none. */
+/** Keycloak: the default client. */
 const ACCOUNT = 'account'
 
-/** The mails that carry links of these types, and what is said when one cannot be sent. */
-const mails = {
-  'execute-actions': { template: 'executeActions', refused: 'Failed to send execute actions email' },
-  'verify-email': { template: 'emailVerification', refused: 'Failed to send verify email' },
+/** The template of each type of action token. Keycloak: the error message. */
+const emails = {
+  'execute-actions': { template: 'executeActions', failed: 'Failed to send execute actions email' },
+  'verify-email': { template: 'emailVerification', failed: 'Failed to send verify email' },
 } as const
 
-/** Sends a person a link, `execute-actions` with what they are asked to do. Throws not_found, forbidden, invalid. */
+/** Sends an email with a link to a user. Throws not_found, forbidden and invalid. */
 export async function sendActionEmail(
   context: WriteContext,
-  errand: ActionEmail,
-  typ: keyof typeof mails,
-  actions?: readonly unknown[],
+  typ: keyof typeof emails,
+  email: ActionEmail,
 ): Promise<void> {
-  const { id, representation: user } = await findUser(context, errand.user)
+  const live = await getLiveUser(context, email.user)
+  const user = viewUser(live)
   requirePermissions(context, 'manage-users')
   if (!user.email) throw failure('invalid', 'User email missing')
   if (user.enabled !== true) throw failure('invalid', 'User is disabled')
-  const goal = await goalOf(context, errand)
-  const rqac = actions && (await knownActions(context, actions))
-  const { template, refused } = mails[typ]
+  const target = await findTarget(context, email)
+  const actions = email.actions && (await checkActions(context, email.actions))
+  const { template, failed } = emails[typ]
   const { settings } = await readOidcRealm(context)
-  if (!findSmtpSettings(context.vault, settings)) throw failure('invalid', `${refused}: the realm has no mail server`)
-  const lifespan = errand.lifespan ?? Number(settings.actionTokenGeneratedByAdminLifespan)
-  if (lifespan <= 0) throw failure('invalid', `${refused}: the link would be over at once`)
-  const eml = String(user.email)
-  const token = createActionToken(context, lifespan, { typ, sub: id, eml, ...goal, ...(rqac && { rqac }) })
-  const [locale] = ((user.attributes as Representation | undefined)?.locale ?? []) as string[]
+  if (!findSmtpSettings(context.vault, settings))
+    throw failure('invalid', `${failed}: the realm has no mail server. Configure smtpServer.`)
+  const lifespan = email.lifespan ?? settings.actionTokenGeneratedByAdminLifespan
+  if (lifespan <= 0) throw failure('invalid', `${failed}: the lifespan must be greater than 0`)
+  const claims = { typ, sub: live.id, eml: user.email, ...target, ...(actions && { rqac: actions }) }
+  const token = createActionToken(context, lifespan, claims)
   await enqueueMessages(context, {
     kind: 'mail',
-    to: eml,
+    to: user.email,
     template,
-    locale,
-    ...(rqac && { actions: rqac }),
-    link: { base: errand.base, token },
+    locale: user.attributes?.locale?.[0],
+    ...(actions && { actions }),
+    link: { base: email.base, token },
     until: token.exp,
   })
 }
 
-/** What a link says of where the person goes on to. Throws what is wrong with it. */
-async function goalOf(context: Context, { client, redirectUri }: ActionEmail): Promise<Pick<ActionToken, 'azp' | 'reduri'>> {
+/** Returns the claims for the application to which the user continues. Throws invalid. */
+async function findTarget(
+  context: Context,
+  { client, redirectUri }: ActionEmail,
+): Promise<Pick<ActionToken, 'azp' | 'reduri'>> {
   if (redirectUri && !client) throw failure('invalid', 'Client id missing')
   const azp = client || ACCOUNT
-  const [found] = await writers.client.list(context, { keys: [[azp]] })
-  if (!found) throw failure('invalid', "Client doesn't exist")
-  const { enabled, redirectUris, rootUrl } = found.representation
+  const [live] = await writers.client.list(context, { keys: [[azp]] })
+  if (!live) throw failure('invalid', "Client doesn't exist")
+  const { enabled, redirectUris = [], rootUrl } = viewClient(live)
   if (enabled !== true) throw failure('invalid', 'Client is not enabled')
   if (!redirectUri) return { azp }
-  const registered = { redirectUris: (redirectUris ?? []) as string[], ...(rootUrl && { rootUrl: String(rootUrl) }) }
-  if (!isRegisteredRedirectUri(redirectUri, registered)) throw failure('invalid', 'Invalid redirect uri.')
+  if (!isRegisteredRedirectUri(redirectUri, { redirectUris, ...(rootUrl && { rootUrl }) }))
+    throw failure('invalid', 'Invalid redirect uri.')
   return { azp, reduri: redirectUri }
 }
 
-/** The aliases, where the realm has each of these required actions. */
-async function knownActions(context: Context, actions: readonly unknown[]): Promise<string[]> {
-  const found = await writers.requiredAction.list(context, { keys: actions.map((alias) => [String(alias)]) })
-  const known = new Set<unknown>(found.map(({ key }) => key[0]))
-  if (!actions.every((alias) => known.has(alias))) throw failure('invalid', 'Provided invalid required actions')
-  return actions as string[]
+/** Returns the aliases. Throws invalid unless the realm has all of these required actions. */
+async function checkActions(context: Context, actions: readonly unknown[]): Promise<string[]> {
+  const aliases = actions.map(String)
+  const live = await writers.requiredAction.list(context, { keys: aliases.map((alias) => [alias]) })
+  const existing = new Set<unknown>(live.map(({ key }) => key[0]))
+  if (!actions.every((alias) => existing.has(alias))) throw failure('invalid', 'Provided invalid required actions')
+  return aliases
 }

@@ -1,23 +1,23 @@
-// What applications are told at their administration address, and how that went. Keycloak: ResourceAdminManager.
+// Notifications to the admin URLs of clients. Keycloak: ResourceAdminManager.
 import { randomUUID } from 'node:crypto'
-import type { JWTPayload } from 'jose'
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { sendRequest } from '../../lib/http/http-request.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
-import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { type OidcRealm, readOidcRealm } from '../oidc-realm.ts'
 import { getSignatureAlgorithm } from '../signature-algorithms.ts'
-import { readOidcRealm } from '../oidc-realm.ts'
 import { signToken } from '../tokens/tokens.ts'
+import { viewClient } from '../views.ts'
 
-/** Which applications took it. Absent where there was none. */
+/** The admin URLs that accepted a notification, and those that did not; an empty list is absent. */
 export interface GlobalRequestResult {
   readonly successRequests?: readonly string[]
   readonly failedRequests?: readonly string[]
 }
 
-/** What applications are told: to forget tokens from before a time, or sessions; or nothing, to see whether they answer. */
+/** A notification: to revoke earlier tokens, to end sessions, or only to test whether the client responds. */
 export type ClientAdminAction = 'PUSH_NOT_BEFORE' | 'LOGOUT' | 'TEST_AVAILABILITY'
 
 const PATHS: Readonly<Record<ClientAdminAction, string>> = {
@@ -26,58 +26,73 @@ const PATHS: Readonly<Record<ClientAdminAction, string>> = {
   TEST_AVAILABILITY: 'k_test_available',
 }
 
-/** How many applications are told at a time, how long one may take to answer in milliseconds, and for how many seconds it counts. */
-const AT_ONCE = 8
-const PATIENCE = 5_000
-const LIFE = 60
+/** The number of clients that are notified at a time. */
+const CONCURRENCY = 8
+/** The time for a response, in milliseconds. */
+const TIMEOUT = 5_000
+/** The lifespan of a notification, in seconds. */
+const LIFESPAN = 60
 
-/** Tells the clients that have an administration address, or the one of that id, and waits for their answers. */
-export async function notifyClients(service: Service, name: string, action: ClientAdminAction, id?: string): Promise<GlobalRequestResult> {
-  const { realm, clients } = await service.read(SYSTEM, name, async (context) => ({
+/** Notifies the clients with an admin URL, or only the client with an id, and waits for their responses. */
+export async function notifyClients(
+  service: Service,
+  realmName: string,
+  { action, id }: { readonly action: ClientAdminAction; readonly id?: string | undefined },
+): Promise<GlobalRequestResult> {
+  const { realm, clients } = await service.read(SYSTEM, realmName, async (context) => ({
     realm: await readOidcRealm(context),
     clients: await writers.client.list(context, id === undefined ? {} : { ids: [id] }),
   }))
-  const inTurn = limitConcurrency(AT_ONCE)
-  const asked = clients.flatMap((client) => {
-    const notBefore = Math.max(Number(realm.settings.notBefore ?? 0), Number(client.representation.notBefore ?? 0))
-    const claims: JWTPayload = {
-      id: randomUUID(),
-      expiration: toEpochSeconds(realm.now) + LIFE,
-      resource: client.key[0],
-      action,
-      ...(action !== 'TEST_AVAILABILITY' && { notBefore }),
-    }
-    return addressesOf(client).map((address) =>
-      inTurn(async () => {
-        const token = await signToken(service, realm, { claims, algorithm: getSignatureAlgorithm(realm.settings, {}, 'access') })
-        return { address, taken: await takes(service, `${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
+  const limit = limitConcurrency(CONCURRENCY)
+  const notifications = clients.flatMap((client) =>
+    listAdminUrls(client).map((address) =>
+      limit(async () => {
+        const token = await signNotification(service, realm, { client, action })
+        const url = `${address.replace(/\/$/, '')}/${PATHS[action]}`
+        return { address, isAccepted: await postNotification(service, url, token) }
       }),
-    )
-  })
-  const told = await Promise.all(asked)
-  const those = (taken: boolean) => told.filter((one) => one.taken === taken).map(({ address }) => address)
-  return {
-    ...(those(true).length && { successRequests: those(true) }),
-    ...(those(false).length && { failedRequests: those(false) }),
+    ),
+  )
+  const results = await Promise.all(notifications)
+  const successRequests = results.filter(({ isAccepted }) => isAccepted).map(({ address }) => address)
+  const failedRequests = results.filter(({ isAccepted }) => !isAccepted).map(({ address }) => address)
+  return { ...(successRequests.length && { successRequests }), ...(failedRequests.length && { failedRequests }) }
+}
+
+function signNotification(
+  service: Service,
+  realm: OidcRealm,
+  { client, action }: { readonly client: LiveObject; readonly action: ClientAdminAction },
+): Promise<string> {
+  const notBefore = Math.max(realm.settings.notBefore, viewClient(client).notBefore ?? 0)
+  const claims = {
+    id: randomUUID(),
+    expiration: toEpochSeconds(realm.now) + LIFESPAN,
+    resource: client.key[0],
+    action,
+    ...(action !== 'TEST_AVAILABILITY' && { notBefore }),
   }
+  return signToken(service, realm, { claims, algorithm: getSignatureAlgorithm(realm.settings, {}, 'access') })
 }
 
-/** The administration address of a client, on each of its nodes; a relative one is below its root. */
-function addressesOf({ representation: { adminUrl, rootUrl, registeredNodes } }: LiveObject): string[] {
-  if (typeof adminUrl !== 'string' || adminUrl === '') return []
-  const whole = URL.canParse(adminUrl) ? adminUrl : URL.parse(adminUrl, String(rootUrl ?? ''))?.href
-  if (whole === undefined || !/^https?:/i.test(whole)) return []
-  const nodes = Object.keys((registeredNodes ?? {}) as object)
-  return nodes.length ? nodes.map((node) => whole.replace(/^(\w+:\/\/)[^/:?#]+/, `$1${node}`)) : [whole]
+/** Returns the admin URL of a client on each of its nodes. It may be relative to the root URL. */
+function listAdminUrls(client: LiveObject): string[] {
+  const { adminUrl, rootUrl = '', registeredNodes = {} } = viewClient(client)
+  if (!adminUrl) return []
+  const url = URL.canParse(adminUrl) ? adminUrl : URL.parse(adminUrl, rootUrl)?.href
+  if (url === undefined || !/^https?:/i.test(url)) return []
+  const nodes = Object.keys(registeredNodes)
+  return nodes.length ? nodes.map((node) => url.replace(/^(\w+:\/\/)[^/:?#]+/, `$1${node}`)) : [url]
 }
 
-async function takes({ outbound }: Service, url: string, token: string): Promise<boolean> {
+/** Posts a notification; false where the client refuses it or does not respond. */
+async function postNotification({ outbound }: Service, url: string, token: string): Promise<boolean> {
   try {
     const headers = { 'content-type': 'text/plain' }
-    const request = { method: 'POST', headers, body: token, timeout: PATIENCE, limit: 0 } as const
+    const request = { method: 'POST', headers, body: token, timeout: TIMEOUT, limit: 0 } as const
     return (await sendRequest(outbound, url, request)).ok
   } catch {
-    // No answer: the address is among those that failed.
+    // The result reports the URL as failed.
     return false
   }
 }

@@ -1,77 +1,78 @@
 import { buildEmailTexts } from './email-texts.ts'
 
-/** Texts of mails in German. */
+/** German texts of emails. */
 export const de = buildEmailTexts({
-  asking: {
+  linkEmails: {
     emailVerification: {
       subject: 'E-Mail-Adresse bestätigen',
-      request: 'Bitte bestätigen Sie, dass dies Ihre E-Mail-Adresse ist, für Ihr Konto bei {2}.',
-      link: 'Adresse bestätigen',
+      request: 'Bitte bestätigen Sie, dass dies die E-Mail-Adresse Ihres Kontos bei {2} ist.',
+      link: 'E-Mail-Adresse bestätigen',
     },
     passwordReset: {
-      subject: 'Neue Zugangsdaten',
-      request: 'Jemand möchte neue Zugangsdaten für Ihr Konto bei {2}. Wenn Sie das sind, wählen Sie sie jetzt.',
-      link: 'Zugangsdaten wählen',
+      subject: 'Passwort zurücksetzen',
+      request:
+        'Für Ihr Konto bei {2} wurde das Zurücksetzen des Passworts angefordert. Wenn Sie das angefordert haben, wählen Sie jetzt ein neues Passwort.',
+      link: 'Passwort zurücksetzen',
     },
     executeActions: {
-      subject: 'Ihr Konto',
-      request: 'Die Verwaltung von {2} bittet Sie, für Ihr Konto etwas zu tun: {3}.',
-      link: 'Beginnen',
+      subject: 'Konto aktualisieren',
+      request: 'Die Administration von {2} bittet Sie, Ihr Konto zu aktualisieren: {3}.',
+      link: 'Konto aktualisieren',
     },
   },
-  telling: {
+  infoEmails: {
     emailTest: {
-      subject: 'Test des Mailservers',
-      what: 'Der Mailserver des Realms funktioniert: Er hat dies zugestellt.',
+      subject: 'SMTP-Testnachricht',
+      message: 'Dies ist eine Testnachricht. Die SMTP-Verbindung des Realms funktioniert.',
     },
     eventLoginError: {
-      subject: 'Anmeldung gescheitert',
-      what: 'Am {0} ist eine Anmeldung bei Ihrem Konto gescheitert, von {1} aus.',
+      subject: 'Anmeldung fehlgeschlagen',
+      message: 'Am {0} ist eine Anmeldung bei Ihrem Konto fehlgeschlagen, von {1} aus.',
     },
     eventRemoveTotp: {
-      subject: 'Einmalcodes abgeschaltet',
-      what: 'Am {0} wurden für Ihr Konto Einmalcodes abgeschaltet, von {1} aus.',
+      subject: 'Einmalcodes entfernt',
+      message: 'Am {0} wurden die Einmalcodes Ihres Kontos entfernt, von {1} aus.',
     },
     eventUpdatePassword: {
       subject: 'Passwort geändert',
-      what: 'Am {0} wurde das Passwort Ihres Kontos geändert, von {1} aus.',
+      message: 'Am {0} wurde das Passwort Ihres Kontos geändert, von {1} aus.',
     },
     eventUpdateTotp: {
       subject: 'Einmalcodes eingerichtet',
-      what: 'Am {0} wurden für Ihr Konto Einmalcodes eingerichtet, von {1} aus.',
+      message: 'Am {0} wurden für Ihr Konto Einmalcodes eingerichtet, von {1} aus.',
     },
     eventUpdateCredential: {
       subject: 'Zugangsdaten geändert',
-      what: 'Am {1} wurden Zugangsdaten Ihres Kontos geändert ({0}), von {2} aus.',
+      message: 'Am {1} wurden Zugangsdaten Ihres Kontos ({0}) geändert, von {2} aus.',
     },
     eventRemoveCredential: {
       subject: 'Zugangsdaten entfernt',
-      what: 'Am {1} wurden Zugangsdaten Ihres Kontos entfernt ({0}), von {2} aus.',
+      message: 'Am {1} wurden Zugangsdaten Ihres Kontos ({0}) entfernt, von {2} aus.',
     },
     eventUserDisabledByTemporaryLockout: {
       subject: 'Konto vorübergehend gesperrt',
-      what: 'Am {0} wurde Ihr Konto nach zu vielen gescheiterten Anmeldungen vorübergehend gesperrt.',
+      message: 'Am {0} wurde Ihr Konto nach zu vielen fehlgeschlagenen Anmeldungen vorübergehend gesperrt.',
     },
     eventUserDisabledByPermanentLockout: {
       subject: 'Konto gesperrt',
-      what: 'Am {0} wurde Ihr Konto nach zu vielen gescheiterten Anmeldungen gesperrt.',
+      message: 'Am {0} wurde Ihr Konto nach zu vielen fehlgeschlagenen Anmeldungen dauerhaft gesperrt.',
     },
   },
-  end: (time) => `Der Link gilt ${time}.`,
-  ignore: 'Wenn Sie davon nichts wissen, brauchen Sie nichts zu tun: Alles bleibt, wie es ist.',
-  beware: 'Wenn Sie das nicht erwartet haben, fragen Sie die Verwaltung.',
+  expiration: (lifespan) => `Der Link ist ${lifespan} gültig.`,
+  notRequested: 'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Es wird nichts geändert.',
+  notExpected: 'Wenn Sie das nicht waren, wenden Sie sich bitte an Ihre Administratoren.',
   names: {
     'requiredAction.CONFIGURE_TOTP': 'Einmalcodes einrichten',
-    'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'Ersatzcodes erzeugen',
-    'requiredAction.TERMS_AND_CONDITIONS': 'den Bedingungen zustimmen',
+    'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'Wiederherstellungscodes erzeugen',
+    'requiredAction.TERMS_AND_CONDITIONS': 'den Nutzungsbedingungen zustimmen',
     'requiredAction.UPDATE_EMAIL': 'die E-Mail-Adresse ändern',
-    'requiredAction.UPDATE_PASSWORD': 'ein neues Passwort wählen',
-    'requiredAction.UPDATE_PROFILE': 'die Angaben prüfen',
+    'requiredAction.UPDATE_PASSWORD': 'das Passwort ändern',
+    'requiredAction.UPDATE_PROFILE': 'das Profil aktualisieren',
     'requiredAction.VERIFY_EMAIL': 'die E-Mail-Adresse bestätigen',
-    'requiredAction.VERIFY_PROFILE': 'die Angaben vervollständigen',
+    'requiredAction.VERIFY_PROFILE': 'das Profil überprüfen',
     'requiredAction.delete_account': 'das Konto löschen',
-    'requiredAction.webauthn-register': 'einen Passkey einrichten',
-    'requiredAction.webauthn-register-passwordless': 'einen Passkey für die Anmeldung ohne Passwort einrichten',
+    'requiredAction.webauthn-register': 'einen Passkey registrieren',
+    'requiredAction.webauthn-register-passwordless': 'einen Passkey für die Anmeldung ohne Passwort registrieren',
     'linkExpirationFormatter.timePeriodUnit.seconds': '{0,choice,0#Sekunden|1#Sekunde|1<Sekunden}',
     'linkExpirationFormatter.timePeriodUnit.minutes': '{0,choice,0#Minuten|1#Minute|1<Minuten}',
     'linkExpirationFormatter.timePeriodUnit.hours': '{0,choice,0#Stunden|1#Stunde|1<Stunden}',

@@ -1,52 +1,60 @@
-// From what a language says in mails to the texts that mails are made of, by the names that realms know them by.
-import { type EmailTemplate, emailTemplates } from '../../service/messages/email-templates.ts'
+// Builds the texts of emails, by key, from the sentences of a language.
+import { emailTemplates } from '../../service/messages/email-templates.ts'
 
-/** A mail that asks to follow a link. */
+/** The sentences of an email with a link. */
 interface LinkEmailTexts {
   readonly subject: string
   readonly request: string
+  /** The label of the link. */
   readonly link: string
 }
 
-/** A mail that only tells something. */
+/** The sentences of an email without a link. */
 interface InfoEmailTexts {
   readonly subject: string
-  readonly what: string
+  readonly message: string
 }
 
-/** What a language says in mails. */
+type LinkEmailTemplate = 'emailVerification' | 'passwordReset' | 'executeActions'
+
+/** The sentences of emails in a language. */
 export interface EmailTexts {
-  readonly asking: Readonly<Record<'emailVerification' | 'passwordReset' | 'executeActions', LinkEmailTexts>>
-  readonly telling: Readonly<Record<Exclude<EmailTemplate, keyof EmailTexts['asking']>, InfoEmailTexts>>
-  /** How long a link works. */
-  readonly end: (time: string) => string
-  /** What to do with a link that one has not asked for. */
-  readonly ignore: string
-  /** What to do about something that happened to one's account. */
-  readonly beware: string
-  /** Names of required actions and of units of time. */
+  readonly linkEmails: Readonly<Record<LinkEmailTemplate, LinkEmailTexts>>
+  readonly infoEmails: Readonly<Record<Exclude<keyof typeof emailTemplates, LinkEmailTemplate>, InfoEmailTexts>>
+  /** The sentence about the lifespan of a link. */
+  readonly expiration: (lifespan: string) => string
+  /** The advice for a user who did not request a link. */
+  readonly notRequested: string
+  /** The advice for a user who did not cause an event. */
+  readonly notExpected: string
+  /** The names of required actions and of units of time, by key. */
   readonly names: Readonly<Record<string, string>>
 }
 
-/** The texts by name, in the form of lib/keycloak/message-format.ts. */
-export function buildEmailTexts({ asking, telling, end, ignore, beware, names }: EmailTexts): Readonly<Record<string, string>> {
-  const asked = Object.entries(asking).map(([name, { subject, request, link }]) => {
-    const places: readonly string[] = emailTemplates[name as EmailTemplate]
-    const time = end(`{${places.indexOf('expiration')}}`)
+/** Builds the texts by key, in the format of lib/keycloak/message-format.ts. */
+export function buildEmailTexts(texts: EmailTexts): Readonly<Record<string, string>> {
+  const { linkEmails, infoEmails, expiration, notRequested, notExpected, names } = texts
+  const links = objectEntries(linkEmails).map(([name, { subject, request, link }]) => {
+    const placeholders: readonly string[] = emailTemplates[name]
+    const lifespan = expiration(`{${placeholders.indexOf('expiration')}}`)
     return {
       [`${name}Subject`]: subject,
-      [`${name}Body`]: `${request}\n\n{0}\n\n${time}\n\n${ignore}`,
-      [getHtmlKey(name)]: `<p>${request}</p><p><a href="{0}">${link}</a></p><p>${time}</p><p>${ignore}</p>`,
+      [`${name}Body`]: `${request}\n\n{0}\n\n${lifespan}\n\n${notRequested}`,
+      [getHtmlKey(name)]: `<p>${request}</p><p><a href="{0}">${link}</a></p><p>${lifespan}</p><p>${notRequested}</p>`,
     }
   })
-  const told = Object.entries(telling).map(([name, { subject, what }]) => {
-    const said = name.startsWith('event') ? `${what} ${beware}` : what
-    return { [`${name}Subject`]: subject, [`${name}Body`]: said, [getHtmlKey(name)]: `<p>${said}</p>` }
+  const infos = objectEntries(infoEmails).map(([name, { subject, message }]) => {
+    const body = name.startsWith('event') ? `${message} ${notExpected}` : message
+    return { [`${name}Subject`]: subject, [`${name}Body`]: body, [getHtmlKey(name)]: `<p>${body}</p>` }
   })
-  return Object.assign({}, names, ...asked, ...told)
+  return Object.assign({}, names, ...links, ...infos)
 }
 
-/** The name of the HTML of a mail. Keycloak: where it says "Lockout", it does not say "Body". */
+/** Returns the key of the HTML text of an email. Keycloak: it has no "Body" after "Lockout". */
 export function getHtmlKey(name: string): string {
   return name.endsWith('Lockout') ? `${name}Html` : `${name}BodyHtml`
 }
+
+/** Returns the entries of an object whose keys are known. */
+const objectEntries = <Key extends string, Value>(object: Readonly<Record<Key, Value>>) =>
+  Object.entries(object) as [Key, Value][]

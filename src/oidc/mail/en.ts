@@ -1,77 +1,77 @@
 import { buildEmailTexts } from './email-texts.ts'
 
-/** Texts of mails in English. */
+/** English texts of emails. */
 export const en = buildEmailTexts({
-  asking: {
+  linkEmails: {
     emailVerification: {
       subject: 'Verify email',
-      request: 'Please confirm that this is your mail address, for your account at {2}.',
-      link: 'Confirm the address',
+      request: 'Please confirm that this is the email address of your {2} account.',
+      link: 'Verify the email address',
     },
     passwordReset: {
       subject: 'Reset password',
-      request: 'Somebody wants new credentials for your account at {2}. If it is you, choose them now.',
-      link: 'Choose new credentials',
+      request: 'A password reset was requested for your {2} account. If you requested it, choose a new password now.',
+      link: 'Reset the password',
     },
     executeActions: {
       subject: 'Update Your Account',
-      request: 'An administrator of {2} asks you to take care of your account: {3}.',
-      link: 'Begin',
+      request: 'An administrator of {2} asks you to update your account: {3}.',
+      link: 'Update the account',
     },
   },
-  telling: {
+  infoEmails: {
     emailTest: {
-      subject: 'Test of the mail server',
-      what: 'The mail server of the realm works: it has delivered this.',
+      subject: 'SMTP test message',
+      message: 'This is a test message. The SMTP connection of the realm works.',
     },
     eventLoginError: {
       subject: 'Login error',
-      what: 'On {0} somebody failed to log in to your account, from {1}.',
+      message: 'A failed login to your account was detected on {0} from {1}.',
     },
     eventRemoveTotp: {
       subject: 'Remove OTP',
-      what: 'On {0} one-time codes were switched off for your account, from {1}.',
+      message: 'One-time codes were removed from your account on {0} from {1}.',
     },
     eventUpdatePassword: {
       subject: 'Update password',
-      what: 'On {0} the password of your account was changed, from {1}.',
+      message: 'The password of your account was changed on {0} from {1}.',
     },
     eventUpdateTotp: {
       subject: 'Update OTP',
-      what: 'On {0} one-time codes were set up for your account, from {1}.',
+      message: 'One-time codes were set up for your account on {0} from {1}.',
     },
     eventUpdateCredential: {
       subject: 'Update credential',
-      what: 'On {1} a credential of your account was changed ({0}), from {2}.',
+      message: 'A credential of your account ({0}) was changed on {1} from {2}.',
     },
     eventRemoveCredential: {
       subject: 'Remove credential',
-      what: 'On {1} a credential of your account was removed ({0}), from {2}.',
+      message: 'A credential of your account ({0}) was removed on {1} from {2}.',
     },
     eventUserDisabledByTemporaryLockout: {
       subject: 'User disabled by temporary lockout',
-      what: 'On {0} your account was closed for a while, after too many failed log-ins.',
+      message: 'Your account was temporarily disabled on {0} after too many failed logins.',
     },
     eventUserDisabledByPermanentLockout: {
       subject: 'User disabled by permanent lockout',
-      what: 'On {0} your account was closed, after too many failed log-ins.',
+      message: 'Your account was permanently disabled on {0} after too many failed logins.',
     },
   },
-  end: (time) => `The link works for ${time}.`,
-  ignore: 'If you know nothing of this, there is nothing to do: everything stays as it is.',
-  beware: 'If you did not expect this, ask an administrator.',
+  expiration: (lifespan) => `The link is valid for ${lifespan}.`,
+  notRequested: 'If you did not request this, ignore this email: nothing will be changed.',
+  notExpected: 'If this was not you, please contact your administrator.',
   names: {
     'requiredAction.CONFIGURE_TOTP': 'set up one-time codes',
-    'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'make recovery codes',
-    'requiredAction.TERMS_AND_CONDITIONS': 'accept the terms',
-    'requiredAction.UPDATE_EMAIL': 'change the mail address',
-    'requiredAction.UPDATE_PASSWORD': 'choose a new password',
-    'requiredAction.UPDATE_PROFILE': 'check the profile',
-    'requiredAction.VERIFY_EMAIL': 'confirm the mail address',
-    'requiredAction.VERIFY_PROFILE': 'complete the profile',
+    'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'generate recovery codes',
+    'requiredAction.TERMS_AND_CONDITIONS': 'accept the terms and conditions',
+    'requiredAction.UPDATE_EMAIL': 'update the email address',
+    'requiredAction.UPDATE_PASSWORD': 'update the password',
+    'requiredAction.UPDATE_PROFILE': 'update the profile',
+    'requiredAction.VERIFY_EMAIL': 'verify the email address',
+    'requiredAction.VERIFY_PROFILE': 'verify the profile',
     'requiredAction.delete_account': 'delete the account',
     'requiredAction.webauthn-register': 'register a passkey',
-    'requiredAction.webauthn-register-passwordless': 'register a passkey to log in without a password',
+    'requiredAction.webauthn-register-passwordless': 'register a passkey to sign in without a password',
     'linkExpirationFormatter.timePeriodUnit.seconds': '{0,choice,0#seconds|1#second|1<seconds}',
     'linkExpirationFormatter.timePeriodUnit.minutes': '{0,choice,0#minutes|1#minute|1<minutes}',
     'linkExpirationFormatter.timePeriodUnit.hours': '{0,choice,0#hours|1#hour|1<hours}',

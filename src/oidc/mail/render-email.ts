@@ -1,44 +1,52 @@
-// A mail as it leaves: subject, text and HTML, worded in its language.
+// Renders emails: subject, text and HTML in the language of the recipient.
 import { escapeHtml } from '../../lib/html.ts'
-import { type Email, emailTemplates, type EmailValue } from '../../service/messages/email-templates.ts'
-import type { EmailContent } from '../../service/messages/mail-server.ts'
+import { type Email, type EmailValue, emailTemplates } from '../../service/messages/email-templates.ts'
+import type { EmailContent } from '../../service/messages/smtp.ts'
 import type { Translator } from '../pages/view.ts'
-import { LINK_PLACEHOLDER, insertLink } from './insert-link.ts'
 import { getHtmlKey } from './email-texts.ts'
+import { insertLink, LINK_PLACEHOLDER } from './insert-link.ts'
 
-/** What is known of a mail when it leaves: its language and texts in it, what its realm is called, and its link. */
-export interface EmailContext {
+/** The language, the texts and the link of an email. */
+export interface EmailRendering {
   readonly language: string
   readonly text: Translator
+  /** The display name of the realm. */
   readonly realm: string
+  /** The address of the link. */
   readonly link?: string
 }
 
-/** Words a mail. */
-export function renderEmail(mail: Pick<Email, 'template' | 'values' | 'actions' | 'link'>, occasion: EmailContext): EmailContent {
-  const { template, values = {}, actions, link: goal } = mail
-  const { language, text, realm, link } = occasion
+/** Renders an email. */
+export function renderEmail(
+  { template, values = {}, actions, link: actionLink }: Pick<Email, 'template' | 'values' | 'actions' | 'link'>,
+  { language, text, realm, link }: EmailRendering,
+): EmailContent {
   const { date } = values
-  const seconds = goal ? goal.token.exp - goal.token.iat : 0
-  const known: Partial<Record<EmailValue, string>> = {
+  const lifespan = actionLink ? actionLink.token.exp - actionLink.token.iat : 0
+  const parameters: Partial<Record<EmailValue, string>> = {
     realm,
-    ...(link !== undefined && { link, minutes: String(Math.floor(seconds / 60)), expiration: duration(seconds, text) }),
+    ...(link !== undefined && {
+      link,
+      minutes: String(Math.floor(lifespan / 60)),
+      expiration: formatDuration(lifespan, text),
+    }),
     ...values,
-    ...(date !== undefined && { date: dateIn(language, date) }),
-    ...(actions && { actions: actions.map((alias) => nameOf(alias, text)).join(', ') }),
+    ...(date !== undefined && { date: formatDate(language, date) }),
+    ...(actions && { actions: actions.map((alias) => getActionName(alias, text)).join(', ') }),
   }
-  const places = emailTemplates[template].map((value) => known[value] ?? '')
-  const placesInHtml = emailTemplates[template].map((value) => (value === 'link' ? LINK_PLACEHOLDER : escapeHtml(known[value] ?? '')))
-  const body = insertLink(text(getHtmlKey(template), ...placesInHtml), link ?? '')
+  const names = emailTemplates[template]
+  const textValues = names.map((name) => parameters[name] ?? '')
+  const htmlValues = names.map((name) => (name === 'link' ? LINK_PLACEHOLDER : escapeHtml(parameters[name] ?? '')))
+  const body = insertLink(text(getHtmlKey(template), ...htmlValues), link ?? '')
   return {
     subject: text(`${template}Subject`),
-    text: text(`${template}Body`, ...places),
+    text: text(`${template}Body`, ...textValues),
     html: `<html lang="${escapeHtml(language)}">\n<body>\n${body}\n</body>\n</html>\n`,
   }
 }
 
-/** Keycloak: in the largest unit that it is a whole number of. */
-function duration(seconds: number, text: Translator): string {
+/** Formats a duration in seconds. Keycloak: in the largest unit of which it is a multiple. */
+function formatDuration(seconds: number, text: Translator): string {
   const units = [
     { unit: 'days', length: 86_400 },
     { unit: 'hours', length: 3600 },
@@ -50,14 +58,14 @@ function duration(seconds: number, text: Translator): string {
   return `${count} ${text(`linkExpirationFormatter.timePeriodUnit.${unit}`, count)}`
 }
 
-/** What an action is called; one that nobody has a text for, by its alias. */
-function nameOf(alias: string, text: Translator): string {
+/** Returns the name of a required action; its alias where there is no text for it. */
+function getActionName(alias: string, text: Translator): string {
   const key = `requiredAction.${alias}`
   const name = text(key)
   return name === key ? alias : name
 }
 
-function dateIn(language: string, date: string): string {
+function formatDate(language: string, date: string): string {
   const format = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })
   return format.format(new Date(date))
 }

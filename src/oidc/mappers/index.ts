@@ -1,11 +1,26 @@
 // The supported types of protocol mappers for OpenID Connect, with Keycloak's priorities.
+
+import { mapRequestedClaims, mapRequestedValue } from './claims-parameter.ts'
 import { mapAllowedOrigins, mapAudience, mapHardcodedClaim, mapPairwiseSubject } from './client.ts'
 import type { ClaimMapper, ClaimTarget } from './mapper.ts'
-import { ORGANIZATION_MEMBERSHIP, mapOrganizationGroups, mapOrganizations } from './organizations.ts'
-import { mapResolvedAudience, mapClientRoles, addHardcodedRole, type RoleMapper, mapRealmRoles, renameRole } from './roles.ts'
-import { mapAuthenticationLevel, mapAuthenticationMethods, mapNonce, mapSessionNote, mapSessionState, mapSubject } from './session.ts'
+import { mapOrganizationGroups, mapOrganizations, ORGANIZATION_MEMBERSHIP } from './organizations.ts'
+import {
+  addHardcodedRole,
+  mapClientRoles,
+  mapRealmRoles,
+  mapResolvedAudience,
+  type RoleMapper,
+  renameRole,
+} from './roles.ts'
+import {
+  mapAuthenticationLevel,
+  mapAuthenticationMethods,
+  mapNonce,
+  mapSessionNote,
+  mapSessionState,
+  mapSubject,
+} from './session.ts'
 import { mapAddress, mapAttribute, mapFullName, mapGroups, mapProperty } from './user.ts'
-import { mapRequestedClaims, mapRequestedValue } from './claims-parameter.ts'
 
 const tokenTargets: readonly ClaimTarget[] = ['accessToken', 'idToken']
 const tokensAndIntrospection: readonly ClaimTarget[] = [...tokenTargets, 'introspection']
@@ -26,7 +41,12 @@ export const claimMappers: Readonly<Record<string, ClaimMapper>> = {
   'oidc-full-name-mapper': { priority: 0, targets: allButResponse, map: mapFullName },
   'oidc-group-membership-mapper': { priority: 0, targets: allButResponse, map: mapGroups },
   'oidc-hardcoded-claim-mapper': { priority: 0, targets: allTargets, map: mapHardcodedClaim },
-  'oidc-nonce-backwards-compatible-mapper': { priority: 0, targets: ['accessToken'], isAlwaysActive: true, map: mapNonce },
+  'oidc-nonce-backwards-compatible-mapper': {
+    priority: 0,
+    targets: ['accessToken'],
+    isAlwaysActive: true,
+    map: mapNonce,
+  },
   [ORGANIZATION_MEMBERSHIP]: { priority: 0, targets: allButResponse, map: mapOrganizations },
   'oidc-session-state-mapper': { priority: 0, targets: allButResponse, map: mapSessionState },
   'oidc-sha256-pairwise-sub-mapper': {
@@ -39,7 +59,12 @@ export const claimMappers: Readonly<Record<string, ClaimMapper>> = {
   'oidc-usermodel-property-mapper': { priority: 0, targets: allButResponse, map: mapProperty },
   'oidc-usersessionmodel-note-mapper': { priority: 0, targets: allTargets, map: mapSessionNote },
   'oidc-organization-group-membership-mapper': { priority: 10, targets: allButResponse, map: mapOrganizationGroups },
-  'oidc-audience-resolve-mapper': { priority: 30, targets: accessTokenTargets, usesRoles: true, map: mapResolvedAudience },
+  'oidc-audience-resolve-mapper': {
+    priority: 30,
+    targets: accessTokenTargets,
+    usesRoles: true,
+    map: mapResolvedAudience,
+  },
   'oidc-usermodel-client-role-mapper': { priority: 40, targets: allButResponse, usesRoles: true, map: mapClientRoles },
   'oidc-usermodel-realm-role-mapper': { priority: 40, targets: allButResponse, usesRoles: true, map: mapRealmRoles },
 }

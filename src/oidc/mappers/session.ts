@@ -26,11 +26,7 @@ export function mapSessionState(claims: Claims, _config: MapperConfig, { session
 }
 
 /** Writes the authentication methods that still count as `amr`. */
-export function mapAuthenticationMethods(
-  claims: Claims,
-  _config: MapperConfig,
-  { session, realm }: MapperFacts,
-): void {
+export function mapAuthenticationMethods(claims: Claims, _config: MapperConfig, { session, realm }: MapperFacts): void {
   const current = (session?.methods ?? []).filter(({ until }) => until >= toEpochSeconds(realm.now))
   claims.amr = current.map(({ name }) => name)
 }

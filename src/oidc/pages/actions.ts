@@ -1,10 +1,10 @@
-// The pages of what people must do at log-in.
+// Pages of required actions, of consent, and of links in emails.
 import { html } from '../../lib/html.ts'
-import { checkbox, form, input, link, type Page, paragraph, submit, type View } from './view.ts'
+import { checkbox, form, input, link, type Page, paragraph, submit, type TextReference, type View } from './view.ts'
 
-/** A new password, twice. */
+/** Asks for a new password, twice. Shows the rules of the password policy. */
 export const updatePasswordPage =
-  (name: string): Page =>
+  ({ username, rules }: { readonly username: string; readonly rules: readonly TextReference[] }): Page =>
   (view) => ({
     title: view.text('updatePasswordTitle'),
     content: [
@@ -12,8 +12,8 @@ export const updatePasswordPage =
       form(
         view,
         [
-          nameForManagers(name),
-          newPasswords(view, 'passwordNew', ['password-new', 'password-confirm']),
+          passwordManagerUsername(username),
+          newPasswordInputs(view, 'passwordNew', { names: ['password-new', 'password-confirm'], rules }),
           checkbox('logout-sessions', view.text('logoutOtherSessions')),
         ],
         submit(view.text('doSubmit')),
@@ -21,21 +21,30 @@ export const updatePasswordPage =
     ],
   })
 
-/** Programs that keep passwords want to know whose it is. */
-const nameForManagers = (name: string) =>
-  html`<input type="text" name="username" value="${name}" autocomplete="username" readonly hidden>`
+/** The username, from which a password manager knows the account of the new password. */
+const passwordManagerUsername = (username: string) =>
+  html`<input type="text" name="username" value="${username}" autocomplete="username" readonly hidden>`
 
-/** The two fields of a new password. */
-export function newPasswords(view: View, label: string, [first, second]: readonly [string, string]) {
+/** The inputs of a new password and its confirmation. `label` is the key of a text. */
+export function newPasswordInputs(
+  view: View,
+  label: string,
+  { names, rules }: { readonly names: readonly [string, string]; readonly rules: readonly TextReference[] },
+) {
   const { text } = view
+  const [name, confirmationName] = names
   const common = { type: 'password', autocomplete: 'new-password', required: true, value: '' }
+  const help = rules.length > 0 && [
+    text('passwordRules'),
+    html`<ul>${rules.map(({ key, params }) => html`<li>${text(key, ...params)}</li>`)}</ul>`,
+  ]
   return [
-    input(view, { ...common, name: first, label: text(label) }),
-    input(view, { ...common, name: second, label: text('passwordConfirm') }),
+    input(view, { ...common, name, label: text(label), ...(help && { help }) }),
+    input(view, { ...common, name: confirmationName, label: text('passwordConfirm') }),
   ]
 }
 
-/** The terms of the realm. */
+/** Asks the user to accept the terms of the realm. */
 export const termsPage: Page = (view) => ({
   title: view.text('termsTitle'),
   content: [
@@ -44,7 +53,22 @@ export const termsPage: Page = (view) => ({
   ],
 })
 
-/** A mail is on its way to the address. */
+/** Asks the user for their consent. The items are texts, or contain keys of texts as `${…}`. */
+export const consentPage =
+  (clientName: string, items: readonly string[]): Page =>
+  (view) => {
+    const { text } = view
+    return {
+      title: text('oauthGrantTitle', { name: clientName }),
+      content: [
+        paragraph(text('oauthGrantRequest')),
+        html`<ul>${items.map((item) => html`<li>${item.includes('${') ? text(item) : item}</li>`)}</ul>`,
+        form(view, [], [submit(text('doYes'), 'accept'), submit(text('doNo'), 'cancel', 'plain')]),
+      ],
+    }
+  }
+
+/** Asks the user to open the link in an email. */
 export const emailVerifyPage =
   (email: string): Page =>
   (view) => ({
@@ -56,9 +80,9 @@ export const emailVerifyPage =
     ],
   })
 
-/** Whose password is forgotten. */
+/** Asks for the username of a forgotten password. */
 export const forgotPasswordPage =
-  (byEmail: boolean, name: string): Page =>
+  (username: string, { byEmail }: { readonly byEmail: boolean }): Page =>
   (view) => {
     const { text } = view
     return {
@@ -70,7 +94,7 @@ export const forgotPasswordPage =
           input(view, {
             name: 'username',
             label: text(byEmail ? 'usernameOrEmail' : 'username'),
-            value: view.values.username ?? name,
+            value: view.values.username ?? username,
             autocomplete: 'username',
             required: true,
             autofocus: true,
@@ -82,13 +106,16 @@ export const forgotPasswordPage =
     }
   }
 
-/** What a link from a mail leads to, before it counts: programs that look through mails follow links too. */
+/** Asks the user to confirm a link of an email, since email scanners follow links too. `actions` are aliases of required actions. */
 export const confirmLinkPage =
-  (question: string, about: readonly string[], actions: readonly string[]): Page =>
+  (
+    question: string,
+    { params, actions }: { readonly params: readonly string[]; readonly actions: readonly string[] },
+  ): Page =>
   (view) => ({
     title: view.text('actionRequiredTitle'),
     content: [
-      paragraph(view.text(question, ...about)),
+      paragraph(view.text(question, ...params)),
       actions.length > 0 &&
         html`<ul>${actions.map((alias) => html`<li>${view.text(`requiredAction.${alias}`)}</li>`)}</ul>`,
       form(view, [], submit(view.text('proceedWithAction'))),

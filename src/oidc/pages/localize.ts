@@ -1,66 +1,82 @@
-// The language of a page or a mail, and the texts in it: those of the realm stand in place of those that come with the server.
-import type { Representation } from '../../kinds/json.ts'
+// The language and the texts of pages and emails. Texts of the realm replace the built-in ones.
+import { readTextMap } from '../../kinds/json.ts'
 import { formatMessage } from '../../lib/keycloak/message-format.ts'
 import type { Context } from '../../service/context/context.ts'
 import { writers } from '../../service/kinds/index.ts'
-import { de as mailsInGerman } from '../mail/de.ts'
-import { en as mailsInEnglish } from '../mail/en.ts'
-import { de as pagesInGerman } from './texts/de.ts'
-import { en as pagesInEnglish } from './texts/en.ts'
+import { de as germanEmails } from '../mail/de.ts'
+import { en as englishEmails } from '../mail/en.ts'
+import type { RealmSettings } from '../oidc-realm.ts'
+import { de as germanPages } from './texts/de.ts'
+import { en as englishPages } from './texts/en.ts'
 import type { Translator } from './view.ts'
 
 /** Texts by key. */
 type TextsByKey = Readonly<Record<string, string>>
 
-const en: TextsByKey = { ...pagesInEnglish, ...mailsInEnglish }
-const de: TextsByKey = { ...pagesInGerman, ...mailsInGerman }
+const en: TextsByKey = { ...englishPages, ...englishEmails }
+const de: TextsByKey = { ...germanPages, ...germanEmails }
 const builtIn: Readonly<Record<string, TextsByKey>> = { en, de }
 const ENGLISH = 'en'
 
-/** The languages that people of the realm can choose; without any choice, English only. */
-export function listLanguages({ internationalizationEnabled, supportedLocales }: Representation): readonly string[] {
-  const supported = (supportedLocales ?? []) as string[]
-  return internationalizationEnabled === true && supported.length ? supported : [ENGLISH]
+/** The settings of a realm that select languages. */
+type LanguageSettings = Pick<RealmSettings, 'internationalizationEnabled' | 'supportedLocales' | 'defaultLocale'>
+
+/** Returns the languages that users of a realm can select; English for a realm without internationalization. */
+export function listLanguages({
+  internationalizationEnabled,
+  supportedLocales = [],
+}: LanguageSettings): readonly string[] {
+  return internationalizationEnabled === true && supportedLocales.length ? supportedLocales : [ENGLISH]
 }
 
-/** The first of the wishes that the realm has, else its default. A wish is a tag, or a list as browsers send it. */
-export function selectLanguage(settings: Representation, wishes: readonly (string | undefined)[]): string {
+/**
+ * Returns the first preferred language that the realm supports, or its default language. A preference is a language tag,
+ * or a list of tags as in the Accept-Language header.
+ */
+export function selectLanguage(settings: LanguageSettings, preferences: readonly (string | undefined)[]): string {
   const languages = listLanguages(settings)
-  for (const tag of wishes.flatMap(tagsOf)) {
-    const found = languages.find((one) => sameTag(one, tag)) ?? languages.find((one) => sameTag(one, base(tag)))
-    if (found !== undefined) return found
+  for (const tag of preferences.flatMap(parseTags)) {
+    const language =
+      languages.find((supported) => isSameTag(supported, tag)) ??
+      languages.find((supported) => isSameTag(supported, getBaseTag(tag)))
+    if (language !== undefined) return language
   }
-  const usual = String(settings.defaultLocale ?? ENGLISH)
-  return languages.includes(usual) ? usual : languages[0]!
+  const { defaultLocale = ENGLISH } = settings
+  return languages.includes(defaultLocale) ? defaultLocale : languages[0]!
 }
 
-/** The texts of the realm in a language. A text that nobody has is its key. One statement. */
-export async function createTranslator(context: Context, settings: Representation, language: string): Promise<Translator> {
-  const tags = [...new Set([language, base(language), String(settings.defaultLocale ?? ENGLISH)])]
-  const own = await writers.localization.list(context, { keys: tags.map((tag) => [tag]) })
-  const ownIn = (tag: string) => (own.find(({ key }) => key[0] === tag)?.representation.texts ?? {}) as TextsByKey
-  const [exact, general, usual] = [language, base(language), String(settings.defaultLocale ?? ENGLISH)]
+/** Returns a function for the texts of the realm in a language. A missing text is its key. One statement. */
+export async function createTranslator(
+  context: Context,
+  { defaultLocale = ENGLISH }: LanguageSettings,
+  language: string,
+): Promise<Translator> {
+  const base = getBaseTag(language)
+  const tags = [...new Set([language, base, defaultLocale])]
+  const localizations = await writers.localization.list(context, { keys: tags.map((tag) => [tag]) })
+  const getRealmTexts = (tag: string) =>
+    readTextMap(localizations.find(({ key }) => key[0] === tag)?.representation.texts)
   const layers: readonly (TextsByKey | undefined)[] = [
-    ownIn(exact),
-    ownIn(general),
-    builtIn[exact],
-    builtIn[general],
-    ownIn(usual),
-    builtIn[usual],
+    getRealmTexts(language),
+    getRealmTexts(base),
+    builtIn[language],
+    builtIn[base],
+    getRealmTexts(defaultLocale),
+    builtIn[defaultLocale],
     en,
   ]
   const find = (key: string) => layers.find((texts) => texts && Object.hasOwn(texts, key))?.[key]
-  const resolve: Translator = (key, ...about) => {
-    // What users typed is never looked up.
-    const values = about.map((one) => (one === null ? '' : typeof one === 'object' ? named(one.name) : one))
+  const expand = (name: string) => name.replace(/\$\{([^${}]{1,255})\}/g, (_, key: string) => find(key) ?? key)
+  return (key, ...params) => {
+    if (key.includes('${')) return expand(key)
+    // Only names of the realm are expanded, never values that users entered.
+    const values = params.map((param) => (param === null ? '' : typeof param === 'object' ? expand(param.name) : param))
     return formatMessage(find(key) ?? key, values)
   }
-  const named = (name: string) => name.replace(/\$\{([^${}]{1,255})\}/g, (_, key: string) => find(key) ?? key)
-  return (key, ...about) => (key.includes('${') ? named(key) : resolve(key, ...about))
 }
 
-/** The languages of a header or parameter, the preferred one first. */
-function tagsOf(list = ''): string[] {
+/** Returns the tags of a header or parameter, the most preferred one first. */
+function parseTags(list = ''): string[] {
   return list
     .split(/[\s,]+/)
     .map((part) => {
@@ -72,6 +88,7 @@ function tagsOf(list = ''): string[] {
     .map(({ tag }) => tag)
 }
 
-const base = (tag: string): string => tag.split(/[-_]/)[0]!
-const sameTag = (a: string, b: string): boolean =>
+/** Returns the language of a tag without its region, such as `pt` for `pt-BR`. */
+const getBaseTag = (tag: string): string => tag.split(/[-_]/)[0]!
+const isSameTag = (a: string, b: string): boolean =>
   a.replace('_', '-').toLowerCase() === b.replace('_', '-').toLowerCase()

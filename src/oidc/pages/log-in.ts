@@ -1,88 +1,105 @@
-// The pages on which people show who they are.
+// The pages on which users authenticate.
 import { html } from '../../lib/html.ts'
 import { checkbox, form, input, link, type Page, paragraph, submit, type View } from './view.ts'
 
-/** What a page of log-in offers. */
+/** Options of the login page. */
 export interface LoginPageOptions {
-  /** Whether the mail address serves as name. */
+  /** The inputs of the form. */
+  readonly inputs: { readonly username: boolean; readonly password: boolean }
+  /** The username of an identified user. */
+  readonly username?: string | undefined
+  /** The user may enter their email address as username. */
   readonly byEmail: boolean
+  /** The form has a checkbox to stay logged in. */
   readonly rememberMe: boolean
+  readonly isRemembered: boolean
+  /** The page has a link for a forgotten password. */
   readonly resetPassword: boolean
+  /** The page has a link to register. */
   readonly registration: boolean
-  /** Who it is, where that is known already; only the password is asked for. */
-  readonly known?: string | undefined
-  /** What is asked for: the name, the password or both. */
-  readonly asks: { readonly username: boolean; readonly password: boolean }
-  readonly remembered: boolean
 }
 
-/** Name and password, or one of them. */
-export const logInPage =
-  (offers: LoginPageOptions): Page =>
+/** Asks for username and password, or for one of them. */
+export const loginPage =
+  ({ inputs, username, ...options }: LoginPageOptions): Page =>
   (view) => {
-    const { text, problem } = view
-    const { known, asks, byEmail } = offers
-    const name = input(view, {
-      name: 'username',
-      label: text(byEmail ? 'usernameOrEmail' : 'username'),
-      autocomplete: 'username',
-      required: true,
-      autofocus: problem === undefined || view.values.username === undefined,
-      also: { autocapitalize: 'none', spellcheck: 'false' },
-    })
-    const password = input(view, {
-      name: 'password',
-      label: text('password'),
-      type: 'password',
-      autocomplete: 'current-password',
-      required: true,
-      autofocus: known !== undefined || (problem !== undefined && view.values.username !== undefined),
-    })
+    const { text, address } = view
     return {
       title: text('loginAccountTitle'),
       content: [
-        known !== undefined && whoIs(view, known),
+        username !== undefined && attemptedUser(view, username),
         form(
           view,
           [
-            known === undefined && asks.username && name,
-            asks.password && password,
-            offers.rememberMe && checkbox('rememberMe', text('rememberMe'), offers.remembered),
+            username === undefined && inputs.username && usernameInput(view, options),
+            inputs.password && passwordInput(view, username !== undefined),
+            options.rememberMe && checkbox('rememberMe', text('rememberMe'), options.isRemembered),
           ],
           submit(text('doLogIn')),
         ),
-        asks.password && offers.resetPassword && link(view.address('reset-credentials'), text('doForgotPassword')),
-        offers.registration &&
-          paragraph(html`${text('noAccount')} <a href="${view.address('registration')}">${text('doRegister')}</a>`),
+        inputs.password && options.resetPassword && link(address('reset-credentials'), text('doForgotPassword')),
+        options.registration &&
+          paragraph(html`${text('noAccount')} <a href="${address('registration')}">${text('doRegister')}</a>`),
       ],
     }
   }
 
-/** Who logs in, and the way out for somebody else. */
-const whoIs = ({ text, address }: View, name: string) =>
-  html`<p>${text('attemptedUser', name)} <a href="${address('restart')}">${text('restartLoginTooltip')}</a></p>`
+function usernameInput(view: View, { byEmail }: Pick<LoginPageOptions, 'byEmail'>) {
+  return input(view, {
+    name: 'username',
+    label: view.text(byEmail ? 'usernameOrEmail' : 'username'),
+    autocomplete: 'username',
+    required: true,
+    autofocus: view.problem === undefined || view.values.username === undefined,
+    attributes: { autocapitalize: 'none', spellcheck: 'false' },
+  })
+}
 
-/** A one-time code; of several devices one is chosen. */
-export const oneTimeCodePage =
-  (name: string, devices: readonly { readonly id: string; readonly label: string }[], chosen: string): Page =>
+function passwordInput(view: View, hasUser: boolean) {
+  return input(view, {
+    name: 'password',
+    label: view.text('password'),
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+    autofocus: hasUser || (view.problem !== undefined && view.values.username !== undefined),
+  })
+}
+
+/** Shows the identified user, with a link for another user. */
+const attemptedUser = ({ text, address }: View, username: string) =>
+  html`<p>${text('attemptedUser', username)} <a href="${address('restart')}">${text('restartLoginTooltip')}</a></p>`
+
+/** An authenticator app of the user. */
+export interface OtpDevice {
+  /** The id of the credential. */
+  readonly id: string
+  readonly label: string
+}
+
+/** Asks for a one-time code. A user with several authenticator apps selects one. */
+export const otpPage =
+  (
+    username: string,
+    { devices, selected }: { readonly devices: readonly OtpDevice[]; readonly selected: string },
+  ): Page =>
   (view) => {
     const { text } = view
-    const several = devices.length > 1
     return {
       title: text('loginOtpTitle'),
       content: [
-        whoIs(view, name),
+        attemptedUser(view, username),
         form(
           view,
           [
-            several &&
+            devices.length > 1 &&
               html`<fieldset><legend>${text('loginOtpDevice')}</legend>${devices.map(
                 ({ id, label }) =>
                   html`<div class="tick"><input type="radio" id="device-${id}" name="selectedCredentialId" value="${id}"${
-                    id === chosen && html` checked`
+                    id === selected && html` checked`
                   }><label for="device-${id}">${label}</label></div>`,
               )}</fieldset>`,
-            codeField(view, 'otp', text('loginOtpOneTime')),
+            otpInput(view, 'otp', text('loginOtpOneTime')),
           ],
           submit(text('doLogIn')),
         ),
@@ -90,8 +107,8 @@ export const oneTimeCodePage =
     }
   }
 
-/** The field of a one-time code. */
-export const codeField = (view: View, name: string, label: string) =>
+/** The input of a one-time code. */
+export const otpInput = (view: View, name: string, label: string) =>
   input(view, {
     name,
     label,
@@ -99,5 +116,5 @@ export const codeField = (view: View, name: string, label: string) =>
     autocomplete: 'one-time-code',
     required: true,
     autofocus: true,
-    also: { inputmode: 'numeric', spellcheck: 'false' },
+    attributes: { inputmode: 'numeric', spellcheck: 'false' },
   })

@@ -1,30 +1,38 @@
-// Pages that only tell something.
+// Pages with a message.
 import { type Html, html } from '../../lib/html.ts'
 import { form, link, type Page, paragraph, submit } from './view.ts'
 
-/** What went wrong. The way back leads to the application, where that is known. */
+/** Options of a message. */
+interface MessageOptions {
+  /** The parameters of the text. */
+  readonly params?: readonly (string | number)[]
+  /** The address of a link back to the application. */
+  readonly applicationUrl?: string | undefined
+}
+
+/** An error message; `key` is that of its text. */
 export const errorPage =
-  (key: string, about: readonly (string | number)[], back?: string): Page =>
+  (key: string, { params = [], applicationUrl }: MessageOptions = {}): Page =>
   ({ text }) => ({
     title: text('errorTitle'),
     content: [
-      html`<p class="problem" role="alert">${text(key, ...about)}</p>`,
-      back !== undefined && link(back, text('backToApplication')),
+      html`<p class="problem" role="alert">${text(key, ...params)}</p>`,
+      applicationUrl !== undefined && link(applicationUrl, text('backToApplication')),
     ],
   })
 
-/** Something to know. */
+/** An information message; `key` is that of its text. */
 export const infoPage =
-  (key: string, about: readonly (string | number)[] = [], back?: string): Page =>
+  (key: string, { params = [], applicationUrl }: MessageOptions = {}): Page =>
   ({ text }) => ({
     title: text('infoTitle'),
     content: [
-      html`<p class="info" role="status">${text(key, ...about)}</p>`,
-      back !== undefined && link(back, text('backToApplication')),
+      html`<p class="info" role="status">${text(key, ...params)}</p>`,
+      applicationUrl !== undefined && link(applicationUrl, text('backToApplication')),
     ],
   })
 
-/** Whether somebody really wants to log out. */
+/** Asks the user to confirm a log-out. */
 export const logoutPage: Page = (view) => ({
   title: view.text('logoutConfirmTitle'),
   content: [
@@ -33,7 +41,22 @@ export const logoutPage: Page = (view) => ({
   ],
 })
 
-/** The form that brings an answer to an application. */
+/** Loads the front-channel logout URLs of clients in frames, then redirects the browser. */
+export const loggedOutPage =
+  (frames: readonly string[], redirectUri: string | undefined): Page =>
+  ({ text }) => ({
+    title: text('logoutConfirmTitle'),
+    content: [
+      html`<p class="info" role="status">${text('successLogout')}</p>`,
+      frames.map((address) => html`<iframe src="${address}" hidden title="${text('doLogout')}"></iframe>`),
+      redirectUri !== undefined && [
+        link(redirectUri, text('doContinue')),
+        html`<script>addEventListener('load', () => location.replace(document.querySelector('main a').href))</script>`,
+      ],
+    ],
+  })
+
+/** The form of an authorization response; `content` gets the label of its button. */
 export const formPostPage =
   (content: (button: string) => Html): Page =>
   ({ text }) => ({ title: text('formPostTitle'), content: content(text('doContinue')) })

@@ -1,20 +1,32 @@
-// The pages on which people say who they are.
+// The pages with the fields of the user profile.
 import { html } from '../../lib/html.ts'
-import { newPasswords } from './actions.ts'
-import { checkbox, form, input, labelled, link, type Page, paragraph, submit, type View } from './view.ts'
+import { newPasswordInputs } from './actions.ts'
+import {
+  checkbox,
+  form,
+  input,
+  labelled,
+  link,
+  type Page,
+  paragraph,
+  submit,
+  type TextReference,
+  type View,
+} from './view.ts'
 
-/** A field of the form; its label may be the key of a text in `${…}`. */
+/** A field of the form. */
 export interface ProfileField {
   readonly name: string
+  /** A text, or the key of one as `${…}`. */
   readonly label: string
   readonly required: boolean
   readonly readonly: boolean
   readonly value?: string | undefined
+  /** The type of the input. */
   readonly type?: string
-  /** What can be chosen; absent: anything. */
+  /** The allowed values; absent: any value. */
   readonly options?: readonly string[]
-  /** There may be several lines. */
-  readonly lines?: boolean
+  readonly isMultiline?: boolean
 }
 
 const AUTOCOMPLETE: Readonly<Record<string, string>> = {
@@ -24,9 +36,9 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
   lastName: 'family-name',
 }
 
-/** The details of a person. */
+/** Asks the user to review their profile. */
 export const profilePage =
-  (fields: readonly ProfileField[], cancellable: boolean): Page =>
+  (fields: readonly ProfileField[], { isCancellable }: { readonly isCancellable: boolean }): Page =>
   (view) => {
     const { text } = view
     return {
@@ -35,16 +47,22 @@ export const profilePage =
         paragraph(text('updateProfileMessage')),
         form(
           view,
-          fields.map((field) => entry(view, field)),
-          [submit(text('doSubmit')), cancellable && submit(text('doCancel'), 'cancel-aia', 'plain')],
+          fields.map((field) => profileInput(view, field)),
+          [submit(text('doSubmit')), isCancellable && submit(text('doCancel'), 'cancel-aia', 'plain')],
         ),
       ],
     }
   }
 
-/** Somebody new. */
+/** The registration form. `passwordRules` is absent where it asks for no password. */
 export const registrationPage =
-  (fields: readonly ProfileField[], asks: { readonly password: boolean; readonly terms: boolean }): Page =>
+  (
+    fields: readonly ProfileField[],
+    {
+      passwordRules,
+      hasTerms,
+    }: { readonly passwordRules: readonly TextReference[] | undefined; readonly hasTerms: boolean },
+  ): Page =>
   (view) => {
     const { text, problem } = view
     const termsProblem = problem?.field === 'termsAccepted' && problem
@@ -54,9 +72,10 @@ export const registrationPage =
         form(
           view,
           [
-            fields.map((field) => entry(view, field)),
-            asks.password && newPasswords(view, 'password', ['password', 'password-confirm']),
-            asks.terms && [
+            fields.map((field) => profileInput(view, field)),
+            passwordRules &&
+              newPasswordInputs(view, 'password', { names: ['password', 'password-confirm'], rules: passwordRules }),
+            hasTerms && [
               paragraph(text('termsText')),
               termsProblem && html`<p class="problem" role="alert">${text(termsProblem.key)}</p>`,
               checkbox('termsAccepted', text('acceptTerms')),
@@ -69,7 +88,7 @@ export const registrationPage =
     }
   }
 
-function entry(view: View, { options, lines, ...field }: ProfileField) {
+function profileInput(view: View, { options, isMultiline, ...field }: ProfileField) {
   const { text } = view
   const { name, required, readonly } = field
   const label = field.label.includes('${') ? text(field.label) : field.label
@@ -77,20 +96,21 @@ function entry(view: View, { options, lines, ...field }: ProfileField) {
   const autocomplete = AUTOCOMPLETE[name]
   const common = { name, label, required, readonly, value }
   const marks = html`${required && html` required`}${readonly && html` readonly`}`
-  if (lines) {
+  if (isMultiline) {
     return labelled(
       view,
       common,
-      (described) => html`<textarea id="${name}" name="${name}" rows="3"${marks}${described}>${value}</textarea>`,
+      (description) => html`<textarea id="${name}" name="${name}" rows="3"${marks}${description}>${value}</textarea>`,
     )
   }
   if (options) {
-    const option = (one: string) => html`<option value="${one}"${one === value && html` selected`}>${one}</option>`
+    const renderOption = (option: string) =>
+      html`<option value="${option}"${option === value && html` selected`}>${option}</option>`
     return labelled(
       view,
       common,
-      (described) =>
-        html`<select id="${name}" name="${name}"${required && html` required`}${described}><option value=""></option>${options.map(option)}</select>`,
+      (description) =>
+        html`<select id="${name}" name="${name}"${required && html` required`}${description}><option value=""></option>${options.map(renderOption)}</select>`,
     )
   }
   return input(view, { ...common, ...(field.type && { type: field.type }), ...(autocomplete && { autocomplete }) })

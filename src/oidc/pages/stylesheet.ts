@@ -1,4 +1,4 @@
-/** How all pages look: as wide as a text is read, in the colours that the reader prefers. */
+/** The stylesheet of all pages. It follows the colour scheme of the browser. */
 export const stylesheet = `:root { color-scheme: light dark; --accent: light-dark(#0b57a4, #8ec5ff); --line: light-dark(#6b7280, #9ca3af);
   --problem: light-dark(#a1161f, #ff9ba0); --panel: light-dark(#fff, #1c1f24); --ground: light-dark(#eef1f5, #111317) }
 * { box-sizing: border-box }

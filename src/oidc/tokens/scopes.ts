@@ -44,9 +44,7 @@ export function addDefaultScopes(client: LiveObject, scopes: readonly string[]):
 /** Returns the requested scope values that an earlier grant covers. RFC 6749, section 6. Default client scopes are always covered. */
 export function limitScopes(client: LiveObject, granted: readonly string[], requested: readonly string[]): string[] {
   const covered = new Set([...granted, ...(viewClient(client).defaultClientScopes ?? [])])
-  return requested.filter(
-    (scope) => covered.has(scope) || covered.has(`${getScopeName(scope)}:${ALL_ORGANIZATIONS}`),
-  )
+  return requested.filter((scope) => covered.has(scope) || covered.has(`${getScopeName(scope)}:${ALL_ORGANIZATIONS}`))
 }
 
 /** Returns the scope values that are not the name of a client scope of the client. */
@@ -78,11 +76,15 @@ export async function requireOfflineAccess(
 }
 
 /** Returns the client scope of a scope value, such as that of `organization` for `organization:acme`. */
-export function findMapperContainer(containers: readonly MapperContainer[], scope: string): MapperContainer | undefined {
+export function findMapperContainer(
+  containers: readonly MapperContainer[],
+  scope: string,
+): MapperContainer | undefined {
   return (
     containers.find(({ name }) => name === scope) ??
     containers.find(
-      (container) => container.name !== null && container.name === getScopeName(scope) && isOrganizationScope(container),
+      (container) =>
+        container.name !== null && container.name === getScopeName(scope) && isOrganizationScope(container),
     )
   )
 }
@@ -100,9 +102,7 @@ export const isOrganizationScope = ({ mappers }: MapperContainer): boolean =>
 export function findOrganizationAliases(
   scopes: readonly string[],
 ): readonly string[] | typeof ALL_ORGANIZATIONS | undefined {
-  const aliases = scopes
-    .filter((scope) => scope.includes(':'))
-    .map((scope) => scope.slice(scope.lastIndexOf(':') + 1))
+  const aliases = scopes.filter((scope) => scope.includes(':')).map((scope) => scope.slice(scope.lastIndexOf(':') + 1))
   return aliases.includes(ALL_ORGANIZATIONS) ? ALL_ORGANIZATIONS : aliases.length ? aliases : undefined
 }
 

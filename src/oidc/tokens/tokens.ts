@@ -6,8 +6,8 @@ import type { Service } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import { checkToken, type TokenStatus } from '../../service/login/token-status.ts'
 import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../../service/messages/action-tokens.ts'
-import { getSigningKey, findVerificationKey } from '../realm-keys.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
+import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
 
 /** The type of a token, its `typ` claim. */
 export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | ActionTokenType

@@ -41,6 +41,6 @@ export async function endSource(
   }
   const { applied } = await getAppliedAndPending(service, [name])
   for (const { realm } of applied) await service.write({ ...SYSTEM, lease }, realm, (context) => forgetSourceInRealm(context, name))
-  await saveSourceStatus(service, lease, name, {})
+  await saveSourceStatus(service, lease, { source: name, status: {} })
   return undefined
 }

@@ -235,7 +235,11 @@ export class GitSourceController {
     if (plan === undefined || plan === entry.approved) return
     if (!waitingIn(stoodOf(entry)?.outcome).some((one) => one.plan === plan)) return
     entry.approved = plan
-    const approved = recordApproval(this.#service, { actor: approverOf(resource) }, plan, false)
+    const approved = recordApproval(
+      this.#service,
+      { actor: approverOf(resource) },
+      { plan, withCredentials: false },
+    )
     approved.then(() => this.#applyAgain(entry), this.#options.failed)
   }
 

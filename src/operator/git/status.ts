@@ -50,7 +50,7 @@ export function statusOfSource(
     }
   }
   const { status, outcome, isSuspended: rests } = found
-  const waits = status.ready?.reason === 'WaitsForSources'
+  const waits = status.ready?.reason === 'DependencyNotReady'
   const history = (status.attempts ?? []).map(
     ({ revision = '', at, message }): Run => ({
       ...{ revision, time: moment(new Date(at)), outcome: message === undefined ? 'Applied' : 'Failed' },
@@ -89,7 +89,7 @@ function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, out
       return { status: 'True', reason: 'Applied', message: 'It is live as it is stated.' }
     case 'Retrying':
       return { status: 'False', reason: 'Failed', message, also: 'Reconciling' }
-    case 'WaitsForSources':
+    case 'DependencyNotReady':
       return { status: 'False', reason: 'DependencyNotReady', message, also: 'Reconciling' }
     case 'PendingApproval': {
       if (!pendingApproval) return { status: 'False', reason: ready.reason, message, also: 'Stalled' }

@@ -1,7 +1,7 @@
 // Converts a realm of another server to the document to manage it with.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { type FlatFields, getField, isGenerated, unflatten } from '../../kinds/compare.ts'
-import { componentName } from '../../kinds/component.ts'
+import { parseComponentPath } from '../../kinds/component.ts'
 import { USER_STORAGE } from '../../kinds/component-types.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
@@ -76,12 +76,12 @@ function toExportedObject(
 }
 
 function compareKeys({ key: a }: DeclaredObject, { key: b }: DeclaredObject): number {
-  const [left, right] = [a.join('\0'), b.join('\0')]
-  return left < right ? -1 : Number(left > right)
+  const [textA, textB] = [a.join('\0'), b.join('\0')]
+  return textA < textB ? -1 : Number(textA > textB)
 }
 
 function isUserStore(kind: string, name: string): boolean {
-  return kind === 'component' && componentName(name).providerType === USER_STORAGE
+  return kind === 'component' && parseComponentPath(name).providerType === USER_STORAGE
 }
 
 /** Returns the declaration of the default role if it does not have the name that it has in every new realm. */

@@ -31,7 +31,7 @@ export function minimizeFields(kind: Kind, live: FlatFields, defaults: CreationD
     [kind.naturalKey]: live[kind.naturalKey]!,
     ...listDifferingFields(kind, likelyDefaults, live),
   }
-  // A default may depend on declared fields: fields with another default are declared too, until there are no more.
+  // A default may depend on declared fields: fields with another default are declared too, until none is left.
   for (let count = 0; count < Object.keys(fields).length; ) {
     count = Object.keys(fields).length
     fields = { ...fields, ...listDifferingFields(kind, getCreatedFields(kind, fields, defaults), live) }

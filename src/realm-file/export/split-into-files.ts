@@ -21,7 +21,7 @@ export function splitIntoFiles(document: Representation): FolderFile[] {
     const value = document[field]!
     const parts = isList(value)
       ? value.map(
-          (element): Part => ({ names: getNames(kinds[children[field]!], readObject(element)), value: [element] }),
+          (element): FieldPart => ({ names: getNames(kinds[children[field]!], readObject(element)), value: [element] }),
         )
       : splitGroups(value)
     return parts.map((part) => ({
@@ -33,7 +33,7 @@ export function splitIntoFiles(document: Representation): FolderFile[] {
 }
 
 /** A part of a field, with the names that its path consists of. */
-interface Part {
+interface FieldPart {
   readonly names: readonly string[]
   readonly value: Json
 }
@@ -45,7 +45,7 @@ function getNames({ nameField, parentField }: Kind, object: Representation): str
 }
 
 /** Splits groups into parts that contain one list each, or one map of texts. */
-function splitGroups(value: Json): Part[] {
+function splitGroups(value: Json): FieldPart[] {
   if (!isObject(value) || Object.values(value).every((member) => typeof member !== 'object'))
     return [{ names: [], value }]
   return Object.entries(value).flatMap(([key, group]) =>

@@ -1,6 +1,6 @@
 // The client `admin-permissions`, of which documents and exports may declare only a part.
 import { ADMIN_PERMISSIONS, permissionScopes, permissionTypes } from '../../kinds/admin-permissions.ts'
-import { isList, isObject, type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import type { ConversionContext } from './format-converter.ts'
 
@@ -57,5 +57,5 @@ const findByName = (list: readonly Json[], name: string): number =>
 /** Whether the resource declares exactly these scopes, or none. */
 function hasScopes({ scopes }: Representation, expected: readonly string[]): boolean {
   if (scopes === undefined) return true
-  return isList(scopes) && readTexts(scopes).toSorted().join() === expected.toSorted().join()
+  return isList(scopes) && scopes.length === expected.length && expected.every((name) => scopes.includes(name))
 }

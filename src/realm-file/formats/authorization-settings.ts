@@ -41,7 +41,7 @@ function writePolicy(policy: Representation): Representation {
   const targets = listPolicyTargets(policy.type).flatMap((target): [string, Json][] => {
     const elements = listElements(target, policy)
     // The target that the type of a policy is about is written even if it is empty.
-    return elements.length || target.type !== undefined ? [[target.setting, JSON.stringify(elements)]] : []
+    return elements.length || target.type !== undefined ? [[target.configKey, JSON.stringify(elements)]] : []
   })
   const config = { ...readObject(policy.config), ...Object.fromEntries(targets) }
   return { ...Object.fromEntries(otherFields), config }

@@ -59,14 +59,14 @@ class AuthorizationReader {
         continue
       }
       const children = isList(converted[field]) ? converted[field] : []
-      const moved = value.map((element, at) => {
+      const convertedElements = value.map((element, at) => {
         const move = { to: [...path, field, children.length + at], from: [...from, at] }
         this.#context.recordMove(move.to, move.from)
         if (!isObject(element)) return element
         if (list === 'policies') return this.#readPolicy(element, move)
         return list === 'resources' ? this.#readResource(element, client, move) : element
       })
-      converted[field] = [...children, ...moved]
+      converted[field] = [...children, ...convertedElements]
     }
     // An export of one client contains these fields, which are no settings.
     for (const field of ['id', 'clientId', 'name', 'authorizationSchema']) delete settings[field]
@@ -129,14 +129,14 @@ class AuthorizationReader {
     const config = { ...readObject(policy.config) }
     const converted: Representation = { ...policy, config }
     for (const target of listPolicyTargets(policy.type)) {
-      const value = config[target.setting]
-      delete config[target.setting]
+      const value = config[target.configKey]
+      delete config[target.configKey]
       if (value === undefined || value === null || value === '') continue
-      const path = [...from, 'config', target.setting]
+      const path = [...from, 'config', target.configKey]
       const relations = this.#readTarget(target, value)
       if (!relations) {
         const example = target.flagged ? `[{"${target.flagged.names[0]}":"<name>"}]` : '["<name>"]'
-        const name = `authorization policy ${policy.name}: config.${target.setting}`
+        const name = `authorization policy ${policy.name}: config.${target.configKey}`
         this.#context.report(path, `${name} must be a list as JSON, such as ${example}`)
         continue
       }
@@ -252,9 +252,9 @@ function listIds(list: Json, member: string): [id: string, name: string][] {
 }
 
 function writeClient(client: Representation): Representation {
-  const others = Object.fromEntries(Object.entries(client).filter(([field]) => !writtenFields.includes(field)))
+  const otherFields = Object.fromEntries(Object.entries(client).filter(([field]) => !writtenFields.includes(field)))
   const settings = writeAuthorizationSettings(client)
-  return settings ? { ...others, authorizationSettings: settings } : others
+  return settings ? { ...otherFields, authorizationSettings: settings } : otherFields
 }
 
 const writtenFields = ['authorizationSettings', ...settingsLists.map(([, field]) => field)]

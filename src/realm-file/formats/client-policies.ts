@@ -1,29 +1,31 @@
-// Client profiles and policies: documents have each list in an object of its own, which the fields of the realm read.
+// Client profiles and client policies: documents have each list in an object, and Regent has the lists.
 import { wrapClientPolicies } from '../../kinds/client-policies.ts'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
-import type { DocumentPath } from '../../lib/source-position.ts'
+import { isList, isObject, type Json } from '../../kinds/json.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** Lists of client profiles and policies, written in their objects. What versions 12 to 18 say besides is told. */
+/** Wraps the lists when writing. Reading warns of fields from versions 12 to 18 of Keycloak, which are ignored. */
 export const clientPolicies: FormatConverter = {
-  read(realm, notes) {
-    tellEarlier(realm.clientProfiles, 'clientProfiles', 'profiles', notes)
-    tellEarlier(realm.clientPolicies, 'clientPolicies', 'policies', notes)
+  read(realm, context) {
+    warnOfLegacyFields(realm.clientProfiles, { field: 'clientProfiles', list: 'profiles' }, context)
+    warnOfLegacyFields(realm.clientPolicies, { field: 'clientPolicies', list: 'policies' }, context)
     return realm
   },
   write: wrapClientPolicies,
 }
 
-function tellEarlier(value: Json | undefined, field: string, list: string, { warn: note }: ConversionContext): void {
-  const isWrapped = isObject(value ?? null)
-  const elements = isWrapped ? (value as Representation)[list] : value
-  if (!Array.isArray(elements)) return
-  for (const [at, one] of elements.entries()) {
-    if (!isObject(one)) continue
-    const place: DocumentPath = [field, ...(isWrapped ? [list] : []), at]
+function warnOfLegacyFields(
+  value: Json | undefined,
+  { field, list }: { readonly field: string; readonly list: string },
+  { warn }: ConversionContext,
+): void {
+  const elements = isObject(value) ? value[list] : value
+  if (!isList(elements)) return
+  for (const [at, element] of elements.entries()) {
+    if (!isObject(element)) continue
+    const path = [field, ...(isObject(value) ? [list] : []), at]
     const name = `${field}.${list}[${at}]`
-    if (one.builtin === true)
-      note([...place, 'builtin'], `${name}: built-in ${list} belong to the server and are ignored`)
-    else if (one.enable === true) note([...place, 'enable'], `${name}: enable is ignored: set enabled instead`)
+    if (element.builtin === true)
+      warn([...path, 'builtin'], `${name}: built-in ${list} belong to the server and are ignored`)
+    else if (element.enable === true) warn([...path, 'enable'], `${name}: enable is ignored: set enabled instead`)
   }
 }

@@ -1,108 +1,133 @@
-// Components: documents list them by the type of their provider, each with those that belong to it; kept are paths.
+// Components: documents list them by the type of their provider, nested in their parents. Regent has a list with paths.
 import * as z from 'zod'
-import { componentName, componentPath, parentComponentPath } from '../../kinds/component.ts'
+import { formatComponentPath, getParentComponentPath, parseComponentPath } from '../../kinds/component.ts'
 import { toCanonicalConfig } from '../../kinds/component-config.ts'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation, readObjects } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** Components by type as a list with paths, and back. */
+/** Converts components by type to a list with paths. */
 export const components: FormatConverter = {
-  read(realm, notes) {
-    const { components: stated } = realm
-    if (stated === undefined || stated === null) return realm
+  read(realm, context) {
+    const { components: declared } = realm
+    if (declared === undefined || declared === null) return realm
     const flat: Json[] = []
-    const readTypes = (types: Json, parent: string, from: DocumentPath): void => {
-      for (const [place, providerType, one] of elementsOf(types, from, notes)) {
-        notes.recordMove(['components', flat.length], place)
-        if (!isObject(one)) {
-          flat.push(one)
+    const addTypes = (types: Json, parent: string, from: DocumentPath): void => {
+      for (const { path: documentPath, providerType, component } of listComponents(types, from, context)) {
+        context.recordMove(['components', flat.length], documentPath)
+        if (!isObject(component)) {
+          flat.push(component)
           continue
         }
-        // A list of the realm, as resources make one, may know the path.
-        if (typeof one.path === 'string') {
-          flat.push({ ...one, ...canonical(componentName(one.path).providerType, one) })
+        // A component in a list, which a resource creates, has its path.
+        if (typeof component.path === 'string') {
+          flat.push({ ...component, ...readConfig(parseComponentPath(component.path).providerType, component) })
           continue
         }
-        const { name = null, subType = null, subComponents = null, ...rest } = one
-        if (!areTexts({ name, subType }, place, notes)) continue
-        const path = componentPath(parent, { providerType, subType: textOf(subType), name: textOf(name) })
-        notes.recordMove(['components', flat.length, 'path'], name === null ? place : [...place, 'name'])
-        flat.push({ ...rest, ...canonical(providerType, rest), path })
-        if (subComponents !== null) readTypes(subComponents, path, [...place, 'subComponents'])
+        const { name = null, subType = null, subComponents = null, ...rest } = component
+        if (!checkTexts({ name, subType }, documentPath, context)) continue
+        const path = formatComponentPath(parent, { providerType, subType: readName(subType), name: readName(name) })
+        context.recordMove(
+          ['components', flat.length, 'path'],
+          name === null ? documentPath : [...documentPath, 'name'],
+        )
+        flat.push({ ...rest, ...readConfig(providerType, rest), path })
+        if (subComponents !== null) addTypes(subComponents, path, [...documentPath, 'subComponents'])
       }
     }
-    readTypes(stated, '', ['components'])
+    addTypes(declared, '', ['components'])
     return { ...realm, components: flat }
   },
   write(realm) {
-    if (!Array.isArray(realm.components)) return realm
-    const top: Types = {}
-    const byPath = new Map<string, Representation>()
-    // What is as creation gives it is not there to be written: what belongs to it names it.
-    const at = (path: string): Representation => {
-      const known = byPath.get(path)
-      if (known) return known
-      const { providerType, ...called } = componentName(path)
-      const one = called as Representation
-      byPath.set(path, one)
-      const parent = parentComponentPath(path)
-      if (parent) at(parent).subComponents ??= {}
-      const types = parent ? (at(parent).subComponents as Types) : top
-      types[providerType] ??= []
-      types[providerType].push(one)
-      return one
-    }
-    for (const { path, ...rest } of realm.components as Representation[]) Object.assign(at(String(path)), rest)
-    return { ...realm, components: top }
+    if (!isList(realm.components)) return realm
+    return { ...realm, components: nestComponents(readObjects(realm.components)) }
   },
-  schemas(schemaOf) {
-    const byType = z.record(z.string(), z.array(schemaOf('component')).nullable())
+  schemas(getSchema) {
+    const byType = z.record(z.string(), z.array(getSchema('component')).nullable())
     return {
       realm: { components: byType.describe('Components by the type of their provider.') },
       component: {
-        subComponents: byType.describe('Components that belong to this one, by the type of their provider.'),
+        subComponents: byType.describe('Child components by the type of their provider.'),
       },
     }
   },
 }
 
-type Types = Record<string, Representation[]>
+/** A declared component, with its path in the document. */
+interface DeclaredComponent {
+  readonly path: DocumentPath
+  readonly providerType: string
+  readonly component: Json
+}
 
-function elementsOf(
-  types: Json,
-  from: DocumentPath,
-  { report }: ConversionContext,
-): [place: DocumentPath, providerType: string, one: Json][] {
-  if (Array.isArray(types) && from.length === 1) {
-    return types.map((one, at) => [[...from, at], isObject(one) ? String(one.providerType ?? '') : '', one])
+function listComponents(types: Json, from: DocumentPath, { report }: ConversionContext): DeclaredComponent[] {
+  if (isList(types) && from.length === 1) {
+    return types.map((component, at) => {
+      const providerType = isObject(component) ? String(component.providerType ?? '') : ''
+      return { path: [...from, at], providerType, component }
+    })
   }
   if (!isObject(types)) {
     const advice = 'put each list of components under the type of its provider'
     report(from, `${from.join('.')} must be an object, not ${describeType(types)}: ${advice}`)
     return []
   }
-  return Object.entries(types).flatMap(([type, list]): [DocumentPath, string, Json][] => {
-    const place = [...from, type]
-    if (Array.isArray(list)) return list.map((one, at) => [[...place, at], type, one])
+  return Object.entries(types).flatMap(([providerType, list]): DeclaredComponent[] => {
+    const path = [...from, providerType]
+    if (isList(list)) return list.map((component, at) => ({ path: [...path, at], providerType, component }))
     const advice = 'begin each component with "- name: <name>"'
-    if (list !== null) report(place, `${place.join('.')} must be a list, not ${describeType(list)}: ${advice}`)
+    if (list !== null) report(path, `${path.join('.')} must be a list, not ${describeType(list)}: ${advice}`)
     return []
   })
 }
 
-function areTexts(fields: Representation, from: DocumentPath, { report }: ConversionContext): boolean {
-  const wrong = Object.entries(fields).filter(([, value]) => typeof value === 'object' && value !== null)
-  for (const [field, value] of wrong)
-    report([...from, field], `${from.join('.')}.${field} must be a text, not ${describeType(value)}`)
-  return !wrong.length
+/** Reports fields that are not texts. Returns whether all are. */
+function checkTexts(fields: Representation, from: DocumentPath, { report }: ConversionContext): boolean {
+  const invalid = Object.entries(fields).filter(([, value]) => typeof value === 'object' && value !== null)
+  for (const [field, value] of invalid)
+    report([...from, field], `${from.join('.')}.${field} must be a string, not ${describeType(value)}`)
+  return !invalid.length
 }
 
-function textOf(value: Json): string | undefined {
+function readName(value: Json): string | undefined {
   return value === null || value === '' ? undefined : String(value)
 }
 
-function canonical(providerType: string, { config }: Representation): Representation {
+function readConfig(providerType: string, { config }: Representation): Representation {
   return config === undefined ? {} : { config: toCanonicalConfig(providerType, config) }
+}
+
+type NestedComponent = Representation & { subComponents?: ComponentsByType }
+type ComponentsByType = { [providerType: string]: NestedComponent[] }
+
+function nestComponents(list: readonly Representation[]): ComponentsByType {
+  const topLevel: ComponentsByType = {}
+  const componentsByPath = new Map<string, NestedComponent>()
+
+  // A parent that is not in the list has the values that creation sets. It is written with its name only.
+  function getComponent(path: string): NestedComponent {
+    const existing = componentsByPath.get(path)
+    if (existing) return existing
+    const { providerType, subType, name } = parseComponentPath(path)
+    const component: NestedComponent = {
+      ...(subType !== undefined && { subType }),
+      ...(name !== undefined && { name }),
+    }
+    componentsByPath.set(path, component)
+    const siblings = getChildren(getParentComponentPath(path))
+    siblings[providerType] ??= []
+    siblings[providerType].push(component)
+    return component
+  }
+
+  function getChildren(path: string): ComponentsByType {
+    if (path === '') return topLevel
+    const parent = getComponent(path)
+    parent.subComponents ??= {}
+    return parent.subComponents
+  }
+
+  for (const { path, ...rest } of list) Object.assign(getComponent(String(path)), rest)
+  return topLevel
 }

@@ -1,114 +1,140 @@
-// What earlier versions called otherwise, as the reference server's import reads it; and the role that everybody has, by its name.
+// Default roles: legacy lists of default roles are read as composites of the default role, which may also have another name.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { RENAMED_FROM } from '../../kinds/tree.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** Roles that everybody has read as what the default role contains, and roles of applications as those of clients. */
+/** Reads default roles of the realm and of clients, the name of the default role, and application roles of users. */
 export const defaultRoles: FormatConverter = {
-  read: (realm, notes) => withDefaultRole(withDefaultRoles(withClientRoles(realm, notes), notes)),
+  read: (realm, context) => renameDefaultRole(convertDefaultRoles(convertApplicationRoles(realm, context), context)),
   write: (realm) => realm,
 }
 
-/** A realm may call the role that everybody has otherwise, as one does that was copied under another name: the usual one is renamed. */
-function withDefaultRole(realm: Representation): Representation {
+/** Declares the default role as renamed if it has another name than in a new realm, such as in a copied realm. */
+function renameDefaultRole(realm: Representation): Representation {
   const { defaultRole = null, roles = null } = realm
-  const usual = getDefaultRoleName(String(realm.realm))
-  if (!isObject(defaultRole) || !isObject(roles) || !Array.isArray(roles.realm)) return realm
+  const builtInName = getDefaultRoleName(String(realm.realm))
+  if (!isObject(defaultRole) || !isObject(roles) || !isList(roles.realm)) return realm
   const { name } = defaultRole
-  if (typeof name !== 'string' || name === usual) return realm
-  const ofRealm = roles.realm.map((role) =>
-    isObject(role) && role.name === name ? { [RENAMED_FROM]: usual, ...role } : role,
+  if (typeof name !== 'string' || name === builtInName) return realm
+  const realmRoles = roles.realm.map((role) =>
+    isObject(role) && role.name === name ? { [RENAMED_FROM]: builtInName, ...role } : role,
   )
-  return { ...realm, roles: { ...roles, realm: ofRealm } }
+  return { ...realm, roles: { ...roles, realm: realmRoles } }
 }
 
-/** Keycloak: a person's roles of applications count where none of clients are stated. */
-function withClientRoles(realm: Representation, { recordMove: moved }: ConversionContext): Representation {
-  if (!Array.isArray(realm.users)) return realm
+/** Keycloak: uses the application roles of a user if the user has no client roles. */
+function convertApplicationRoles(realm: Representation, { recordMove }: ConversionContext): Representation {
+  if (!isList(realm.users)) return realm
   const users = realm.users.map((user, at) => {
     if (!isObject(user) || (user.applicationRoles ?? null) === null || (user.clientRoles ?? null) !== null) return user
-    moved(['users', at, 'clientRoles'], ['users', at, 'applicationRoles'])
+    recordMove(['users', at, 'clientRoles'], ['users', at, 'applicationRoles'])
     const { applicationRoles, ...rest } = user
     return { ...rest, clientRoles: applicationRoles! }
   })
   return { ...realm, users }
 }
 
-/** Keycloak: default roles that no list of roles states are made, and the role that everybody has contains them. */
-function withDefaultRoles(realm: Representation, notes: ConversionContext): Representation {
-  const { defaultRoles = null, ...rest } = realm
-  const everybody = [...namesOf(defaultRoles, ['defaultRoles'], notes)]
-  if (!Array.isArray(realm.clients)) return everybody.length ? containing(rest, everybody, notes) : rest
-  const clients = realm.clients.map((client, at) => {
-    if (!isObject(client) || client.defaultRoles === undefined) return client
-    const { defaultRoles: names, ...others } = client
-    everybody.push(...namesOf(names ?? null, ['clients', at, 'defaultRoles'], notes, String(client.clientId)))
-    return others
-  })
-  return everybody.length ? containing({ ...rest, clients }, everybody, notes) : { ...rest, clients }
-}
-
-/** A role that everybody has, of a client or of the realm, and where the document says so. */
+/** A default role of the realm or of a client, with its path in the document. */
 interface DefaultRole {
   readonly name: string
   readonly client: string | undefined
   readonly from: DocumentPath
 }
 
-function namesOf(names: Json, from: DocumentPath, { report }: ConversionContext, client?: string): DefaultRole[] {
+/** Keycloak: creates default roles that are not declared, and adds all of them to the composites of the default role. */
+function convertDefaultRoles(realm: Representation, context: ConversionContext): Representation {
+  const { defaultRoles: names = null, ...rest } = realm
+  const collected = [...readDefaultRoles(names, { from: ['defaultRoles'], client: undefined }, context)]
+  if (!isList(realm.clients)) return collected.length ? addComposites(rest, collected, context) : rest
+  const clients = realm.clients.map((client, at) => {
+    if (!isObject(client) || client.defaultRoles === undefined) return client
+    const { defaultRoles: clientNames, ...fields } = client
+    const owner = { from: ['clients', at, 'defaultRoles'], client: String(client.clientId) }
+    collected.push(...readDefaultRoles(clientNames ?? null, owner, context))
+    return fields
+  })
+  return collected.length ? addComposites({ ...rest, clients }, collected, context) : { ...rest, clients }
+}
+
+function readDefaultRoles(
+  names: Json,
+  { from, client }: Pick<DefaultRole, 'from' | 'client'>,
+  { report }: ConversionContext,
+): DefaultRole[] {
   if (names === null) return []
-  if (Array.isArray(names) && names.every((one) => typeof one === 'string'))
-    return names.map((name, at) => ({ name, client, from: [...from, at] }))
+  if (isList(names) && names.every((name) => typeof name === 'string'))
+    return readTexts(names).map((name, at) => ({ name, client, from: [...from, at] }))
   report(from, `defaultRoles must be a list of names of roles, not ${describeType(names)}`)
   return []
 }
 
-/** The realm with the roles stated, and with the default role containing them. */
-function containing(
+/** Declares the roles, and adds them to the composites of the default role. */
+function addComposites(
   realm: Representation,
-  everybody: readonly DefaultRole[],
-  { recordMove: moved, markReference: named }: ConversionContext,
+  roles: readonly DefaultRole[],
+  { recordMove, markReference }: ConversionContext,
 ): Representation {
-  const { realm: ofRealm = [], client: ofClients = {}, ...others } = (realm.roles ?? {}) as Representation
-  if (!isObject(realm.roles ?? {}) || !Array.isArray(ofRealm) || !isObject(ofClients)) return realm
-  const roles = { realm: [...ofRealm], client: { ...ofClients } }
-  const contained: { realm: string[]; client: Record<string, string[]> } = { realm: [], client: {} }
-  for (const { name, client, from } of everybody) {
-    const list = client === undefined ? roles.realm : [...((roles.client[client] ?? []) as Json[])]
-    if (!list.some((role) => isObject(role) && role.name === name)) {
-      moved(['roles', ...(client === undefined ? ['realm'] : ['client', client]), list.length], from)
-      list.push({ name })
-    }
-    if (client === undefined) contained.realm.push(name)
-    else {
-      roles.client[client] = list
-      contained.client[client] = [...(contained.client[client] ?? []), name]
-    }
+  const { realm: realmRoles = [], client: clientRoles = {}, ...otherFields } = readObject(realm.roles)
+  if (!isObject(realm.roles ?? {}) || !isList(realmRoles) || !isObject(clientRoles)) return realm
+  const declared = new DeclaredRoles(realmRoles, clientRoles)
+  for (const role of roles) {
+    const path = declared.add(role)
+    if (path) recordMove(path, role.from)
   }
   const name = getDefaultRoleName(String(realm.realm))
-  const at = roles.realm.findIndex((role) => isObject(role) && role.name === name)
-  const place = ['roles', 'realm', at < 0 ? roles.realm.length : at]
-  const role = (roles.realm[at] ?? { name }) as Representation
-  if (at < 0) {
-    moved(place, everybody[0]!.from)
-    named(place)
-    roles.realm.push(role)
+  const existing = declared.realm.findIndex((role) => isObject(role) && role.name === name)
+  const at = existing < 0 ? declared.realm.length : existing
+  if (existing < 0) {
+    recordMove(['roles', 'realm', at], roles[0]!.from)
+    markReference(['roles', 'realm', at])
   }
-  roles.realm[place[2] as number] = { ...role, composites: together(role.composites ?? {}, contained) }
-  return { ...realm, roles: { ...others, ...roles } }
+  const role = existing < 0 ? { name } : readObject(declared.realm[existing])
+  declared.realm[at] = { ...role, composites: mergeComposites(role.composites ?? {}, roles) }
+  return { ...realm, roles: { ...otherFields, realm: declared.realm, client: declared.client } }
 }
 
-/** Composites, and others that go with them. */
-function together(own: Json, more: { realm: string[]; client: Record<string, string[]> }): Json {
-  if (!isObject(own)) return own
-  const { realm = [], client = {} } = own as { realm?: string[]; client?: Record<string, string[]> }
-  const clients = new Set([...Object.keys(client), ...Object.keys(more.client)])
-  const union = (one: readonly string[] = [], other: readonly string[] = []) => [...new Set([...one, ...other])]
-  return {
-    realm: union(realm, more.realm),
-    client: Object.fromEntries([...clients].map((id) => [id, union(client[id], more.client[id])])),
+/** The declared roles of a realm and of its clients. */
+class DeclaredRoles {
+  readonly realm: Json[]
+  readonly client: Representation
+
+  constructor(realm: readonly Json[], client: Representation) {
+    this.realm = [...realm]
+    this.client = { ...client }
   }
+
+  /** Declares a role. Returns its path, or undefined if it is declared already. */
+  add({ name, client }: DefaultRole): DocumentPath | undefined {
+    const list = client === undefined ? this.realm : (this.client[client] ?? [])
+    // An invalid list is reported when the realm is checked.
+    if (!isList(list) || list.some((role) => isObject(role) && role.name === name)) return undefined
+    const path = ['roles', ...(client === undefined ? ['realm'] : ['client', client]), list.length]
+    if (client === undefined) this.realm.push({ name })
+    else this.client[client] = [...list, { name }]
+    return path
+  }
+}
+
+/** Adds the roles to composites, each once. Invalid composites are reported when the realm is checked. */
+function mergeComposites(composites: Json, roles: readonly DefaultRole[]): Json {
+  if (!isObject(composites) || !isObject(composites.client ?? {})) return composites
+  const clientComposites = readObject(composites.client)
+  const realmRoles = roles.filter(({ client }) => client === undefined)
+  const clientRoles = roles.filter(({ client }) => client !== undefined)
+  const merged = [...Map.groupBy(clientRoles, ({ client }) => client!)].map(([client, added]) => [
+    client,
+    mergeNames(clientComposites[client], added),
+  ])
+  return {
+    realm: mergeNames(composites.realm, realmRoles),
+    client: { ...clientComposites, ...Object.fromEntries(merged) },
+  }
+}
+
+function mergeNames(list: Json | undefined, roles: readonly DefaultRole[]): Json {
+  const names = list ?? []
+  return isList(names) ? [...new Set([...names, ...roles.map(({ name }) => name)])] : names
 }

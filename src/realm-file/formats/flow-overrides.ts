@@ -1,30 +1,27 @@
-// Flows of clients: Keycloak writes their ids, Regent their aliases.
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+// Flow overrides of clients: Keycloak writes the ids of flows, and Regent their aliases.
+import { isList, isObject, type Json, type Representation } from '../../kinds/json.ts'
 import type { FormatConverter } from './format-converter.ts'
 
 const OVERRIDES = 'authenticationFlowBindingOverrides'
 
-/** Flow overrides of clients that name flows of the document by id, read as aliases. */
+/** Reads ids of flows in the document as aliases. */
 export const flowOverrides: FormatConverter = {
   read(realm) {
     const { authenticationFlows: flows, clients } = realm
-    if (!Array.isArray(flows) || !Array.isArray(clients)) return realm
-    return { ...realm, clients: withFlowAliases(clients, flows.filter(isObject)) }
+    if (!isList(flows) || !isList(clients)) return realm
+    return { ...realm, clients: replaceFlowIds(clients, flows.filter(isObject)) }
   },
   write: (realm) => realm,
 }
 
-/** Returns the clients with the aliases of these flows in place of their ids. What is no id of a flow stays. */
-export function withFlowAliases(clients: readonly Json[], flows: readonly Representation[]): Json[] {
+/** Replaces the ids of these flows in the overrides of clients with their aliases. */
+export function replaceFlowIds(clients: readonly Json[], flows: readonly Representation[]): Json[] {
   const aliases = new Set(flows.map(({ alias }) => alias))
-  const byId = new Map(flows.map(({ id, alias }) => [id, alias]))
-  const aliasOf = (flow: Json) => (aliases.has(flow) ? flow : (byId.get(flow) ?? flow))
+  const aliasesById = new Map(flows.map(({ id, alias }) => [id, alias]))
+  const toAlias = (flow: Json) => (aliases.has(flow) ? flow : (aliasesById.get(flow) ?? flow))
   return clients.map((client) => {
-    if (!isObject(client) || !isObject(client[OVERRIDES] ?? null)) return client
-    const overrides = Object.entries(client[OVERRIDES] as Representation).map(([binding, flow]) => [
-      binding,
-      aliasOf(flow),
-    ])
+    if (!isObject(client) || !isObject(client[OVERRIDES])) return client
+    const overrides = Object.entries(client[OVERRIDES]).map(([binding, flow]) => [binding, toAlias(flow)])
     return { ...client, [OVERRIDES]: Object.fromEntries(overrides) }
   })
 }

@@ -1,18 +1,18 @@
-// Identity providers: whether one is offered at log-in was one of its settings.
+// Identity providers: whether one is hidden on the login page used to be a setting in its config.
 import { removeLegacySettings } from '../../kinds/identity-provider.ts'
-import { isObject } from '../../kinds/json.ts'
+import { isList, isObject } from '../../kinds/json.ts'
 import type { FormatConverter } from './format-converter.ts'
 
-/** The earlier setting as the field that took its place. */
+/** Reads the legacy setting as the field `hideOnLogin`. */
 export const identityProviders: FormatConverter = {
-  read(realm, { recordMove: moved }) {
-    if (!Array.isArray(realm.identityProviders)) return realm
+  read(realm, { recordMove }) {
+    if (!isList(realm.identityProviders)) return realm
     const providers = realm.identityProviders.map((provider, at) => {
       if (!isObject(provider) || !isObject(provider.config ?? null)) return provider
-      const today = removeLegacySettings(provider)
-      const place = ['identityProviders', at]
-      if (today !== provider) moved([...place, 'hideOnLogin'], [...place, 'config', 'hideOnLoginPage'])
-      return today
+      const converted = removeLegacySettings(provider)
+      const path = ['identityProviders', at]
+      if (converted !== provider) recordMove([...path, 'hideOnLogin'], [...path, 'config', 'hideOnLoginPage'])
+      return converted
     })
     return { ...realm, identityProviders: providers }
   },

@@ -1,22 +1,19 @@
-// Texts by language: documents have them as maps by locale, under one of two names.
+// Localization texts: documents have them as maps by locale, in one of two fields.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+import { isList, isObject, type Json, readObjects } from '../../kinds/json.ts'
 import { describeType } from '../message-words.ts'
 import type { FormatConverter } from './format-converter.ts'
 
-/** The names of the map: the second one is keycloak-config-cli's. */
-const FIELDS = ['localizationTexts', 'messageBundles'] as const
-
-/** Maps of texts by locale as a list, and back. */
+/** Converts maps of texts by locale to a list. */
 export const localization: FormatConverter = {
-  read({ messageBundles = null, ...realm }, { report, recordMove: moved }) {
+  read({ messageBundles = null, localizationTexts = null, ...realm }, { report, recordMove }) {
     const list: Json[] = []
-    for (const field of FIELDS) {
-      const locales = field === 'messageBundles' ? messageBundles : (realm.localizationTexts ?? null)
+    // The second name is that of keycloak-config-cli.
+    for (const [field, locales] of Object.entries({ localizationTexts, messageBundles })) {
       if (locales === null) continue
-      // A list, as resources make one.
-      if (Array.isArray(locales) && field === 'localizationTexts') {
+      // A list, which a resource creates.
+      if (isList(locales) && field === 'localizationTexts') {
         list.push(...locales)
         continue
       }
@@ -26,21 +23,20 @@ export const localization: FormatConverter = {
       }
       for (const [locale, texts] of Object.entries(locales)) {
         if (texts === null) continue
-        moved(['localizationTexts', list.length], [field, locale])
-        moved(['localizationTexts', list.length, 'texts'], [field, locale])
+        recordMove(['localizationTexts', list.length], [field, locale])
+        recordMove(['localizationTexts', list.length, 'texts'], [field, locale])
         list.push({ locale, texts })
       }
     }
-    const { localizationTexts: _, ...rest } = realm
-    return list.length ? { ...rest, localizationTexts: list } : rest
+    return list.length ? { ...realm, localizationTexts: list } : realm
+  },
+  write(realm) {
+    if (!isList(realm.localizationTexts)) return realm
+    const texts = readObjects(realm.localizationTexts).map(({ locale, texts = {} }) => [locale, texts])
+    return { ...realm, localizationTexts: Object.fromEntries(texts) }
   },
   schemas() {
     const texts = z.record(z.string(), kinds.localization.fields.texts!.schema.nullable())
-    return { realm: { localizationTexts: texts.describe('Texts by name, by language.') } }
-  },
-  write(realm) {
-    if (!Array.isArray(realm.localizationTexts)) return realm
-    const list = realm.localizationTexts as Representation[]
-    return { ...realm, localizationTexts: Object.fromEntries(list.map(({ locale, texts = {} }) => [locale, texts])) }
+    return { realm: { localizationTexts: texts.describe('Texts by locale and name.') } }
   },
 }

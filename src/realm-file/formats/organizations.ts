@@ -1,156 +1,182 @@
-// Organizations: documents list people and identity providers inside of them; kept it is a field of the person or the provider.
+// Organizations: documents list members and identity providers in them. Regent has fields of the user or the identity provider.
 import * as z from 'zod'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+import {
+  isList,
+  isObject,
+  type Json,
+  type Representation,
+  readObject,
+  readObjects,
+  readTexts,
+} from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** What an organization lists, the list of the realm where each of these stands, and its natural key. */
-const PEOPLE = { field: 'members', list: 'users', key: 'username', folded: true } as const
-const PROVIDERS = { field: 'identityProviders', list: 'identityProviders', key: 'alias', folded: false } as const
+/** A list in an organization, the list of the realm with the same objects, and their natural key. */
+const MEMBERS = { field: 'members', list: 'users', key: 'username', lowerCase: true } as const
+const PROVIDERS = { field: 'identityProviders', list: 'identityProviders', key: 'alias', lowerCase: false } as const
+
+type OrganizationList = typeof MEMBERS | typeof PROVIDERS
 
 const member = z.object({
-  username: z.string().describe('Name of the person.'),
+  username: z.string().describe('Username.'),
   membershipType: z
     .enum(['MANAGED', 'UNMANAGED'])
     .nullish()
-    .describe('MANAGED: the organization made the account, which ends with it.'),
+    .describe('Whether the organization manages the user (MANAGED), who is then deleted with it, or not (UNMANAGED).'),
 })
 const provider = z.object({ alias: z.string().describe('Alias of the identity provider.') })
 
-type Listed = typeof PEOPLE | typeof PROVIDERS
-
-/** Members and identity providers of organizations as fields of these, and back. */
+/** Converts members and identity providers of organizations to fields of these. */
 export const organizations: FormatConverter = {
-  read(realm, notes) {
-    if (!Array.isArray(realm.organizations)) return realm
-    const shaped = { ...realm }
-    const people = placing(shaped, PEOPLE, notes)
-    const providers = placing(shaped, PROVIDERS, notes)
-    shaped.organizations = realm.organizations.map((one, at) => {
-      if (!isObject(one)) return one
-      const { members, identityProviders, ...organization } = one
-      // Keycloak: an organization without an alias is called by its name.
-      const alias = organization.alias ?? organization.name ?? null
-      const place = ['organizations', at]
-      if (organization.alias == null && alias !== null) notes.recordMove([...place, 'alias'], [...place, 'name'])
-      if (typeof alias !== 'string') return organization
-      for (const [path, member] of elementsOf(members, [...place, 'members'], PEOPLE, notes)) {
-        const person = people(path, member)
-        join(person, 'organizations', alias, path, notes)
-        const { membershipType = null } = member
-        if (membershipType === 'MANAGED') join(person, 'managedBy', alias, path, notes)
-        else if (membershipType !== null && membershipType !== 'UNMANAGED')
-          notes.report([...path, 'membershipType'], 'membershipType must be MANAGED or UNMANAGED')
-      }
-      for (const [path, named] of elementsOf(identityProviders, [...place, 'identityProviders'], PROVIDERS, notes)) {
-        const { node, at: provider } = providers(path, named)
-        if (node.organization !== undefined && node.organization !== alias)
-          notes.report(path, `identity provider ${named.alias} belongs to organization ${node.organization} already`)
-        node.organization = alias
-        notes.recordMove(['identityProviders', provider, 'organization'], [...path, 'alias'])
-      }
-      return { ...organization, alias }
+  read(realm, context) {
+    if (!isList(realm.organizations)) return realm
+    const converted = { ...realm }
+    const users = new RealmObjects(converted, MEMBERS, context)
+    const providers = new RealmObjects(converted, PROVIDERS, context)
+    converted.organizations = realm.organizations.map((organization, at) => {
+      if (!isObject(organization)) return organization
+      const { members, identityProviders, ...rest } = organization
+      // Keycloak: the default alias is the name.
+      const alias = rest.alias ?? rest.name ?? null
+      const path = ['organizations', at]
+      if (rest.alias == null && alias !== null) context.recordMove([...path, 'alias'], [...path, 'name'])
+      if (typeof alias !== 'string') return rest
+      for (const element of listElements(members, MEMBERS, { path, context })) addMember(users, alias, element)
+      for (const element of listElements(identityProviders, PROVIDERS, { path, context }))
+        addProvider(providers, alias, element)
+      return { ...rest, alias }
     })
-    return shaped
+    return converted
   },
-  schemas: () => ({ organization: { members: z.array(member), identityProviders: z.array(provider) } }),
   write(realm) {
-    if (!Array.isArray(realm.organizations)) return realm
-    const users = listOf(realm, PEOPLE)
-    const providers = listOf(realm, PROVIDERS)
-    const members = Map.groupBy(
-      users.flatMap(({ username, organizations = [], managedBy = [] }) =>
-        (organizations as string[]).map((alias) => ({
-          alias,
-          member: {
-            username: username!,
-            membershipType: (managedBy as string[]).includes(alias) ? 'MANAGED' : 'UNMANAGED',
-          },
-        })),
-      ),
-      ({ alias }) => alias,
-    )
-    const owned = Map.groupBy(providers, ({ organization }) => organization)
+    if (!isList(realm.organizations)) return realm
+    const users = readObjects(realm.users)
+    const providers = readObjects(realm.identityProviders)
+    const membersByAlias = groupMembers(users)
+    const providersByAlias = Map.groupBy(providers, ({ organization }) => organization)
     return {
       ...realm,
       ...(realm.users && { users: users.map(({ organizations: _, managedBy: __, ...rest }) => rest) }),
       ...(realm.identityProviders && { identityProviders: providers.map(({ organization: _, ...rest }) => rest) }),
-      organizations: (realm.organizations as Representation[]).map((one) => {
-        const own = members.get(String(one.alias))
-        const its = owned.get(one.alias)
+      organizations: readObjects(realm.organizations).map((organization) => {
+        const members = membersByAlias.get(String(organization.alias))
+        const identityProviders = providersByAlias.get(organization.alias)
         return {
-          ...one,
-          ...(own && { members: own.map(({ member }) => member) }),
-          ...(its && { identityProviders: its.map(({ alias }) => ({ alias: alias! })) }),
+          ...organization,
+          ...(members && { members: members.map(({ member }) => member) }),
+          ...(identityProviders && { identityProviders: identityProviders.map(({ alias }) => ({ alias: alias! })) }),
         }
       }),
     }
   },
+  schemas: () => ({ organization: { members: z.array(member), identityProviders: z.array(provider) } }),
 }
 
-interface Placed {
-  readonly node: Representation
-  readonly list: string
-  readonly at: number
+/** An element of a list in an organization, with its path in the document. */
+interface ListElement {
+  readonly path: DocumentPath
+  readonly value: Representation
+  readonly context: ConversionContext
 }
 
-/** Finds what an element names in its list of the realm, or names it there. Writes to the realm. */
-function placing(
-  realm: Representation,
-  { list, key, folded }: Listed,
-  { recordMove: moved, markReference: named }: ConversionContext,
-) {
-  const nameIn = (value: Json | undefined) => (folded ? String(value ?? '').toLowerCase() : String(value ?? ''))
-  const all = Array.isArray(realm[list]) ? [...realm[list]] : []
-  const places = new Map(all.map((one, at) => [isObject(one) ? nameIn(one[key]) : '', at]))
-  const copied = new Set<number>()
-  return (path: DocumentPath, element: Representation): Placed => {
-    const name = nameIn(element[key])
-    let at = places.get(name)
-    if (at === undefined) {
-      at = all.push({ [key]: element[key]! }) - 1
-      places.set(name, at)
-      moved([list, at], path)
-      named([list, at])
-    } else if (!copied.has(at)) all[at] = { ...(all[at] as Representation) }
-    copied.add(at)
-    realm[list] = all
-    return { node: all[at] as Representation, list, at }
-  }
-}
-
-function join(
-  { node, list, at }: Placed,
-  field: string,
-  alias: string,
-  path: DocumentPath,
-  { recordMove: moved }: ConversionContext,
-): void {
-  const before = Array.isArray(node[field]) ? node[field] : []
-  if (!before.includes(alias)) node[field] = [...before, alias]
-  moved([list, at, field], [...path, 'username'])
-}
-
-function elementsOf(
+function listElements(
   value: Json | undefined,
-  path: DocumentPath,
-  { field, key }: Listed,
-  { report }: ConversionContext,
-): [path: DocumentPath, element: Representation][] {
+  { field, key }: OrganizationList,
+  { path, context }: Pick<ListElement, 'path' | 'context'>,
+): ListElement[] {
   if (value === undefined || value === null) return []
+  const listPath = [...path, field]
   const advice = `begin each element with "- ${key}: <${key}>"`
-  if (!Array.isArray(value)) {
-    report(path, `${field} of an organization must be a list, not ${describeType(value)}: ${advice}`)
+  if (!isList(value)) {
+    context.report(listPath, `${field} of an organization must be a list, not ${describeType(value)}: ${advice}`)
     return []
   }
-  return value.flatMap((one, at): [DocumentPath, Representation][] => {
-    if (isObject(one) && typeof one[key] === 'string') return [[[...path, at], one]]
-    report([...path, at], `${field} of an organization need a ${key} each: ${advice}`)
+  return value.flatMap((element, at): ListElement[] => {
+    if (isObject(element) && typeof element[key] === 'string')
+      return [{ path: [...listPath, at], value: element, context }]
+    context.report([...listPath, at], `each of the ${field} of an organization needs a ${key}: ${advice}`)
     return []
   })
 }
 
-function listOf(realm: Representation, { list }: Listed): Representation[] {
-  return (realm[list] ?? []) as Representation[]
+/** The objects in a list of the realm that organizations refer to. Writes to the realm. */
+class RealmObjects {
+  readonly #realm: Representation
+  readonly #target: OrganizationList
+  readonly #context: ConversionContext
+  readonly #objects: Json[]
+  readonly #indexes: Map<string, number>
+  readonly #copied = new Set<number>()
+
+  constructor(realm: Representation, target: OrganizationList, context: ConversionContext) {
+    this.#realm = realm
+    this.#target = target
+    this.#context = context
+    const list = realm[target.list]
+    this.#objects = isList(list) ? [...list] : []
+    this.#indexes = new Map(
+      this.#objects.flatMap((object, at) => (isObject(object) ? [[this.#readName(object), at]] : [])),
+    )
+  }
+
+  /** Returns a copy of the object that an element refers to, which may be changed, and its path. Adds a reference if it is not declared. */
+  get({ path, value }: ListElement): { object: Representation; path: DocumentPath } {
+    const { list, key } = this.#target
+    const name = this.#readName(value)
+    let at = this.#indexes.get(name)
+    if (at === undefined) {
+      at = this.#objects.push({ [key]: value[key]! }) - 1
+      this.#indexes.set(name, at)
+      this.#context.recordMove([list, at], path)
+      this.#context.markReference([list, at])
+    }
+    const object = this.#copied.has(at) ? readObject(this.#objects[at]) : { ...readObject(this.#objects[at]) }
+    this.#copied.add(at)
+    this.#objects[at] = object
+    this.#realm[list] = this.#objects
+    return { object, path: [list, at] }
+  }
+
+  #readName(object: Representation): string {
+    const { key, lowerCase } = this.#target
+    const name = String(object[key] ?? '')
+    return lowerCase ? name.toLowerCase() : name
+  }
+}
+
+function addMember(users: RealmObjects, alias: string, element: ListElement): void {
+  const { path, value, context } = element
+  const user = users.get(element)
+  const addAlias = (field: 'organizations' | 'managedBy') => {
+    const aliases = isList(user.object[field]) ? user.object[field] : []
+    if (!aliases.includes(alias)) user.object[field] = [...aliases, alias]
+    context.recordMove([...user.path, field], [...path, 'username'])
+  }
+  addAlias('organizations')
+  const { membershipType = null } = value
+  if (membershipType === 'MANAGED') addAlias('managedBy')
+  else if (membershipType !== null && membershipType !== 'UNMANAGED')
+    context.report([...path, 'membershipType'], 'membershipType must be MANAGED or UNMANAGED')
+}
+
+function addProvider(providers: RealmObjects, alias: string, element: ListElement): void {
+  const { path, value, context } = element
+  const provider = providers.get(element)
+  const { organization } = provider.object
+  if (organization !== undefined && organization !== alias)
+    context.report(path, `identity provider ${value.alias} already belongs to organization ${organization}`)
+  provider.object.organization = alias
+  context.recordMove([...provider.path, 'organization'], [...path, 'alias'])
+}
+
+function groupMembers(users: readonly Representation[]) {
+  const members = users.flatMap(({ username, organizations, managedBy }) =>
+    readTexts(organizations).map((alias) => {
+      const membershipType = readTexts(managedBy).includes(alias) ? 'MANAGED' : 'UNMANAGED'
+      return { alias, member: { username: username!, membershipType } }
+    }),
+  )
+  return Map.groupBy(members, ({ alias }) => alias)
 }

@@ -1,23 +1,21 @@
-// Service accounts: they log in as their clients do, and by nothing else.
-import { isObject, type Json } from '../../kinds/json.ts'
+// Service accounts: only their clients can log in.
+import { isList, isObject, type Json } from '../../kinds/json.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** Credentials of service accounts left out. Keycloak: imports keep them, nobody logs in by them, and REST refuses to set them. */
+/** Ignores credentials of service accounts. Keycloak: imports store them without effect, and REST rejects them. */
 export const serviceAccounts: FormatConverter = {
-  read(realm, notes) {
+  read(realm, context) {
     const { users } = realm
-    return Array.isArray(users)
-      ? { ...realm, users: users.map((user, at) => withoutCredentials(user, at, notes)) }
-      : realm
+    return isList(users) ? { ...realm, users: users.map((user, at) => removeCredentials(user, at, context)) } : realm
   },
   write: (realm) => realm,
 }
 
-function withoutCredentials(user: Json, at: number, { warn: note }: ConversionContext): Json {
+function removeCredentials(user: Json, at: number, { warn }: ConversionContext): Json {
   if (!isObject(user) || (user.serviceAccountClientId ?? null) === null) return user
-  const { credentials, ...others } = user
-  if (!Array.isArray(credentials) || !credentials.length) return user
-  const reason = 'a service account logs in as its client does'
-  note(['users', at, 'credentials'], `user ${user.username}: credentials are ignored, since ${reason}`)
-  return others
+  const { credentials, ...rest } = user
+  if (!isList(credentials) || !credentials.length) return user
+  const reason = 'a service account logs in as its client'
+  warn(['users', at, 'credentials'], `user ${user.username}: credentials are ignored, since ${reason}`)
+  return rest
 }

@@ -1,34 +1,31 @@
-// User stores as earlier versions list them: kept they are components, as are the mappers, which name their store.
-import { componentPath } from '../../kinds/component.ts'
+// User federation as early versions declare it. Regent has components for the providers and their mappers.
+import { formatComponentPath } from '../../kinds/component.ts'
 import { LDAP_MAPPER, USER_STORAGE } from '../../kinds/component-types.ts'
-import { isObject, type Json, type Representation } from '../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** User stores and their mappers as components. */
+/** Reads user federation providers and their mappers as components. */
 export const userFederation: FormatConverter = {
-  read({ userFederationProviders: stores = null, userFederationMappers: mappers = null, ...realm }, notes) {
-    if (stores === null && mappers === null) return realm
-    if (!Array.isArray(realm.components ?? [])) return realm
-    const components = [...((realm.components ?? []) as Json[])]
+  read({ userFederationProviders: providers = null, userFederationMappers: mappers = null, ...realm }, context) {
+    if (providers === null && mappers === null) return realm
+    const existing = realm.components ?? []
+    if (!isList(existing)) return realm
+    const components = [...existing]
     const add = (path: DocumentPath, component: Representation) => {
-      notes.recordMove(['components', components.length], path)
+      context.recordMove(['components', components.length], path)
       components.push(component)
     }
-    for (const [path, store] of elementsOf(stores, 'userFederationProviders', 'displayName', notes))
-      add(path, { ...withId(store), ...storeOf(store) })
-    for (const [path, mapper] of elementsOf(mappers, 'userFederationMappers', 'name', notes)) {
-      const name = String(mapper.federationProviderDisplayName ?? '')
-      const owner = pathOfStore(name)
-      const isThere = components.some((one) => isObject(one) && one.path === owner)
-      if (isThere) add(path, { ...withId(mapper), ...mapperOf(mapper, owner) })
+    for (const { path, value } of listElements(providers, PROVIDERS, context)) add(path, convertProvider(value))
+    for (const { path, value } of listElements(mappers, MAPPERS, context)) {
+      const provider = String(value.federationProviderDisplayName ?? '')
+      const providerPath = toProviderPath(provider)
+      if (components.some((component) => isObject(component) && component.path === providerPath))
+        add(path, convertMapper(value, providerPath))
       else {
-        const advice = 'state the store, or correct federationProviderDisplayName'
-        notes.report(
-          path,
-          `mapper ${mapper.name} belongs to the user store ${name}, which is not in this document: ${advice}`,
-        )
+        const problem = `mapper ${value.name}: user federation provider "${provider}" is not in this document`
+        context.report(path, `${problem}: declare it, or correct federationProviderDisplayName`)
       }
     }
     return { ...realm, components }
@@ -36,52 +33,61 @@ export const userFederation: FormatConverter = {
   write: (realm) => realm,
 }
 
-function elementsOf(
+const PROVIDERS = { field: 'userFederationProviders', nameField: 'displayName' }
+const MAPPERS = { field: 'userFederationMappers', nameField: 'name' }
+
+function listElements(
   value: Json,
-  field: string,
-  naming: string,
+  { field, nameField }: typeof PROVIDERS,
   { report }: ConversionContext,
-): [DocumentPath, Representation][] {
+): { path: DocumentPath; value: Representation }[] {
   if (value === null) return []
-  if (!Array.isArray(value)) {
-    report(
-      [field],
-      `${field} must be a list, not ${describeType(value)}: begin each element with "- ${naming}: <name>"`,
-    )
+  if (!isList(value)) {
+    const advice = `begin each element with "- ${nameField}: <name>"`
+    report([field], `${field} must be a list, not ${describeType(value)}: ${advice}`)
     return []
   }
-  return value.flatMap((one, at): [DocumentPath, Representation][] => {
-    if (isObject(one) && typeof one[naming] === 'string') return [[[field, at], one]]
-    report([field, at], `${field}[${at}] needs a name: add "${naming}: <name>"`)
+  return value.flatMap((element, at) => {
+    if (isObject(element) && typeof element[nameField] === 'string') return [{ path: [field, at], value: element }]
+    report([field, at], `${field}[${at}] needs a name: add "${nameField}: <name>"`)
     return []
   })
 }
 
-function storeOf({ displayName, providerName, config, ...store }: Representation): Representation {
-  // Keycloak: what is not stated is 0.
-  const periods = ['priority', 'fullSyncPeriod', 'changedSyncPeriod'].map((name) => [name, String(store[name] ?? 0)])
+function convertProvider(provider: Representation): Representation {
+  const { displayName, providerName, config } = provider
+  const settings = toLists(config)
+  // Keycloak: the default is 0.
+  const numbers = ['priority', 'fullSyncPeriod', 'changedSyncPeriod'].map((name) => [
+    name,
+    [String(provider[name] ?? 0)],
+  ])
   return {
-    path: pathOfStore(String(displayName)),
+    ...getId(provider),
+    path: toProviderPath(String(displayName)),
     providerId: providerName ?? null,
-    config: { ...inLists(config), ...inLists(Object.fromEntries(periods)) },
+    config: isObject(settings) ? { ...settings, ...Object.fromEntries(numbers) } : settings,
   }
 }
 
-function mapperOf({ name, federationMapperType, config }: Representation, owner: string): Representation {
+function convertMapper(mapper: Representation, providerPath: string): Representation {
+  const { name, federationMapperType, config } = mapper
   return {
-    path: componentPath(owner, { providerType: LDAP_MAPPER, name: String(name) }),
+    ...getId(mapper),
+    path: formatComponentPath(providerPath, { providerType: LDAP_MAPPER, name: String(name) }),
     providerId: federationMapperType ?? null,
-    config: inLists(config),
+    config: toLists(config),
   }
 }
 
-const pathOfStore = (name: string) => componentPath('', { providerType: USER_STORAGE, name })
+const toProviderPath = (name: string) => formatComponentPath('', { providerType: USER_STORAGE, name })
 
-function withId({ id }: Representation): Representation {
-  return id === undefined ? {} : { id }
-}
+const getId = ({ id }: Representation): Representation => (id === undefined ? {} : { id })
 
-function inLists(config: Json | undefined): Representation {
-  const stated = Object.entries((config ?? {}) as Representation).filter(([, value]) => value !== null && value !== '')
-  return Object.fromEntries(stated.map(([name, value]) => [name, [value]]))
+/** Converts the config of a provider to that of a component, which has lists of values. Returns an invalid config as it is. */
+function toLists(config: Json | undefined): Json {
+  if (config === undefined || config === null) return {}
+  if (!isObject(config)) return config
+  const values = Object.entries(config).filter(([, value]) => value !== null && value !== '')
+  return Object.fromEntries(values.map(([name, value]) => [name, [value]]))
 }

@@ -1,15 +1,16 @@
-// The user profile as keycloak-config-cli states it: kept it is a component.
-import { componentPath } from '../../kinds/component.ts'
+// The user profile as keycloak-config-cli declares it. Regent has a component.
+import { formatComponentPath } from '../../kinds/component.ts'
 import { formatUserProfile, PROFILE_SETTING } from '../../kinds/component-config.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
-import { isObject, type Json } from '../../kinds/json.ts'
+import { isList, isObject } from '../../kinds/json.ts'
 import { describeType } from '../message-words.ts'
 import type { FormatConverter } from './format-converter.ts'
 
-/** A user profile as the component that holds it. */
+/** Reads a user profile as its component. */
 export const userProfile: FormatConverter = {
-  read({ userProfile: profile = null, ...realm }, { report, recordMove: moved }) {
-    if (profile === null || !Array.isArray(realm.components ?? [])) return realm
+  read({ userProfile: profile = null, ...realm }, { report, recordMove }) {
+    const components = realm.components ?? []
+    if (profile === null || !isList(components)) return realm
     if (!isObject(profile)) {
       report(
         ['userProfile'],
@@ -17,11 +18,10 @@ export const userProfile: FormatConverter = {
       )
       return realm
     }
-    const components = (realm.components ?? []) as Json[]
-    moved(['components', components.length], ['userProfile'])
-    moved(['components', components.length, 'config'], ['userProfile'])
+    recordMove(['components', components.length], ['userProfile'])
+    recordMove(['components', components.length, 'config'], ['userProfile'])
     const component = {
-      path: componentPath('', { providerType: USER_PROFILE }),
+      path: formatComponentPath('', { providerType: USER_PROFILE }),
       providerId: 'declarative-user-profile',
       config: { [PROFILE_SETTING]: [formatUserProfile(profile)] },
     }

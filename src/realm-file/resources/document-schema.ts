@@ -132,8 +132,9 @@ function removeIntegerFormat({ format, ...schema }: JsonSchema): JsonSchema {
 /** Replaces a choice between a schema and null with a choice of types, for clearer messages in editors. */
 function mergeNullType(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema
-  const [first, second, ...others] = Array.isArray(anyOf) ? anyOf.filter(isJsonSchema) : []
-  if (!first || second?.type !== 'null' || others.length) return schema
+  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isJsonSchema) : []
+  const [first, second] = alternatives
+  if (!first || second?.type !== 'null' || alternatives.length > 2) return schema
   if (Array.isArray(first.anyOf)) return { ...rest, anyOf: [...first.anyOf, second] }
   return first.type ? { ...rest, ...first, type: [first.type, 'null'].flat() } : schema
 }

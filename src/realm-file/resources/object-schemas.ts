@@ -14,10 +14,10 @@ export function createObjectSchemas(
 ): Record<string, JsonSchema> {
   const schemas = toJsonSchemas(registerSchemas(), toReference, options)
   // A resource of a realm may omit its name, since the name of the resource is the default.
-  const named = Object.values(kinds).filter(
+  const kindsWithNameField = Object.values(kinds).filter(
     ({ name, naturalKey, nameField }) => name !== 'realm' && nameField === naturalKey,
   )
-  for (const { name, nameField } of named) schemas[name]!.required = [nameField]
+  for (const { name, nameField } of kindsWithNameField) schemas[name]!.required = [nameField]
   return schemas
 }
 

@@ -94,8 +94,8 @@ function formatReference(namespace: Json = null, name: string): string {
 
 /** Returns a problem for each field beside the spec. */
 function listUnknownFields(document: Document): DocumentProblem[] {
-  const { apiVersion: _, kind, metadata: __, spec: ___, status: ____, ...others } = readObject(document.value)
-  return Object.keys(others).map((field) => ({
+  const { apiVersion: _, kind, metadata: __, spec: ___, status: ____, ...unknownFields } = readObject(document.value)
+  return Object.keys(unknownFields).map((field) => ({
     position: document.locate([field]),
     message: `${String(kind)}: unknown field ${field}: put fields of the object into spec`,
     path: toJsonPointer([field]),

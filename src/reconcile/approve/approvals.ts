@@ -37,7 +37,7 @@ export async function findApproval(
 ): Promise<ApprovedPlan | MissingApproval | undefined> {
   if (!planned.guards.length) return undefined
   const { realm } = planned.plan
-  const saved = await findPlanApproval(service, realm, digestRealmPlan(planned), savedPlan)
+  const saved = await findPlanApproval(service, { realm, digest: digestRealmPlan(planned), plan: savedPlan })
   if (!saved) return { notes: [] }
   const { plan, by, at, withCredentials } = saved
   const approved = getSavedOutcome(saved).realms.find((outcome) => outcome.plan.realm === realm)!

@@ -5,13 +5,13 @@ import type { WriteContext } from '../../service/context/context.ts'
 import { concernsWholeChange, failure, ServiceError } from '../../service/context/errors.ts'
 import type { Caller, Service, WriteTarget } from '../../service/context/service.ts'
 import { Rollback } from '../../service/context/store-types.ts'
-import { hasOtherSources } from '../../service/sources/guard-queries.ts'
 import {
   getCallerAccess,
   requireAdministratorLeft,
   requireOwnAccessLeft,
 } from '../../service/objects/last-administrator.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { hasOtherSources } from '../../service/sources/guard-queries.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
 import type { Action, RealmPlan } from '../model/action.ts'
 import { isRealmDeletion } from '../plan/guards.ts'

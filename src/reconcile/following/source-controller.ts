@@ -256,7 +256,7 @@ export class SourceController {
     const missing = this.#statuses.missingDependencies(source)
     if (!missing.length) return false
     const reason = `its dependencies are not applied yet: ${missing.join(', ')}`
-    this.#statuses.recordFailure(source, { outcome: 'WaitsForSources', message: reason })
+    this.#statuses.recordFailure(source, { outcome: 'DependencyNotReady', message: reason })
     this.#reportStatus(source)
     if (this.#refusals.get(source) !== reason)
       this.#reporter.reportEvent?.({ type: 'dependencyNotReady', source, reason })

@@ -85,7 +85,7 @@ export class SourceStatuses {
     if (!status) return
     this.#known.set(name, { ...before, status })
     // After a database error, the next attempt writes it again.
-    const write = () => saveSourceStatus(this.#service, this.#lease, name, status)
+    const write = () => saveSourceStatus(this.#service, this.#lease, { source: name, status })
     this.#lastWrite = this.#lastWrite.then(() => write().catch(() => void this.#known.set(name, before)))
   }
 }

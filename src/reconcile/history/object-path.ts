@@ -61,7 +61,8 @@ export function createPathScope(realm: string, paths: readonly string[], users: 
       const address = formatAddress(kind, key)
       const matching = targets.filter((target) => target.key && address === formatAddress(target.kind, target.key))
       if (!matching.length) return undefined
-      return (path) => matching.some(({ field }) => field === undefined || path === field || path.startsWith(`${field}.`))
+      return (path) =>
+        matching.some(({ field }) => field === undefined || path === field || path.startsWith(`${field}.`))
     },
   }
 }

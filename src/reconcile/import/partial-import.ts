@@ -7,7 +7,7 @@ import { isEmpty, type Representation } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { maskRepresentation } from '../../kinds/mask-representation.ts'
 import { findParent, formatAddress, readName } from '../../kinds/tree.ts'
-import { withFlowAliases } from '../../realm-file/formats/flow-overrides.ts'
+import { replaceFlowIds } from '../../realm-file/formats/flow-overrides.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import { hasAdminEvents, recordAdminEvent } from '../../service/journal/admin-events.ts'
@@ -257,7 +257,7 @@ async function resolveFlowIds(
   const flows = await writers.authenticationFlow.list(context, {})
   return {
     ...representation,
-    clients: withFlowAliases(
+    clients: replaceFlowIds(
       clients,
       flows.map(({ id, key: [alias] }) => ({ id, alias: alias! })),
     ),

@@ -25,23 +25,6 @@ export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unkn
   readonly outbound?: Outbound | undefined
 }
 
-/** A git source with a clone of its repository. */
-export interface GitSource {
-  /** The address, without credentials. */
-  readonly address: string
-  /** The commit that was read last, whether it was valid or not. */
-  readonly attemptedRevision: string | undefined
-  /** Fetches the current commit of the ref and returns its hash. Throws RemoteError. */
-  fetch(): Promise<string>
-  /**
-   * Reads the last fetched commit; fetches it first if it was read already. Throws RemoteError where the fetch fails,
-   * DocumentError where documents are invalid, SourceError where the commit is not signed or contains no documents.
-   */
-  read(): Promise<SourceContent & SerializedSource>
-  /** Removes the clone. */
-  close(): Promise<void>
-}
-
 /** The ref that holds the last fetched commit, so that the server sends only new objects. */
 const FETCHED = 'refs/source'
 const FETCH_OPTIONS = [
@@ -54,19 +37,15 @@ const FETCH_OPTIONS = [
 ]
 
 /** Creates an empty clone of the repository, without connecting to its server. Throws SourceError where git is not installed. */
-export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
+export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<ClonedGitSource> {
   const clone = await createCloneFolder()
   try {
     const { signal, timeout, keys } = options
     const keyFiles = keys && (await writeKeyFiles(clone.folder, keys))
+    const signersFile = keyFiles?.signers ?? options.signersFile
     const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles })
-    const source = new ClonedSource(clone, {
-      ...options,
-      address,
-      git,
-      signersFile: keyFiles?.signers ?? options.signersFile,
-    })
-    await source.init()
+    const source = new ClonedGitSource(clone, { ...options, address, git, signersFile })
+    await git(['init', '--quiet', '--bare', '--template='], source.toError)
     return source
   } catch (error) {
     await clone.remove()
@@ -79,8 +58,9 @@ interface ClonedSourceOptions extends GitSourceOptions {
   readonly git: RunGit
 }
 
-/** A git source that keeps the last commit in a clone, so that fetches and parsing are incremental. */
-class ClonedSource implements GitSource {
+/** A git source with a clone of its repository, which keeps the last commit, so that fetches and parsing are incremental. */
+export class ClonedGitSource {
+  /** The address, without credentials. */
   readonly address: string
   readonly #clone: CloneFolder
   readonly #options: ClonedSourceOptions
@@ -104,19 +84,20 @@ class ClonedSource implements GitSource {
     this.address = renderGitAddress(options.address)
   }
 
+  /** The commit that was read last, whether it was valid or not. */
   get attemptedRevision(): string | undefined {
     return this.#attemptedRevision
   }
 
-  /** Creates the repository of the clone. */
-  async init(): Promise<void> {
-    await this.#git(['init', '--quiet', '--bare', '--template='], this.#toError)
-  }
-
+  /** Fetches the current commit of the ref and returns its hash. Throws RemoteError. */
   fetch(): Promise<string> {
     return this.#oneAtATime(() => this.#fetchCommit())
   }
 
+  /**
+   * Reads the last fetched commit; fetches it first if it was read already. Throws RemoteError where the fetch fails,
+   * DocumentError where documents are invalid, SourceError where the commit is not signed or contains no documents.
+   */
   async read(): Promise<SourceContent & SerializedSource> {
     const commit = this.#unreadRevision ?? (await this.fetch())
     this.#attemptedRevision = commit
@@ -126,11 +107,13 @@ class ClonedSource implements GitSource {
     return this.#readCommit(commit)
   }
 
+  /** Removes the clone. */
   close(): Promise<void> {
     return this.#clone.remove()
   }
 
-  readonly #toError = (reason: string) => new SourceError(`${this.address}: ${reason}`)
+  /** Returns an error about this source. */
+  readonly toError = (reason: string) => new SourceError(`${this.address}: ${reason}`)
 
   #toRemoteError(problem: string): (reason: string) => RemoteError {
     return (reason) => new RemoteError(`${this.#options.address.url}: ${problem}: ${reason}`)
@@ -152,7 +135,7 @@ class ClonedSource implements GitSource {
     }
     // Another name is looked up again each time, since a branch that takes precedence may be created.
     if (name === refNamesOf(ref)[0]) this.#refName = name
-    const commit = (await this.#git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], this.#toError)).trim()
+    const commit = (await this.#git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], this.toError)).trim()
     this.#unreadRevision = commit === this.#attemptedRevision ? undefined : commit
     return commit
   }
@@ -184,7 +167,7 @@ class ClonedSource implements GitSource {
     })
     const signer = this.#options.keys?.signers ? 'an allowed signer of the source' : `a signer listed in ${signersFile}`
     await this.#git([...config, 'verify-commit', commit], (reason) =>
-      this.#toError(`commit ${commit} is not signed by ${signer} (${reason})`),
+      this.toError(`commit ${commit} is not signed by ${signer} (${reason})`),
     )
   }
 
@@ -195,10 +178,10 @@ class ClonedSource implements GitSource {
       const root = join(folder, 'files')
       await mkdir(root)
       const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
-      await this.#git(checkout, this.#toError, { GIT_INDEX_FILE: join(folder, 'index') })
+      await this.#git(checkout, this.toError, { GIT_INDEX_FILE: join(folder, 'index') })
       const path = join(root, address.path ?? '')
       if (!(await stat(path).catch(() => undefined)))
-        throw this.#toError(`there is no file or folder ${address.path} in commit ${commit}`)
+        throw this.toError(`there is no file or folder ${address.path} in commit ${commit}`)
       const options = { name, unknownFields, env, isAllowed, parse: this.#parse, root, displayName: this.address }
       return { ...(await readFileSource(path, options)), revision: commit }
     } finally {

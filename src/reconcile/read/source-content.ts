@@ -1,8 +1,9 @@
 // The content of a source at one revision, and its serialized form.
+
+import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
-import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { Note } from '../model/action.ts'
 import type { Removals } from './removals.ts'
 

@@ -1,8 +1,8 @@
 // The spec of a RealmSource: in the file of `--sources` and, with fewer fields, in Kubernetes.
 import * as z from 'zod'
 import { adminRoles } from '../../kinds/admin-roles.ts'
-import { duration } from '../../realm-file/resources/duration.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
+import { duration } from '../../realm-file/resources/duration.ts'
 
 const text = z.string().min(1, 'must not be empty')
 

@@ -92,7 +92,7 @@ export async function approveSavedPlan(
   caller: Caller,
   { id, withCredentials = false }: { readonly id: string; readonly withCredentials?: boolean | undefined },
 ): Promise<ApprovalOutcome> {
-  const plan = await recordApproval(service, caller, id, withCredentials)
+  const plan = await recordApproval(service, caller, { plan: id, withCredentials })
   if (!plan.isFromRun) return { plan }
   // A source applies with its own permissions, an administrator with those of the approver.
   const { createdBy } = plan

@@ -7,7 +7,11 @@ import {
   permissionScopes,
   permissionTypes,
 } from '../../kinds/admin-permissions.ts'
-import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization-writers.ts'
+import {
+  authorizationPolicies,
+  authorizationResources,
+  authorizationScopes,
+} from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Writers } from '../objects/writers.ts'

@@ -5,7 +5,11 @@ import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization-writers.ts'
+import {
+  authorizationPolicies,
+  authorizationResources,
+  authorizationScopes,
+} from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
 import { createObjects } from '../objects/plain-writers.ts'

@@ -7,6 +7,7 @@ import {
   permissionToGrant,
 } from '../../kinds/admin-roles.ts'
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
+import type { RoleName } from '../../store/roles.ts'
 
 /** The admin permissions of an actor: all realms, or the administrative roles by name of the realm. */
 export type AdminPermissions =
@@ -25,14 +26,8 @@ export const CREATE_REALM_ROLE = 'create-realm'
 export const MANAGEMENT_CLIENT = 'realm-management'
 const SUFFIX = getAdminClientId('')
 
-/** The name of a realm role, or of a role of a client. */
-export interface AdminRoleName {
-  readonly client: string | null
-  readonly name: string
-}
-
 /** Returns the permissions that roles of a realm grant. */
-export function toAdminPermissions(realm: string, roles: readonly AdminRoleName[]): AdminPermissions {
+export function toAdminPermissions(realm: string, roles: readonly RoleName[]): AdminPermissions {
   if (realm === MASTER && roles.some(({ client, name }) => client === null && name === ADMIN_ROLE))
     return ALL_PERMISSIONS
   const realms = new Map<string, Set<AdminRole>>()
@@ -79,7 +74,7 @@ export const hasFullAccess = (permissions: AdminPermissions, realm: string): boo
   permissions.all || (realm !== MASTER && hasPermission(permissions, realm, 'administer-realm'))
 
 /** Returns the administrative roles of a realm that the permissions contain or allow to grant. */
-export function listGrantableRoles(realm: string, permissions: AdminPermissions): AdminRoleName[] {
+export function listGrantableRoles(realm: string, permissions: AdminPermissions): RoleName[] {
   const rolesByRealm = permissions.all ? new Map<string, ReadonlySet<AdminRole>>() : permissions.realms
   const targets = realm === MASTER ? [...rolesByRealm.keys()] : [realm]
   return targets.flatMap((target) =>
@@ -130,14 +125,14 @@ export const hasNoPermissions = (permissions: AdminPermissions): boolean =>
   !permissions.all && permissions.realms.size === 0
 
 /** Returns the realm that a role administers. Keycloak: in master, each realm has a client whose roles administer it. */
-function findAdministeredRealm(realm: string, { client, name }: AdminRoleName): string | undefined {
+function findAdministeredRealm(realm: string, { client, name }: RoleName): string | undefined {
   if (realm !== MASTER) return client === MANAGEMENT_CLIENT && name !== CREATE_REALM_ROLE ? realm : undefined
   if (client === null) return name === CREATE_REALM_ROLE ? MASTER : undefined
   return client.endsWith(SUFFIX) && name !== CREATE_REALM_ROLE ? client.slice(0, -SUFFIX.length) : undefined
 }
 
 /** Returns the role of a realm that administers another realm, or itself: the inverse of `findAdministeredRealm`. */
-function listRolesFor(realm: string, target: string, name: AdminRole): AdminRoleName[] {
+function listRolesFor(realm: string, target: string, name: AdminRole): RoleName[] {
   if (name === CREATE_REALM_ROLE) return realm === MASTER && target === MASTER ? [{ client: null, name }] : []
   return [{ client: realm === MASTER ? getAdminClientId(target) : MANAGEMENT_CLIENT, name }]
 }

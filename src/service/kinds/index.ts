@@ -1,9 +1,12 @@
-// The writers of all kinds. What is special about a kind is in the file that its line names; the others are plain.
-
+// The writers of all kinds: the plain ones, or those of the file of the kind.
 import { getParentPath } from '../../kinds/group.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
-import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization-writers.ts'
+import {
+  authorizationPolicies,
+  authorizationResources,
+  authorizationScopes,
+} from '../authorization/authorization-writers.ts'
 import { protocolMappers } from '../authorization/protocol-mapper-writers.ts'
 import { clientScopes } from '../clients/client-scopes.ts'
 import { clients } from '../clients/clients.ts'
@@ -19,7 +22,7 @@ import { workflows } from '../realms/workflows.ts'
 import { organizations } from '../users/organizations.ts'
 import { users } from '../users/users.ts'
 
-const special: Readonly<Partial<Record<KindName, Writers>>> = {
+const specialWriters: Readonly<Partial<Record<KindName, Writers>>> = {
   realm: realms,
   authenticationFlow: authenticationFlows,
   authenticatorConfig: authenticatorConfigs,
@@ -40,5 +43,5 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
 
 /** The writers of each kind. */
 export const writers = Object.fromEntries(
-  (Object.keys(kinds) as KindName[]).map((kind) => [kind, special[kind] ?? createPlainWriters(kind)]),
+  Object.values(kinds).map(({ name }) => [name, specialWriters[name] ?? createPlainWriters(name)]),
 ) as Readonly<Record<KindName, Writers>>

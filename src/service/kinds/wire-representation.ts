@@ -1,8 +1,8 @@
-// An object as it shows on the wire: references by id where their field says so, secrets in the clear, children inside.
+// Objects in the form of REST: some references by id, secrets in plain text, children nested.
 import { flatten, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
-import type { Kind, KindName } from '../../kinds/kind.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
+import type { Kind } from '../../kinds/kind.ts'
 import { listNestedChildren } from '../../kinds/nested-schema.ts'
 import type { Context } from '../context/context.ts'
 import { openSecrets } from '../context/secrets.ts'
@@ -10,57 +10,59 @@ import type { Vault } from '../context/vault.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import { writers } from './index.ts'
 
-/** Shows one object. What is special about a kind stands beside its resource. */
+/** Converts an object to its representation in REST. */
 export type ToWire = (vault: Vault, live: LiveObject) => Representation
 
-/** Shows an object: its id and its fields. Secrets stand in the clear. */
-export const toWireRepresentation: ToWire = (vault, { kind, id, representation, references }) => ({
-  [kinds[kind].idField]: id,
-  ...always(kinds[kind]),
-  ...withIds(kinds[kind], openSecrets(vault, kinds[kind], onTheWire(kinds[kind], representation)), references),
-})
-
-function onTheWire(kind: Kind, representation: Representation): Representation {
-  return Object.fromEntries(Object.entries(representation).filter(([name]) => !kind.fields[name]?.isSeparate))
+/** Returns the id and the fields of an object, secrets in plain text. Kinds that differ have a function of their own. */
+export const toWireRepresentation: ToWire = (vault, { kind: name, id, representation, references }) => {
+  const kind = kinds[name]
+  const fields = Object.fromEntries(Object.entries(representation).filter(([field]) => !kind.fields[field]?.isSeparate))
+  return {
+    [kind.idField]: id,
+    ...listConstantFields(kind),
+    ...withReferenceIds(kind, openSecrets(vault, kind, fields), references),
+  }
 }
 
-/** Shows objects with their children inside. Statements: one per kind of children. */
+/** Converts objects of one kind, with their nested children. Statements: one per kind of children. */
 export async function toWireRepresentations(
   context: Context,
-  kind: KindName,
   objects: readonly LiveObject[],
-  show: ToWire,
+  toWire: ToWire,
 ): Promise<Representation[]> {
-  const shown = new Map(objects.map((live) => [live.id, show(context.vault, live)]))
-  if (!objects.length) return []
-  for (const [field, child] of listNestedChildren(kinds[kind])) {
+  const [first] = objects
+  if (!first) return []
+  const representations = new Map(objects.map((live) => [live.id, toWire(context.vault, live)]))
+  for (const [field, { name }] of listNestedChildren(kinds[first.kind])) {
     const ids = objects.map(({ id }) => id)
-    const children = await writers[child.name].list(context, { parents: { kind, ids } })
-    for (const [owner, own] of Map.groupBy(children, ({ parent }) => parent!.id)) {
-      shown.get(owner)![field] = own.map((one) => toWireRepresentation(context.vault, one))
-    }
+    const children = await writers[name].list(context, { parents: { kind: first.kind, ids } })
+    for (const [parent, ownChildren] of Map.groupBy(children, (child) => child.parent!.id))
+      representations.get(parent)![field] = ownChildren.map((child) => toWireRepresentation(context.vault, child))
   }
-  return [...shown.values()]
+  return [...representations.values()]
 }
 
-/** What shows whatever is kept: maps that creation gives, be they empty, and computed fields that are always the same. */
-function always(kind: Kind): Representation {
-  const shown: Representation = {}
+/** Returns the fields that are present even if the store has no value: maps with defaults, and computed fields that never change. */
+function listConstantFields(kind: Kind): Representation {
+  const fields: Representation = {}
   for (const [name, value] of Object.entries(kind.defaults({}))) {
-    if (kind.fields[name]?.computed) shown[name] = value
-    else if (kind.fields[name]?.type === 'map') shown[name] = {}
+    if (kind.fields[name]?.computed) fields[name] = value
+    else if (kind.fields[name]?.type === 'map') fields[name] = {}
   }
-  return shown
+  return fields
 }
 
-function withIds(kind: Kind, representation: Representation, references: LiveObject['references']): Representation {
-  const flat = flatten(kind, representation)
-  const shown = { ...representation }
-  for (const path of Object.keys(flat)) {
+function withReferenceIds(
+  kind: Kind,
+  representation: Representation,
+  references: LiveObject['references'],
+): Representation {
+  const result = { ...representation }
+  for (const path of Object.keys(flatten(kind, representation))) {
     const { name, key, field } = resolveField(kind, path)
     const id = references[path]
     if (field.wire !== 'id' || id === undefined) continue
-    shown[name] = key === undefined ? id : { ...(shown[name] as Representation), [key]: id }
+    result[name] = key === undefined ? id : { ...readObject(result[name]), [key]: id }
   }
-  return shown
+  return result
 }

@@ -1,6 +1,6 @@
 // The components that hold the keys of a realm. Generated keys are stored in the component's config, encrypted, as
 // Keycloak stores them, so that an export with secrets contains the keys.
-import { componentPath } from '../../kinds/component.ts'
+import { formatComponentPath } from '../../kinds/component.ts'
 import { kinds } from '../../kinds/index.ts'
 import { readTextListMap } from '../../kinds/json.ts'
 import { findFallbackKeyProvider, KEY_PROVIDER } from '../../kinds/key-providers.ts'
@@ -43,7 +43,7 @@ export async function storeGeneratedConfig(
  * Keycloak: its name is `fallback-<algorithm>`.
  */
 export async function addFallbackKey(context: WriteContext, algorithm: string): Promise<void> {
-  const path = componentPath('', { providerType: KEY_PROVIDER, name: `fallback-${algorithm}` })
+  const path = formatComponentPath('', { providerType: KEY_PROVIDER, name: `fallback-${algorithm}` })
   if ((await writers.component.list(context, { keys: [[path]] })).length) return
   await writers.component.create(context, [{ representation: { path, ...findFallbackKeyProvider(algorithm)! } }])
 }

@@ -69,7 +69,9 @@ function keyDescriptor({ kid, use, certificate }: ServiceProviderMetadata['keys'
     'http://www.w3.org/2009/xmlenc11#rsa-oaep',
   ]
   const methods =
-    use === 'encryption' ? encryptionMethods.map((Algorithm) => renderElement('md:EncryptionMethod', { Algorithm })) : []
+    use === 'encryption'
+      ? encryptionMethods.map((Algorithm) => renderElement('md:EncryptionMethod', { Algorithm }))
+      : []
   return renderElement('md:KeyDescriptor', { use }, [info, ...methods])
 }
 

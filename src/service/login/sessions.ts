@@ -111,7 +111,7 @@ export async function findActiveSession(
   context: Context,
   settings: Representation,
   search: { readonly id: string; readonly offline: boolean; readonly client?: string; readonly lock?: true },
-): Promise<(UserSession & { readonly part?: ClientSession }) | undefined> {
+): Promise<(UserSession & { readonly clientSession?: ClientSession }) | undefined> {
   const session = await findSession(context.tx, context.realm.number, search)
   return session && context.now < getSessionEnd(settings, session) ? session : undefined
 }

@@ -8,8 +8,8 @@ import {
 } from '../../store/login/token-content.ts'
 import { type MapperContainer, selectMapperContainers } from '../../store/mapper-containers.ts'
 import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
-import type { Context } from '../context/context.ts'
 import { ADMIN_ROLE } from '../context/admin-permissions.ts'
+import type { Context } from '../context/context.ts'
 
 /** Lists the client, and those of its client scopes that are named, each with its mappers. One statement. */
 export function listMapperContainers(

@@ -1,7 +1,12 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
 import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
+import {
+  type AdminPermissions,
+  ALL_PERMISSIONS,
+  intersectPermissions,
+  toAdminPermissions,
+} from '../context/admin-permissions.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
-import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions, toAdminPermissions } from '../context/admin-permissions.ts'
 import type { Service } from '../context/service.ts'
 import { recordKeyUse } from '../context/single-use.ts'
 import { findFullAccessRole } from '../permissions/require-permissions.ts'
@@ -41,7 +46,11 @@ export async function checkToken(
 ): Promise<TokenStatus> {
   const token = { ...issued, revoked: revocationKey(issued.id) }
   const state = await service.query((tx) =>
-    findTokenState(tx, realm.number, { token, unexpandedRole: findFullAccessRole(realm.name), withRoles: withPermissions }),
+    findTokenState(tx, realm.number, {
+      token,
+      unexpandedRole: findFullAccessRole(realm.name),
+      withRoles: withPermissions,
+    }),
   )
   if (!state?.enabled || issued.issuedAt < state.notBefore || state.revoked) return { isValid: false }
   const { client, user, session, scope, editorRoles, roles } = state

@@ -1,9 +1,9 @@
-// Action tokens: what a link in a mail may be used for, once. They are signed when the mail leaves, and read in oidc/.
+// Action tokens: links in emails, each for one action and one use. They are signed when the email is sent, and checked in oidc/.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/json.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { Context } from '../context/context.ts'
-import { recordKeyUse, isKeyUsed } from '../context/single-use.ts'
+import { isKeyUsed, recordKeyUse } from '../context/single-use.ts'
 
 /** Keycloak: the types of action tokens. */
 export const ACTION_TOKEN_TYPES = ['execute-actions', 'verify-email', 'reset-credentials'] as const
@@ -11,36 +11,36 @@ export const ACTION_TOKEN_TYPES = ['execute-actions', 'verify-email', 'reset-cre
 /** The type of an action token. */
 export type ActionTokenType = (typeof ACTION_TOKEN_TYPES)[number]
 
-/** Keycloak: the claims of an action token, besides its issuer. */
+/** Keycloak: the claims of an action token, without its issuer. */
 export interface ActionToken {
   readonly typ: ActionTokenType
-  /** Id of the person. */
+  /** Id of the user. */
   readonly sub: string
-  /** The client that the person goes on to. */
+  /** The client to which the user returns. */
   readonly azp: string
-  /** The mail address that the link went to: when the person has another one, the link is void. */
+  /** The email address to which the link was sent. The link is invalid once the user has another address. */
   readonly eml: string
   readonly jti: string
   readonly iat: number
   readonly exp: number
-  /** The actions that the person is asked to do. */
+  /** The required actions for the user to perform. */
   readonly rqac?: readonly string[]
-  /** Where the person goes on to. */
+  /** The URL to which the user returns. */
   readonly reduri?: string
-  /** The log-in that the link belongs to. */
+  /** The authentication session to which the link belongs. */
   readonly asid?: string
 }
 
-/** A link with an action token, before it is signed. */
+/** A link with an action token that is not signed yet. */
 export interface ActionLink {
-  /** The server's own address, as people see it. */
+  /** The base URL of the server, as users see it. */
   readonly base: string
   readonly token: ActionToken
-  /** What stands in the link beside the token, such as which step of a log-in it is about. */
+  /** Further query parameters of the link, such as the step of a log-in. */
   readonly query?: Readonly<Record<string, string>>
 }
 
-/** A new action token, valid for so many seconds from now. */
+/** Creates an action token that is valid for `lifespan` seconds. */
 export function createActionToken(
   { now }: Context,
   lifespan: number,
@@ -50,21 +50,20 @@ export function createActionToken(
   return { ...claims, jti: randomUUID(), iat, exp: iat + lifespan }
 }
 
-/** How long links that people ask for themselves are valid, in seconds. Keycloak: each type may have its own time. */
+/** Returns the lifespan of links that users request themselves, in seconds. Keycloak: each type may have its own. */
 export function getUserActionLifespan(realm: Representation, type: ActionTokenType): number {
-  const attributes = (realm.attributes ?? {}) as Representation
-  const own = Number(attributes[`actionTokenGeneratedByUserLifespan.${type}`])
-  return own > 0 ? own : Number(realm.actionTokenGeneratedByUserLifespan)
+  const ownLifespan = Number(readObject(realm.attributes)[`actionTokenGeneratedByUserLifespan.${type}`])
+  return ownLifespan > 0 ? ownLifespan : Number(realm.actionTokenGeneratedByUserLifespan)
 }
 
-/** Uses an action token; false when it has been used before. Of several that use it at once one is the first. One statement. */
+/** Uses an action token. Returns false if it was used before; of concurrent uses exactly one is the first. One statement. */
 export async function consumeActionToken(context: Context, { jti, exp }: ActionToken): Promise<boolean> {
-  return (await recordKeyUse(context, keyOf(jti), new Date(exp * 1000))) === 1
+  return (await recordKeyUse(context, toUseKey(jti), new Date(exp * 1000))) === 1
 }
 
 /** Whether an action token has been used. One statement. */
 export function isActionTokenUsed(context: Context, { jti }: ActionToken): Promise<boolean> {
-  return isKeyUsed(context, keyOf(jti))
+  return isKeyUsed(context, toUseKey(jti))
 }
 
-const keyOf = (jti: string): string => `action-token:${jti}`
+const toUseKey = (jti: string): string => `action-token:${jti}`

@@ -1,28 +1,28 @@
-// Mails to people: what is said to whom. How it is worded is decided when the mail leaves.
+// Emails to users, as templates with values. They are rendered when they are sent.
 import type { emailsWithLink } from '../../kinds/localization.ts'
 import type { ActionLink } from './action-tokens.ts'
 
-/** A mail in the outbox. */
+/** An email in the outbox. */
 export interface Email {
   readonly kind: 'mail'
   readonly to: string
   readonly template: EmailTemplate
-  /** The language that the person wishes for, such as de or pt-BR. Absent: the realm's. */
+  /** The preferred language of the user, such as `de` or `pt-BR`. Absent: the default of the realm. */
   readonly locale?: string | undefined
-  /** What the template has places for, besides the realm and what follows. A date as ISO 8601 has it. */
+  /** Values of the template, besides the realm, the actions and the link. Dates in ISO 8601. */
   readonly values?: Readonly<Partial<Record<EmailValue, string>>>
-  /** What the person is asked to do: aliases of required actions. */
+  /** Aliases of the required actions for the user to perform. */
   readonly actions?: readonly string[]
-  /** Leads to something that the person is asked to do. */
+  /** The link in the email. */
   readonly link?: ActionLink
-  /** Seconds since 1970: nobody needs it later. */
+  /** The time after which the email is not sent any more, in seconds since 1970. */
   readonly until?: number
 }
 
-/** What stands in places of templates. */
+/** A value in a template. */
 export type EmailValue = 'link' | 'minutes' | 'realm' | 'expiration' | 'actions' | 'date' | 'address' | 'credential'
 
-/** Keycloak: the mails that there are, by the names of their texts, and what stands in the places of their bodies. */
+/** Keycloak: the emails by the names of their texts, with the values of the placeholders in their bodies. */
 export const emailTemplates = {
   emailTest: [],
   emailVerification: ['link', 'minutes', 'realm', 'expiration'],
@@ -39,5 +39,5 @@ export const emailTemplates = {
 } as const satisfies Record<string, readonly EmailValue[]> &
   Record<(typeof emailsWithLink)[number], readonly ['link', ...EmailValue[]]>
 
-/** The name of a mail. */
+/** The name of a template. */
 export type EmailTemplate = keyof typeof emailTemplates

@@ -1,5 +1,5 @@
-// Keycloak: the event listener "email". It tells people by mail what happened to their account.
-import type { Representation } from '../../kinds/json.ts'
+// Keycloak: the event listener `email`, which sends users emails about events of their account.
+import { type Representation, readTextListMap } from '../../kinds/json.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context } from '../context/context.ts'
 import type { RealmRow } from '../context/store-types.ts'
@@ -9,8 +9,8 @@ import { enqueueMessages } from './outbox.ts'
 
 const LISTENER = 'email'
 
-/** What people are told of, by type of event. */
-const told: Readonly<Record<string, EmailTemplate>> = {
+/** The emails by type of event. */
+const templatesByEvent: Readonly<Record<string, EmailTemplate>> = {
   LOGIN_ERROR: 'eventLoginError',
   REMOVE_CREDENTIAL: 'eventRemoveCredential',
   REMOVE_TOTP: 'eventRemoveTotp',
@@ -21,23 +21,32 @@ const told: Readonly<Record<string, EmailTemplate>> = {
   USER_DISABLED_BY_TEMPORARY_LOCKOUT: 'eventUserDisabledByTemporaryLockout',
 }
 
-/** Whether the realm has people told by mail. */
+/** Whether the realm sends emails about events. */
 export const hasEventEmails = ({ eventsListeners }: RealmRow): boolean => eventsListeners.includes(LISTENER)
 
-/** Tells people of events, where the realm wants it and their mail address is known to be theirs. Two statements at most. */
+/** Sends emails about events, if the realm does so, to users with a verified email address. Two statements at most. */
 export async function sendEventEmails(context: Context, events: readonly NewUserEvent[]): Promise<void> {
   if (!hasEventEmails(context.realm)) return
-  const about = events.filter(({ type, user }) => user !== undefined && Object.hasOwn(told, type))
-  if (!about.length) return
-  const found = await listObjects(context, 'user', { ids: about.map(({ user }) => user!) })
-  const people = new Map(found.map(({ id, representation }) => [id, representation]))
-  const mails = about.flatMap((event) => mailAbout(event, people.get(event.user!), context.now))
-  if (mails.length) await enqueueMessages(context, ...mails)
+  const withEmail = events.flatMap((event) => {
+    const template = templatesByEvent[event.type]
+    return event.user !== undefined && template ? [{ event, user: event.user, template }] : []
+  })
+  if (!withEmail.length) return
+  const users = await listObjects(context, 'user', { ids: withEmail.map(({ user }) => user) })
+  const emails = withEmail.flatMap(({ event, user, template }): Email[] => {
+    const recipient = findRecipient(users.find(({ id }) => id === user)?.representation)
+    return recipient ? [{ kind: 'mail', template, ...recipient, values: toValues(event, context.now) }] : []
+  })
+  if (emails.length) await enqueueMessages(context, ...emails)
 }
 
-function mailAbout({ type, address, details }: NewUserEvent, person: Representation | undefined, now: Date): Email[] {
-  if (!person?.email || person.emailVerified !== true) return []
-  const [locale] = ((person.attributes as Representation | undefined)?.locale ?? []) as string[]
-  const values = { date: now.toISOString(), address: address ?? '', credential: details?.credential_type ?? '' }
-  return [{ kind: 'mail', to: String(person.email), template: told[type]!, locale, values }]
+/** Returns the verified email address and the language of a user; undefined if there is no such address. */
+function findRecipient(user: Representation | undefined): Pick<Email, 'to' | 'locale'> | undefined {
+  if (!user?.email || user.emailVerified !== true) return undefined
+  const [locale] = readTextListMap(user.attributes).locale ?? []
+  return { to: String(user.email), locale }
+}
+
+function toValues({ address = '', details }: NewUserEvent, now: Date): NonNullable<Email['values']> {
+  return { date: now.toISOString(), address, credential: details?.credential_type ?? '' }
 }

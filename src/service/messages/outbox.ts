@@ -1,4 +1,5 @@
-// The outbox: mails, notices and webhooks are kept by the transaction that causes them, and leave after its commit, at least once.
+// The outbox: emails, notifications of applications and webhooks. A transaction adds messages, which are delivered after its commit,
+// at least once.
 import type { Json } from '../../kinds/json.ts'
 import {
   type ClaimedMessage,
@@ -12,66 +13,68 @@ import type { Context } from '../context/context.ts'
 import type { OutboxWorker, Service } from '../context/service.ts'
 import type { Email } from './email-templates.ts'
 
-/** What is posted as a form to an application, such as that a session is over. */
+/** A form that is posted to an application, such as a back-channel logout. */
 export interface ApplicationNotification {
   readonly kind: 'notice'
   readonly url: string
   readonly form: Readonly<Record<string, string>>
-  /** A token that goes with it, signed when the notice leaves. */
+  /** A token in the form, which is signed when the form is sent. */
   readonly token?: {
     /** Its name in the form. */
     readonly name: string
     /** The `typ` of its header. */
     readonly type: string
-    /** What the application wants it signed with. Absent: what the realm signs with. */
+    /** The signature algorithm that the application expects. Absent: the default of the realm. */
     readonly algorithm?: string
-    /** The server's own address, as the application knows it. */
+    /** The base URL of the server, as the application knows it. */
     readonly base: string
     readonly claims: Readonly<Record<string, Json>>
   }
-  /** Seconds since 1970: nobody needs it later. */
+  /** The time after which it is not sent any more, in seconds since 1970. */
   readonly until?: number
 }
 
-/** What is posted as JSON to an address of the settings. */
+/** A JSON document that is posted to a webhook of the settings. */
 export interface WebhookMessage {
   readonly kind: 'webhook'
   readonly url: string
-  /** What it tells of. */
   readonly event: 'drift'
   readonly body: string
-  /** Of the body, as GitHub signs. */
+  /** The signature of the body, in GitHub's format. */
   readonly signature?: string
 }
 
-/** What leaves the server. */
+/** A message in the outbox. */
 export type Message = Email | ApplicationNotification | WebhookMessage
 
-/** How messages of each kind are delivered. What these throw is reported, and tried again unless it is Undeliverable. */
+/** The functions that deliver messages, by kind. Their errors are reported, and the message is retried unless it is an UndeliverableError. */
 export type Deliverers = {
   readonly [K in Message['kind']]: (delivery: Delivery<Extract<Message, { kind: K }>>) => Promise<void>
 }
 
-/** One attempt to deliver a message. */
+/** An attempt to deliver a message. */
 export interface Delivery<M extends Message = Message> {
   readonly service: Service
   readonly realm: string
   readonly message: M
-  /** The same for each attempt: who gets a message twice can know it. */
+  /** The same for each attempt, so that recipients can detect duplicates. */
   readonly id: string
 }
 
-/** Thrown by who delivers: another attempt would end as this one did. */
+/** Thrown by deliverers if another attempt would fail as well. */
 export class UndeliverableError extends Error {}
 
-/** How many messages leave at a time: a server that answers slowly does not hold back the others. */
-const LANES = 8
-/** For how long nobody else tries what one has taken: longer than any attempt, whose steps all have limits. */
-const LEASE = 5 * 60_000
-/** After how long to try again; then not any more. */
+/** Maximum number of concurrent deliveries, so that slow recipients do not delay others. */
+const MAX_LANES = 8
+/** The time in which no other process claims a message, in milliseconds: longer than any attempt, since all its steps have timeouts. */
+const CLAIM_MS = 5 * 60_000
+/** Delays before further attempts, in milliseconds. After the last one the message is dropped. */
 const DELAYS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600].map((seconds) => seconds * 1000)
 
-/** Puts messages into the outbox: they leave when the context's transaction is committed. One statement per chunk. */
+/** The kinds of messages, as the log names them. */
+const labels: Readonly<Record<string, string>> = { mail: 'an email', notice: 'a notification', webhook: 'a webhook' }
+
+/** Adds messages to the outbox. They are delivered after the commit of the transaction. One statement per chunk. */
 export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
   const { tx, realm, vault, now, outbox } = context
   const sealed = messages.map((message) => ({ kind: message.kind, body: vault.seal(JSON.stringify(message)) }))
@@ -79,86 +82,110 @@ export async function enqueueMessages(context: Context, ...messages: readonly Me
   outbox.hasMessages = true
 }
 
-/** Begins to deliver the outbox of the service, which it belongs to from then on. */
-export function startOutbox(service: Service, deliver: Deliverers, report: (error: Error) => void): OutboxWorker {
-  const lanes = new Set<Promise<void>>()
-  let missed = false
-  let closed = false
-
-  const lane = async () => {
-    while (!closed) {
-      const now = service.clock()
-      const claimed = await service.query((tx) => claimMessage(tx, now, new Date(now.getTime() + LEASE)))
-      if (!claimed) return
-      // Another lane looks for the next one meanwhile.
-      wake()
-      await attempt(service, deliver, claimed, report)
-    }
-  }
-  const wake = () => {
-    if (closed) return
-    if (lanes.size === LANES) {
-      missed = true
-      return
-    }
-    const running = lane()
-      .catch((error: unknown) => report(new Error('the outbox cannot be read', { cause: error })))
-      .finally(() => {
-        lanes.delete(running)
-        if (missed) {
-          missed = false
-          wake()
-        }
-      })
-    lanes.add(running)
-  }
-  const settled = async () => {
-    while (lanes.size) await Promise.all(lanes)
-  }
-
-  const outbox: OutboxWorker = {
-    wake,
-    whenIdle: settled,
-    async close() {
-      closed = true
-      if (service.outboxWorker === outbox) service.outboxWorker = undefined
-      await settled()
-    },
-  }
-  service.outboxWorker = outbox
-  wake()
-  return outbox
+/** Starts to deliver the messages of the outbox in this process. */
+export function startOutbox(service: Service, deliverers: Deliverers, report: (error: Error) => void): OutboxWorker {
+  const worker = new ConcurrentOutboxWorker(service, deliverers, report)
+  service.outboxWorker = worker
+  worker.wake()
+  return worker
 }
 
-/** How many messages of all realms wait. One statement. */
+/** Returns the number of messages of all realms in the outbox. One statement. */
 export function countOutboxMessages(service: Service): Promise<number> {
   return service.query(countPendingMessages)
 }
 
-async function attempt(
-  service: Service,
-  deliver: Deliverers,
-  claimed: ClaimedMessage,
-  report: (error: Error) => void,
-): Promise<void> {
-  const now = service.clock()
-  try {
-    const message = JSON.parse(service.vault.open(claimed.body)) as Message
-    const until = message.kind === 'webhook' ? undefined : message.until
-    if (until !== undefined && until * 1000 < now.getTime()) throw new UndeliverableError('it is too late')
-    const delivery = { service, realm: claimed.realmName, message, id: claimed.id }
-    await (deliver[message.kind] as (delivery: Delivery) => Promise<void>)(delivery)
-    service.deliveryCounts.delivered++
-  } catch (error) {
-    const delay = error instanceof UndeliverableError ? undefined : DELAYS[claimed.attempts - 1]
-    const next = delay === undefined ? 'it will not be' : `next attempt in ${delay / 1000} s`
-    const what = `a ${claimed.kind} of the realm ${claimed.realmName} was not delivered`
-    report(new Error(`${what} (attempt ${claimed.attempts}; ${next})`, { cause: error }))
-    service.deliveryCounts[delay === undefined ? 'dropped' : 'postponed']++
-    if (delay !== undefined) {
-      await service.query((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
-      return
+class ConcurrentOutboxWorker implements OutboxWorker {
+  readonly #service: Service
+  readonly #deliverers: Deliverers
+  readonly #report: (error: Error) => void
+  /** Each lane delivers one message after the other, until none is due. */
+  readonly #lanes = new Set<Promise<void>>()
+  #hasMissedWakeUp = false
+  #isClosed = false
+
+  constructor(service: Service, deliverers: Deliverers, report: (error: Error) => void) {
+    this.#service = service
+    this.#deliverers = deliverers
+    this.#report = report
+  }
+
+  wake(): void {
+    if (this.#isClosed) return
+    this.#hasMissedWakeUp = this.#lanes.size === MAX_LANES
+    if (this.#hasMissedWakeUp) return
+    const lane = this.#runLane()
+      .catch((error: unknown) => this.#report(new Error('the outbox cannot be read', { cause: error })))
+      .finally(() => {
+        this.#lanes.delete(lane)
+        if (this.#hasMissedWakeUp) this.wake()
+      })
+    this.#lanes.add(lane)
+  }
+
+  async whenIdle(): Promise<void> {
+    while (this.#lanes.size) await Promise.all(this.#lanes)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#service.outboxWorker === this) this.#service.outboxWorker = undefined
+    await this.whenIdle()
+  }
+
+  async #runLane(): Promise<void> {
+    while (!this.#isClosed) {
+      const now = this.#service.clock()
+      const claimed = await this.#service.query((tx) => claimMessage(tx, now, new Date(now.getTime() + CLAIM_MS)))
+      if (!claimed) return
+      // Another lane looks for the next message meanwhile.
+      this.wake()
+      await this.#attempt(claimed)
     }
   }
-  await service.query((tx) => deleteMessage(tx, claimed))
+
+  async #attempt(claimed: ClaimedMessage): Promise<void> {
+    const { query, clock, deliveryCounts } = this.#service
+    const now = clock()
+    try {
+      await this.#deliver(claimed, now)
+      deliveryCounts.delivered++
+    } catch (error) {
+      const delay = error instanceof UndeliverableError ? undefined : DELAYS[claimed.attempts - 1]
+      deliveryCounts[delay === undefined ? 'dropped' : 'postponed']++
+      this.#report(toFailedAttempt(claimed, delay, error))
+      if (delay !== undefined) {
+        await query((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
+        return
+      }
+    }
+    await query((tx) => deleteMessage(tx, claimed))
+  }
+
+  async #deliver({ body, id, realmName: realm }: ClaimedMessage, now: Date): Promise<void> {
+    const service = this.#service
+    const message: Message = JSON.parse(service.vault.open(body))
+    const until = message.kind === 'webhook' ? undefined : message.until
+    if (until !== undefined && until * 1000 < now.getTime()) throw new UndeliverableError('it has expired')
+    switch (message.kind) {
+      case 'mail':
+        return this.#deliverers.mail({ service, realm, id, message })
+      case 'notice':
+        return this.#deliverers.notice({ service, realm, id, message })
+      case 'webhook':
+        return this.#deliverers.webhook({ service, realm, id, message })
+    }
+  }
+}
+
+/** `delay`: before the next attempt, in milliseconds; undefined: there is none. */
+function toFailedAttempt(
+  { kind, realmName, attempts }: ClaimedMessage,
+  delay: number | undefined,
+  cause: unknown,
+): Error {
+  const label = labels[kind] ?? `a ${kind}`
+  const next = delay === undefined ? 'no further attempt' : `next attempt in ${delay / 1000} s`
+  const message = `${label} of the realm ${realmName} was not delivered (attempt ${attempts}; ${next})`
+  return new Error(message, { cause })
 }

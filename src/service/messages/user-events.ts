@@ -1,51 +1,60 @@
-// Events of people and clients: noted where it happens, written with what they tell of.
-import { toErrorType, DEFAULT_EVENT_TYPES } from '../../kinds/user-events.ts'
+// User events: recorded during a call, and written at its end.
+import { DEFAULT_EVENT_TYPES, toErrorType } from '../../kinds/user-events.ts'
 import { insertUserEvents, type NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context, UserEvent } from '../context/context.ts'
 import type { RealmUserEvent } from '../context/service.ts'
 import { sendEventEmails } from './event-emails.ts'
 
-/** Keycloak: the listener that writes what happens into the log. */
-const LOG = 'jboss-logging'
+/** Keycloak: the event listener that writes events into the log. */
+const LOG_LISTENER = 'jboss-logging'
 
-/** Anybody may send a form, and much of it stands in the event: of each text so much is kept. */
-const TEXT_LIMIT = 1000
+/** Maximum length of each text of an event, since the texts come from requests that need no authentication. */
+const MAX_TEXT_LENGTH = 1000
 
-/** Notes an event; it is written at the end of the work. */
+/** Records an event, which is written at the end of the call. */
 export function recordUserEvent(context: { readonly userEvents: UserEvent[] }, event: UserEvent): void {
   context.userEvents.push(event)
 }
 
 /**
- * Writes those of the events that the realm keeps, and gives those that belong into the log, to be told when they are
- * committed. One statement, or none, besides those of mails.
+ * Writes those of the events that the realm stores. Returns those that belong in the log, for the time after the commit.
+ * One statement, or none, besides those for emails.
  */
-export async function writeUserEvents(context: Context, noted: readonly UserEvent[]): Promise<readonly RealmUserEvent[]> {
+export async function writeUserEvents(
+  context: Context,
+  recorded: readonly UserEvent[],
+): Promise<readonly RealmUserEvent[]> {
   const { tx, realm, now, actor } = context
-  const events = noted.map((event) => clipped({ address: actor.address, ...event, type: typeOf(event) }))
-  const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : DEFAULT_EVENT_TYPES
-  const wanted = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
-  if (wanted.length) await insertUserEvents(tx, realm.number, { at: now, events: wanted })
+  const events = recorded.map((event) => clipEvent({ address: actor.address, ...event, type: getType(event) }))
+  const storedTypes = realm.enabledEventTypes.length ? realm.enabledEventTypes : DEFAULT_EVENT_TYPES
+  const stored = realm.eventsEnabled ? events.filter(({ type }) => storedTypes.includes(type)) : []
+  if (stored.length) await insertUserEvents(tx, realm.number, { at: now, events: stored })
   await sendEventEmails(context, events)
   const { id, name } = realm
-  return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
+  return realm.eventsListeners.includes(LOG_LISTENER) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
 }
 
-function typeOf({ type, error }: UserEvent): string {
+function getType({ type, error }: UserEvent): string {
   return error === undefined ? type : toErrorType(type)
 }
 
-function clipped({ details, ...event }: NewUserEvent): NewUserEvent {
-  const told = clip(details ?? {})
-  return { ...clip(event), ...(Object.keys(told).length > 0 && { details: told }) }
+/** Returns the event with texts that the store accepts, without undefined ones. */
+function clipEvent({ type, details = {}, ...texts }: NewUserEvent): NewUserEvent {
+  const clippedDetails = clipTexts(details)
+  return {
+    type: clip(type),
+    ...clipTexts(texts),
+    ...(Object.keys(clippedDetails).length > 0 && { details: clippedDetails }),
+  }
 }
 
-function clip<Texts extends object>(texts: Texts): Texts {
-  const given = Object.entries(texts).filter(([, text]) => text !== undefined)
-  return Object.fromEntries(given.map(([name, text]: [string, string]) => [name, kept(text)])) as Texts
+function clipTexts(texts: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [[name, clip(text)]])),
+  )
 }
 
-/** What the store can keep of a text that anybody sent. */
-function kept(text: string): string {
-  return text.slice(0, TEXT_LIMIT).toWellFormed().replaceAll('\0', '\ufffd')
+/** Limits the length of a text, and replaces characters that the store does not accept. */
+function clip(text: string): string {
+  return text.slice(0, MAX_TEXT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -1,14 +1,20 @@
-// Nobody is left without an administrator unawares, and no apply takes its caller's own access: such a change must be meant.
+// Protects against lock-out: a change that leaves no administrator of all realms, or an apply that takes its caller's own access,
+// must be confirmed.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { RoleName } from '../../store/roles.ts'
-import { ADMIN_ACCESS, type AdminAccessSearch, getAdminAccess, hasUsableHolder } from '../../store/users/admin-access.ts'
+import {
+  ADMIN_ACCESS,
+  type AdminAccessSearch,
+  getAdminAccess,
+  hasUsableHolder,
+} from '../../store/users/admin-access.ts'
+import { ADMIN_ROLE, MANAGEMENT_CLIENT } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure, ServiceError } from '../context/errors.ts'
-import { ADMIN_ROLE, MANAGEMENT_CLIENT } from '../context/admin-permissions.ts'
 import type { Caller } from '../context/service.ts'
 import type { JournalEntry } from '../context/store-types.ts'
 import { meetsSslRequirement } from '../context/transport.ts'
@@ -16,8 +22,8 @@ import { listObjects } from './live-objects.ts'
 
 export { ADMIN_ACCESS } from '../../store/users/admin-access.ts'
 
-/** By kind, the fields that decide whether somebody administers and can log in; its deletion alone can matter, too. */
-const decisive: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+/** By kind, the fields that decide whether a user administers a realm and can log in. Deletions may matter as well. */
+const accessFields: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   realm: [
     'enabled',
     'browserFlow',
@@ -51,103 +57,105 @@ const decisive: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   authenticationFlow: ['authenticationExecutions'],
 }
 
-/** Steps of flows that let in who knows the password. */
+/** Authenticators that accept a password. */
 const browserSteps = ['auth-username-password-form', 'auth-password-form']
 const directSteps = ['direct-grant-validate-password']
 
 const MASTER_ADMIN: RoleName = { client: null, name: ADMIN_ROLE }
 
-/** The role with which somebody of a realm administers all of it. */
-const adminRole = (realm: string): RoleName =>
+/** Returns the role that administers all of a realm. */
+const getAdminRole = (realm: string): RoleName =>
   realm === MASTER ? MASTER_ADMIN : { client: MANAGEMENT_CLIENT, name: 'realm-admin' }
 
-/** How to do it all the same. */
-const MEANT =
-  'If you mean it, say so with the header Regent-Allow-Lock-Out: true (on the command line --allow-lock-out)'
+const CONFIRMATION = 'To confirm, send the header Regent-Allow-Lock-Out: true (on the command line --allow-lock-out)'
 
-/** That less would be left of the ways by which somebody administers every realm. */
+/** Thrown if a change would leave fewer ways to administer all realms. */
 export class LastAdministratorError extends ServiceError {
-  /** What is left, one of REACH. */
-  readonly reach: number
-  constructor(reach: number) {
+  /** The best way that would be left, from ADMIN_ACCESS. */
+  readonly access: number
+  constructor(access: number) {
     super(
       'lock_out',
-      'This would lock everyone out: nobody with the role admin of the master realm could log in any more by name and password through ' +
-        `a public client that exists already, such as admin-cli, or as the account of a client that exists already. ${MEANT}; ` +
-        'then only "regent admin-password" with --data or --database lets somebody in again',
+      'This would lock everyone out: no user with the role admin of the master realm could log in by name and password through an ' +
+        `existing public client such as admin-cli, and no existing client has a service account with that role. ${CONFIRMATION}; ` +
+        'afterwards only "regent admin-password" with --data or --database restores the access',
     )
-    this.reach = reach
+    this.access = access
   }
 }
 
-/** Whether an enabled user with a password, or the account of an enabled client, administers every realm. One statement. */
-export function hasAdministratorIn({ tx, realm }: Context): Promise<boolean> {
+/** Whether an enabled user with a password, or the service account of an enabled client, administers all realms. One statement. */
+export function hasMasterAdministrator({ tx, realm }: Context): Promise<boolean> {
   return hasUsableHolder(tx, realm.number, MASTER_ADMIN)
 }
 
-/** Returns the best way by which somebody administers every realm, from REACH. One statement. */
-export function getMasterAdminAccess(context: Context, narrowed: Narrowed = {}): Promise<number> {
-  return reachIn(context, MASTER_ADMIN, narrowed)
+/** Returns the best way in which a user can administer all realms, from ADMIN_ACCESS. One statement. */
+export function getMasterAdminAccess(context: Context, search: PartialSearch = {}): Promise<number> {
+  return getRoleAccess(context, MASTER_ADMIN, search)
 }
 
 /**
- * Returns the best way by which the caller administers the context's realm, from REACH; any by the client of their token is better than all
- * others. None where they belong to another realm. Two statements, or none.
+ * Returns the best way in which the caller can administer the realm of the context, from ADMIN_ACCESS; ways through the client of
+ * their token are the best. None if the caller belongs to another realm. Two statements, or none.
  */
 export async function getCallerAccess(context: Context, { user, actor, transport }: Caller): Promise<number> {
   const { name } = context.realm
   if (user?.realm !== name || context.allowLockOut) return ADMIN_ACCESS.none
-  const reach = await reachIn(context, adminRole(name), { user: user.id, client: actor.client })
-  if (reach === ADMIN_ACCESS.none || !transport || transport.secure) return reach
+  const access = await getRoleAccess(context, getAdminRole(name), { user: user.id, client: actor.client })
+  if (access === ADMIN_ACCESS.none || !transport || transport.secure) return access
   const [realm] = await listObjects(context, 'realm', {})
-  return meetsSslRequirement(realm!.representation, transport) ? reach : ADMIN_ACCESS.none
+  return meetsSslRequirement(realm!.representation, transport) ? access : ADMIN_ACCESS.none
 }
 
 /**
- * Throws LastAdministratorError where nobody could administer every realm directly after what was written so far, unless the caller says
- * that this is meant. One statement, and none but in master, for changes that can matter.
+ * Throws LastAdministratorError if no user could administer all realms directly after the writes of the transaction, unless the caller
+ * confirms it. One statement; none outside of master, or if the writes cannot matter.
  */
 export async function requireAdministratorLeft(context: WriteContext): Promise<void> {
-  if (context.allowLockOut || context.realm.name !== MASTER || !canMatter(context)) return
-  const reach = await reachIn(context, MASTER_ADMIN, { except: createdClients(context) })
-  if (reach < ADMIN_ACCESS.direct) throw new LastAdministratorError(reach)
+  if (context.allowLockOut || context.realm.name !== MASTER || !canAffectAccess(context)) return
+  const access = await getRoleAccess(context, MASTER_ADMIN, { except: listCreatedClients(context) })
+  if (access < ADMIN_ACCESS.direct) throw new LastAdministratorError(access)
 }
 
 /**
- * Throws lock_out where less is left of the ways by which the caller administered the realm before (`reachOfCaller`), unless they say that
- * this is meant. Two statements, and none for changes that cannot matter.
+ * Throws lock_out if the caller has fewer ways to administer the realm than before (`getCallerAccess`), unless they confirm it. Two
+ * statements; none if the writes cannot matter.
  */
 export async function requireOwnAccessLeft(context: WriteContext, caller: Caller, before: number): Promise<void> {
-  if (context.allowLockOut || before === ADMIN_ACCESS.none || !canMatter(context)) return
+  if (context.allowLockOut || before === ADMIN_ACCESS.none || !canAffectAccess(context)) return
   if ((await getCallerAccess(context, caller)) >= before) return
+  const { client } = caller.actor
+  const through = client === undefined ? '' : ` through the client ${client}`
   throw failure(
     'lock_out',
-    `This would lock you out: you could not log in any more and administer the realm ${context.realm.name}` +
-      `${caller.actor.client === undefined ? '' : ` by the client ${caller.actor.client}`}. ${MEANT}`,
+    `This would lock you out: you could no longer log in${through} and administer the realm ${context.realm.name}. ${CONFIRMATION}`,
   )
 }
 
-type Narrowed = Partial<Pick<AdminAccessSearch, 'user' | 'client' | 'except'>>
+type PartialSearch = Partial<Pick<AdminAccessSearch, 'user' | 'client' | 'except'>>
 
-function reachIn(
+function getRoleAccess(
   { tx, realm, now }: Context,
   role: RoleName,
-  { except = [], ...narrowed }: Narrowed = {},
+  { except = [], ...search }: PartialSearch = {},
 ): Promise<number> {
-  const options = { role, now, browserSteps, directSteps, algorithms: SIGNING_ALGORITHMS, except, ...narrowed }
+  const options = { role, now, browserSteps, directSteps, algorithms: SIGNING_ALGORITHMS, except, ...search }
   return getAdminAccess(tx, realm.number, options)
 }
 
-/** Ids of the clients that the transaction has created: whether anybody knows their secrets, and who uses them, is open. */
-function createdClients({ entries }: WriteContext): string[] {
+/** Returns the ids of clients that the transaction creates. They do not count, since nobody might know their secrets. */
+function listCreatedClients({ entries }: WriteContext): string[] {
   return entries.flatMap(({ operation, kind, object }) => (operation === 'create' && kind === 'client' ? [object] : []))
 }
 
-const canMatter = ({ entries, userEntries: people }: WriteContext): boolean => [...entries, ...people].some(mayMatter)
+const canAffectAccess = ({ entries, userEntries }: WriteContext): boolean =>
+  [...entries, ...userEntries].some(isAccessEntry)
 
-function mayMatter({ operation, kind, fields }: JournalEntry): boolean {
-  const names = decisive[kind as KindName]
+/** Whether an entry deletes an object, or changes a field, on which access may depend. */
+function isAccessEntry({ operation, kind, fields }: JournalEntry): boolean {
+  const names = accessFields[kind]
   if (!names || operation === 'create') return false
-  const description = kinds[kind as KindName]
-  return operation === 'delete' || Object.keys(fields).some((path) => names.includes(resolveField(description, path).name))
+  return (
+    operation === 'delete' || Object.keys(fields).some((path) => names.includes(resolveField(kinds[kind], path).name))
+  )
 }

@@ -1,11 +1,14 @@
-// All that a store keeps as one stream: lines of JSON in gzip (0051). The first says what follows; then come the rows of one table
-// after the other; the last has the digest of all lines before it.
+// Backups: all rows of a store as gzipped JSON lines (0051). The first line is a header, the rows follow by table, and the last line
+// has the digest of all lines before it.
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import * as z from 'zod'
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
+import { getErrorMessage } from '../../lib/error-message.ts'
+import { parseJsonOrNull } from '../../lib/http/http-request.ts'
 import { type Spool, spoolToDisk } from '../../lib/spool.ts'
 import { version } from '../../lib/version.ts'
 import { countRows, findLastMigration, listSequences, listTables, readRows } from '../../store/database/backup.ts'
@@ -15,46 +18,46 @@ import type { Caller, Service } from '../context/service.ts'
 import { getStoreKeyId } from '../context/vault-key.ts'
 import { requirePermissions } from '../permissions/require-permissions.ts'
 
-/** The first line of a back-up. */
+/** The first line of a backup. */
 const headerSchema = z.object({
   format: z.literal('regent-backup'),
-  /** Of this form. */
+  /** Version of the format. */
   form: z.literal(1),
-  /** Regent's version. */
+  /** Version of Regent. */
   regent: z.string(),
   at: z.string(),
   /** The last migration of the store. */
   level: z.string(),
   /** Id of the key that opens the store. */
   key: z.string(),
-  /** Tables in the order in which they follow. */
+  /** Tables in the order of their rows. */
   tables: z.array(z.object({ name: z.string(), rows: z.number() })),
   sequences: z.array(z.object({ table: z.string(), column: z.string(), value: z.number() })),
 })
 
-/** What a back-up says of itself. */
+/** The header of a backup. */
 export type BackupHeader = z.output<typeof headerSchema>
 
-/** The bytes are no back-up, or not all of one. */
+/** Thrown if a file is not a backup, or an incomplete or damaged one. */
 export class BrokenBackupError extends Error {}
 
-/** Rows go to the store when it is that many, or their text that long. */
-const ROWS = 5_000
-const LENGTH = 4_000_000
+/** Limits of the rows that are passed on at a time: their number, and the length of their text. */
+const MAX_ROWS = 5_000
+const MAX_LENGTH = 4_000_000
 
-/** Everything that the store keeps, as it was at one moment. Throws forbidden unless the caller has power over every realm. */
+/** Creates a backup of the whole store, in one snapshot. Throws forbidden unless the caller administers every realm. */
 export function createBackup(service: Service, caller: Caller): Promise<Spool> {
   return service.readSnapshot(caller, MASTER, async (context) => {
     if (!context) throw failure('not_found', 'Realm not found.')
     requirePermissions(context, 'every-realm')
-    // The embedded store does nothing else meanwhile: it does not wait for who takes the answer.
-    return spoolToDisk((into) => pipeline(textOf(context.tx), createGzip(), into))
+    // The snapshot must not last as long as the download, since it blocks the embedded store.
+    return spoolToDisk((into) => pipeline(writeLines(context.tx), createGzip(), into))
   })
 }
 
-async function* textOf(tx: Transaction): AsyncGenerator<string> {
+async function* writeLines(tx: Transaction): AsyncGenerator<string> {
   const digest = createHash('sha256')
-  const told = (text: string) => {
+  const withDigest = (text: string) => {
     digest.update(text)
     return text
   }
@@ -69,80 +72,69 @@ async function* textOf(tx: Transaction): AsyncGenerator<string> {
     tables: await countRows(tx, tables),
     sequences: await listSequences(tx),
   }
-  yield told(`${JSON.stringify(header)}\n`)
+  yield withDigest(`${JSON.stringify(header)}\n`)
   for (const { name } of header.tables) {
-    const table = tables.find((one) => one.name === name)!
-    for await (const rows of readRows(tx, table)) yield told(rows.map((row) => `${row}\n`).join(''))
+    const columns = tables.find((table) => table.name === name)!
+    for await (const rows of readRows(tx, columns)) yield withDigest(rows.map((row) => `${row}\n`).join(''))
   }
   yield `${JSON.stringify({ sha256: digest.digest('hex') })}\n`
 }
 
+/** Gets rows of a table as the text of a JSON list. */
+type TakeRows = (table: string, rows: string) => Promise<void>
+
 /**
- * Reads a back-up to its end, and gives what it says of itself; `take` gets the rows of a table as the text of a list, some at a
- * time. Throws BrokenBackup, only at the end where something was changed on the way.
+ * Reads a backup to its end and returns its header. `takeRows` is called with some rows at a time. Throws BrokenBackupError; if the file
+ * was changed, only at the end.
  */
-export async function readBackup(
-  bytes: Readable,
-  take: (table: string, rows: string) => Promise<void> = async () => {},
-): Promise<BackupHeader> {
+export async function readBackup(bytes: Readable, takeRows: TakeRows = async () => {}): Promise<BackupHeader> {
   const text = createGunzip({ chunkSize: 1 << 18 }).setEncoding('utf8')
   try {
-    return await pipeline(bytes, text, async (texts: AsyncIterable<string>) => readLines(linesOf(texts), take))
+    return await pipeline(bytes, text, async (chunks: AsyncIterable<string>) => readLines(splitLines(chunks), takeRows))
   } catch (error) {
-    if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error
-    throw new BrokenBackupError(`it is no back-up of Regent, or damaged (${(error as Error).message})`)
+    if (!getErrorCode(error)?.startsWith('Z_')) throw error
+    throw new BrokenBackupError(`it is not a backup of Regent, or it is damaged (${getErrorMessage(error)})`)
   }
 }
 
-async function readLines(
-  lines: AsyncGenerator<string>,
-  take: (table: string, rows: string) => Promise<void>,
-): Promise<BackupHeader> {
+async function readLines(lines: AsyncGenerator<string>, takeRows: TakeRows): Promise<BackupHeader> {
   const digest = createHash('sha256')
-  const next = async () => {
+  const readLine = async () => {
     const { value, done } = await lines.next()
-    if (done) throw new BrokenBackupError('it ends too early')
+    if (done) throw new BrokenBackupError('it is incomplete')
     return value
   }
-  const row = async () => {
-    const line = await next()
+  const readWithDigest = async () => {
+    const line = await readLine()
     digest.update(`${line}\n`)
     return line
   }
-  const header = headerOf(await row())
+  const header = parseHeader(await readWithDigest())
   for (const { name, rows } of header.tables) {
-    for (let left = rows; left > 0; ) {
-      const some: string[] = []
-      for (let length = 0; left > 0 && some.length < ROWS && length < LENGTH; left--) {
-        some.push(await row())
-        length += some.at(-1)!.length
+    for (let remaining = rows; remaining > 0; ) {
+      const chunk: string[] = []
+      for (let length = 0; remaining > 0 && chunk.length < MAX_ROWS && length < MAX_LENGTH; remaining--) {
+        chunk.push(await readWithDigest())
+        length += chunk.at(-1)!.length
       }
-      await take(name, `[${some.join(',')}]`)
+      await takeRows(name, `[${chunk.join(',')}]`)
     }
   }
-  if ((await next()) !== JSON.stringify({ sha256: digest.digest('hex') }))
-    throw new BrokenBackupError('its digest is not that of what it says')
+  if ((await readLine()) !== JSON.stringify({ sha256: digest.digest('hex') }))
+    throw new BrokenBackupError('its digest does not match its content')
   return header
 }
 
-function headerOf(line: string): BackupHeader {
-  const read = headerSchema.safeParse(parsed(line))
-  if (read.success) return read.data
-  throw new BrokenBackupError('it is no back-up of Regent, or of another form')
+function parseHeader(line: string): BackupHeader {
+  const result = headerSchema.safeParse(parseJsonOrNull(line))
+  if (result.success) return result.data
+  throw new BrokenBackupError('it is not a backup of Regent, or it has a format that this version does not read')
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
-
-async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
-  for await (const text of texts) {
-    const lines = (rest + text).split('\n')
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n')
     rest = lines.pop()!
     yield* lines
   }

@@ -1,4 +1,4 @@
-// The first start: the master realm, and somebody who can administer it.
+// The first start: creates the master realm and its first administrator.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { hasUsers } from '../../store/users/users.ts'
@@ -7,39 +7,39 @@ import { ADMIN_ROLE } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure, ServiceError } from '../context/errors.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
-import { ADMIN_ACCESS, getMasterAdminAccess, hasAdministratorIn } from '../objects/last-administrator.ts'
+import { ADMIN_ACCESS, getMasterAdminAccess, hasMasterAdministrator } from '../objects/last-administrator.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import { hashPassword } from '../users/password-hashing.ts'
 import { grantRealmRoles, users } from '../users/users.ts'
 
-/** A first administrator. */
+/** The first administrator. */
 export interface InitialAdministrator {
   readonly user: string
   readonly password: string
 }
 
 /**
- * Makes the master realm where there is none, and the administrator, if one is given and the realm has nobody yet. Two
- * processes at once: one of them makes each.
+ * Creates the master realm if it does not exist, and the administrator, if one is given and the realm has no users. Concurrent
+ * processes create each only once.
  */
 export async function bootstrap(service: Service, administrator?: InitialAdministrator): Promise<void> {
   await createMaster(service)
-  if (!administrator || (await service.read(SYSTEM, MASTER, isInhabited))) return
+  if (!administrator || (await service.read(SYSTEM, MASTER, hasAnyUser))) return
   const password = await hashPassword(administrator.password)
   await service.write(SYSTEM, MASTER, async (context) => {
-    if (await isInhabited(context)) return
+    if (await hasAnyUser(context)) return
     await createAdministrator(context, administrator.user, password)
   })
 }
 
 /**
- * Gives the user of the master realm a new password and the role of its administrators, and enables them; makes them where they
- * do not exist. Where admin-cli does not let them in by name and password, it does so again. Returns whether they can log in then.
+ * Sets the password of a user of the master realm, enables the user and grants them the admin role; creates the user if they do not
+ * exist. Resets the client admin-cli if it does not let them log in. Returns whether they can log in.
  *
- * @throws not_found without realm
+ * @throws not_found if there is no master realm.
  */
 export async function resetAdminPassword(service: Service, user: string, password: string): Promise<boolean> {
-  if (!user || !password) throw failure('invalid', 'A user name and a password are needed')
+  if (!user || !password) throw failure('invalid', 'A user name and a password are required')
   const hash = await hashPassword(password)
   return service.write(SYSTEM, MASTER, async (context) => {
     const [live] = await users.list(context, { keys: [[user.toLowerCase()]] })
@@ -50,28 +50,33 @@ export async function resetAdminPassword(service: Service, user: string, passwor
       await grantRealmRoles(context, live, [ADMIN_ROLE])
     }
     const { id } = live ?? (await createAdministrator(context, user, hash))
-    if (await isLetIn(context, id)) return true
-    const found = await clients.list(context, { keys: [[ADMIN_CLI]] })
-    // Without a secret a client loses its authorization services.
-    if (found.some(({ representation }) => representation.authorizationServicesEnabled === true)) return false
-    await clients.update(
-      context,
-      found.map((cli) => ({ live: cli, set: LETTING_IN })),
+    return (
+      (await canLogInByAdminCli(context, id)) || ((await resetAdminCli(context)) && canLogInByAdminCli(context, id))
     )
-    return isLetIn(context, id)
   })
 }
 
+/** Resets the client admin-cli. Returns false if that would delete its authorization services, which need a secret. */
+async function resetAdminCli(context: WriteContext): Promise<boolean> {
+  const adminCli = await clients.list(context, { keys: [[ADMIN_CLI]] })
+  if (adminCli.some(({ representation }) => representation.authorizationServicesEnabled === true)) return false
+  await clients.update(
+    context,
+    adminCli.map((live) => ({ live, set: ADMIN_CLI_SETTINGS })),
+  )
+  return true
+}
+
 /** Whether the user administers every realm by name and password through admin-cli. One statement. */
-async function isLetIn(context: WriteContext, user: string): Promise<boolean> {
+async function canLogInByAdminCli(context: WriteContext, user: string): Promise<boolean> {
   return (await getMasterAdminAccess(context, { user, client: ADMIN_CLI })) >= ADMIN_ACCESS.directRequested
 }
 
-/** The client of command lines: Keycloak's and Regent's. */
+/** The client of command line tools: Keycloak's and Regent's. */
 const ADMIN_CLI = 'admin-cli'
 
-/** Settings of admin-cli by which it lets in who administers every realm. */
-const LETTING_IN = {
+/** Settings of admin-cli with which administrators can log in by password. */
+const ADMIN_CLI_SETTINGS = {
   enabled: true,
   protocol: 'openid-connect',
   publicClient: true,
@@ -82,9 +87,9 @@ const LETTING_IN = {
   notBefore: 0,
 } as const
 
-/** Whether somebody who can log in administers every realm. */
+/** Whether a user who can log in administers every realm. */
 export function hasAdministrator(service: Service): Promise<boolean> {
-  return service.read(SYSTEM, MASTER, hasAdministratorIn)
+  return service.read(SYSTEM, MASTER, hasMasterAdministrator)
 }
 
 async function createAdministrator(
@@ -93,9 +98,9 @@ async function createAdministrator(
   password: Representation,
 ): Promise<LiveObject> {
   const representation = { username, enabled: true, credentials: [password] }
-  const [made] = await users.create(context, [{ representation }])
-  await grantRealmRoles(context, made!, [ADMIN_ROLE])
-  return made!
+  const [administrator] = await users.create(context, [{ representation }])
+  await grantRealmRoles(context, administrator!, [ADMIN_ROLE])
+  return administrator!
 }
 
 async function createMaster(service: Service): Promise<void> {
@@ -108,6 +113,6 @@ async function createMaster(service: Service): Promise<void> {
   }
 }
 
-function isInhabited({ tx, realm }: Context): Promise<boolean> {
+function hasAnyUser({ tx, realm }: Context): Promise<boolean> {
   return hasUsers(tx, realm.number)
 }

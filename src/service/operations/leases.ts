@@ -1,4 +1,4 @@
-// Leases: of several processes over one store one does something, such as applying sources, and another one when that one ends.
+// Leases: of several processes over one store, one at a time does some work, such as applying sources.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
@@ -11,97 +11,132 @@ import {
   renewLease,
   takeLease,
 } from '../../store/database/leases.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 
-/** Whoever has it applies what sources state. */
+/** The lease of the process that applies sources. */
 export const RECONCILE_LEASE = 'reconcile'
 
-/** What is done while a process has a lease. */
-export interface LeaseHolding {
-  /** Ends it: what still runs must not be kept, or is refused by its token. */
+/** The work of a process while it has a lease. */
+export interface LeaseWork {
+  /** Ends the work. Writes that are still running are refused, since the token of the lease is no longer valid. */
   end(): Promise<void>
 }
 
-/** Who wants a lease. */
+/** A process that wants a lease. */
 export interface LeaseCandidate {
-  /** It has the lease. Returns at once: what is done meanwhile must not keep it from being renewed. */
-  begin(lease: Lease): LeaseHolding
-  /** Somebody else has it; told once each time. `had`: this one had it before. */
-  waits(holder: string, had: boolean): void
-  /** The store could not be asked. */
-  failed(error: unknown): void
+  /** Starts the work when the process has got the lease. Must return at once, so that the lease is renewed meanwhile. */
+  start(lease: Lease): LeaseWork
+  /** Called once for each other process that has the lease. `wasHolder`: this process had it before. */
+  onNewHolder(holder: string, wasHolder: boolean): void
+  /** Called if the store cannot be queried. */
+  onError(error: unknown): void
 }
 
-/** Who asks for a lease until it is closed. */
-export interface LeaseSeeker {
-  /** Asks for it now, and once more after a request in progress. */
-  now(): void
-  /** Ends what is done with it, and gives it back. */
+/** An election that runs until it is closed. */
+export interface LeaseElection {
+  /** Tries to get or renew the lease now, or once more after a try in progress. */
+  tryNow(): void
+  /** Ends the work and releases the lease. */
   close(): Promise<void>
 }
 
 /**
- * Wants a lease, asks again at each third of its time and when it is given back, and renews it then. Who cannot renew it keeps at it, since only its
- * token decides. One statement each time, or two.
+ * Takes part in the election of the holder of a lease of `seconds`: tries to get the lease, or to renew it, after each third of that
+ * time and when it is released. The work ends only if another process has taken the lease. One or two statements for each try.
  */
-export function seekLease(service: Service, name: string, seconds: number, candidate: LeaseCandidate): LeaseSeeker {
-  const holder = `${hostname()}/${process.pid}/${randomBytes(4).toString('hex')}`
-  const third = (seconds * 1000) / 3
-  let held: { readonly lease: Lease; readonly tenure: LeaseHolding } | undefined
-  let seen: string | undefined
-  const ask = async () => {
-    const had = held
-    if (had) {
-      if (await service.query((tx) => renewLease(tx, had.lease))) return
-      held = undefined
-      await had.tenure.end()
-    }
-    const wanted = { name, holder, seconds }
-    const token = await service.query((tx) => takeLease(tx, wanted, service.engine === 'PGlite'))
-    if (token !== undefined) {
-      const lease = { ...wanted, token }
-      held = { lease, tenure: candidate.begin(lease) }
-      seen = undefined
-      return
-    }
-    const other = await service.query((tx) => findLeaseHolder(tx, name))
-    if (other === undefined || other === seen) return
-    seen = other
-    candidate.waits(other, had !== undefined)
+export function startLeaseElection(
+  service: Service,
+  candidate: LeaseCandidate,
+  { name, seconds }: Pick<Lease, 'name' | 'seconds'>,
+): LeaseElection {
+  const election = new QueuedLeaseElection(service, candidate, { name, seconds, holder: createHolderName() })
+  election.tryNow()
+  return election
+}
+
+class QueuedLeaseElection implements LeaseElection {
+  readonly #service: Service
+  readonly #candidate: LeaseCandidate
+  readonly #request: Omit<Lease, 'token'>
+  readonly #queue: WorkQueue<string>
+  readonly #unsubscribe: () => void
+  #term: { readonly lease: Lease; readonly work: LeaseWork } | undefined
+  /** The last holder that was reported to the candidate. */
+  #reportedHolder: string | undefined
+
+  constructor(service: Service, candidate: LeaseCandidate, request: Omit<Lease, 'token'>) {
+    this.#service = service
+    this.#candidate = candidate
+    this.#request = request
+    const third = (request.seconds * 1000) / 3
+    this.#queue = new WorkQueue<string>(
+      async () => {
+        await this.#run().catch((error: unknown) => candidate.onError(error))
+        return { requeueAfter: third }
+      },
+      { backOff: () => third },
+    )
+    this.#unsubscribe = service.subscribe(({ topic }) => {
+      if (!this.#term && (topic === 'lease' || topic === 'everything')) this.tryNow()
+    })
   }
-  const asking = new WorkQueue<string>(
-    async () => {
-      await ask().catch(candidate.failed)
-      return { requeueAfter: third }
-    },
-    { backOff: () => third },
-  )
-  asking.add(name)
-  const unsubscribe = service.subscribe(({ topic }) => {
-    if (!held && (topic === 'lease' || topic === 'everything')) asking.add(name)
-  })
-  return {
-    now: () => asking.add(name),
-    async close() {
-      unsubscribe()
-      await asking.close()
-      if (!held) return
-      const { lease, tenure } = held
-      await tenure.end()
-      await service.query((tx) => releaseLease(tx, lease)).catch(candidate.failed)
-    },
+
+  tryNow(): void {
+    this.#queue.add(this.#request.name)
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe()
+    await this.#queue.close()
+    if (!this.#term) return
+    const { lease, work } = this.#term
+    await work.end()
+    await this.#service.query((tx) => releaseLease(tx, lease)).catch((error: unknown) => this.#candidate.onError(error))
+  }
+
+  async #run(): Promise<void> {
+    const formerTerm = this.#term
+    if (formerTerm && (await this.#service.query((tx) => renewLease(tx, formerTerm.lease)))) return
+    this.#term = undefined
+    await formerTerm?.work.end()
+    if (!(await this.#take())) await this.#reportHolder(formerTerm !== undefined)
+  }
+
+  /** Takes the lease if it is free, and starts the work. */
+  async #take(): Promise<boolean> {
+    const { engine, query } = this.#service
+    const token = await query((tx) => takeLease(tx, this.#request, engine === 'PGlite'))
+    if (token === undefined) return false
+    const lease = { ...this.#request, token }
+    this.#term = { lease, work: this.#candidate.start(lease) }
+    this.#reportedHolder = undefined
+    return true
+  }
+
+  async #reportHolder(wasHolder: boolean): Promise<void> {
+    const holder = await this.#service.query((tx) => findLeaseHolder(tx, this.#request.name))
+    if (holder === undefined || holder === this.#reportedHolder) return
+    this.#reportedHolder = holder
+    this.#candidate.onNewHolder(holder, wasHolder)
   }
 }
 
-/** Throws `fenced` where somebody else has taken the lease: what was found out until now need not be so any more. One statement. */
+/** Returns a name of this process that is unique among all processes over the store. */
+function createHolderName(): string {
+  return `${hostname()}/${process.pid}/${randomBytes(4).toString('hex')}`
+}
+
+/** Throws lease_lost if another process has taken the lease, so that what was read before may have changed. One statement. */
 export async function confirmLease(service: Service, lease: Lease): Promise<void> {
-  if (!(await service.query((tx) => hasLease(tx, lease)))) throw fenced()
+  if (!(await service.query((tx) => hasLease(tx, lease)))) throw leaseLost()
 }
 
-/** Throws `fenced` where somebody else has taken the lease; nobody does before the transaction ends otherwise. One statement. */
-export async function requireLease(tx: Parameters<typeof lockLease>[0], lease: Lease): Promise<void> {
-  if (!(await lockLease(tx, lease))) throw fenced()
+/** Throws lease_lost if another process has taken the lease, and locks it until the end of the transaction. One statement. */
+export async function requireLease(tx: Transaction, lease: Lease): Promise<void> {
+  if (!(await lockLease(tx, lease))) throw leaseLost()
 }
 
-const fenced = () => failure('lease_lost', 'another server applies the sources now: nothing was changed here')
+const leaseLost = () =>
+  failure('lease_lost', 'Another server has taken over applying the sources: nothing was changed here')

@@ -13,9 +13,13 @@ import {
   type WriteTarget,
 } from '../context/service.ts'
 import { flushJournal, toWriteContext } from '../journal/journal.ts'
-import { getMasterAdminAccess, LastAdministratorError, requireAdministratorLeft } from '../objects/last-administrator.ts'
 import { hasEventEmails } from '../messages/event-emails.ts'
 import { writeUserEvents } from '../messages/user-events.ts'
+import {
+  getMasterAdminAccess,
+  LastAdministratorError,
+  requireAdministratorLeft,
+} from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
 import { commit, createContext, getRealmRow, requireRealm, type ServiceParts } from './transactions.ts'
 
@@ -72,7 +76,7 @@ async function retryUnlessLockedOut<T>(
   } catch (error) {
     if (!(error instanceof LastAdministratorError)) throw error
     const accessBefore = await createReads(parts).read(SYSTEM, MASTER, getMasterAdminAccess)
-    if (accessBefore > error.reach) throw error
+    if (accessBefore > error.access) throw error
     return write({ ...caller, allowLockOut: true })
   }
 }
@@ -134,7 +138,9 @@ export function createRuntimeWrites(
   }
 }
 
-async function catchRefusal<T>(work: Promise<T>): Promise<{ readonly value: T } | { readonly refusal: RuntimeRefusal }> {
+async function catchRefusal<T>(
+  work: Promise<T>,
+): Promise<{ readonly value: T } | { readonly refusal: RuntimeRefusal }> {
   try {
     return { value: await work }
   } catch (error) {

@@ -1,4 +1,4 @@
-// What a back-up holds, in an empty store: all of it, or nothing.
+// Restores a backup into an empty store, in one transaction.
 import type { Readable } from 'node:stream'
 import {
   countRows,
@@ -16,19 +16,19 @@ import { openVault } from '../context/vault.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from './backup.ts'
 
 /**
- * Restores a back-up, which `open` gives as often as it is read, into a store that holds nothing: at the level of the back-up, and
- * then brought up to date. Throws BrokenBackup, FolderInUse, what the database says, or why not.
+ * Restores a backup into an empty store, with the schema of the backup, which is then migrated to that of this version. `open` opens
+ * the backup, which is read twice. Throws BrokenBackupError, FolderInUse, the error of the database, or the reason for the refusal.
  */
 export async function restoreBackup(
-  { location, key }: { location: StoreLocation; key: Uint8Array },
+  { location, key }: { readonly location: StoreLocation; readonly key: Uint8Array },
   open: () => Readable,
 ): Promise<BackupHeader> {
-  // To its end before anything is touched: not even an empty store is left by what is broken.
+  // The first read verifies the whole backup, so that a damaged one does not leave an empty store.
   const header = await readBackup(open())
-  demandRestorable(header, openVault(key).keyId)
+  checkRestorable(header, openVault(key).keyId)
   const store = await openStore(location, undefined, header.level)
   try {
-    await store.transaction((tx) => fill(tx, header, open))
+    await store.transaction((tx) => insertBackup(tx, header, open))
   } finally {
     await store.close()
   }
@@ -36,33 +36,34 @@ export async function restoreBackup(
   return header
 }
 
-async function fill(tx: Transaction, header: BackupHeader, open: () => Readable): Promise<void> {
+async function insertBackup(tx: Transaction, header: BackupHeader, open: () => Readable): Promise<void> {
   await lockStore(tx)
   const tables = await listTables(tx)
-  const rows = await countRows(tx, tables)
-  if (rows.some(({ name, rows }) => name !== 'store_setting' && rows > 0)) {
-    const realms = rows.find(({ name }) => name === 'realm')!.rows
-    throw new Error(`the store holds ${realms} realms: a back-up is restored only into one that holds nothing`)
+  const counts = await countRows(tx, tables)
+  if (counts.some(({ name, rows }) => name !== 'store_setting' && rows > 0)) {
+    const realms = counts.find(({ name }) => name === 'realm')!.rows
+    throw new Error(`The store contains ${realms} realms. Restore the backup into an empty store.`)
   }
-  const unknown = header.tables.find(({ name }) => !tables.some((one) => one.name === name))
+  const unknown = header.tables.find(({ name }) => !tables.some((table) => table.name === name))
   if (unknown)
-    throw new BrokenBackupError(
-      `it names the table ${unknown.name}, which the store of Regent ${header.regent} does not have`,
-    )
+    throw new BrokenBackupError(`it has the table ${unknown.name}, which stores of Regent ${header.regent} do not have`)
   await deleteSettings(tx)
   await withoutForeignKeys(tx, async () => {
-    await readBackup(open(), (name, texts) => insertRows(tx, tables.find((one) => one.name === name)!, texts))
+    await readBackup(open(), (name, rows) => insertRows(tx, tables.find((table) => table.name === name)!, rows))
   })
   await finishRestore(tx, header.sequences)
 }
 
-function demandRestorable({ level, regent, key }: BackupHeader, given: string): void {
+/** Throws unless this version has the migration of the backup, and the key is that of the backup. */
+function checkRestorable({ level, regent, key }: BackupHeader, keyId: string): void {
   if (!Object.hasOwn(migrations, level))
     throw new Error(
-      `Regent ${regent} made the back-up of a store with the migration ${level}, which this version does not have. Restore it with the version that made it.`,
+      `The backup has the migration ${level} of Regent ${regent}, which this version does not have. ` +
+        'Restore it with the version that created it.',
     )
-  if (key !== given)
+  if (key !== keyId)
     throw new Error(
-      `the secrets in the back-up are protected by the key ${key}, and the key file holds ${given}: name the file of its key with --key-file (REGENT_KEY_FILE)`,
+      `The secrets in the backup are protected by the key ${key}, but the key file contains the key ${keyId}. ` +
+        'Name the key file of the backup with --key-file (REGENT_KEY_FILE).',
     )
 }

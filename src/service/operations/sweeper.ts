@@ -1,5 +1,4 @@
-// What goes when its time is over, in all realms.
-
+// Deletes expired rows of all realms.
 import type { Transaction } from '../../store/database/transaction.ts'
 import { deleteExpiredAdminEvents } from '../../store/journal/admin-events.ts'
 import { deleteExpiredUserEvents } from '../../store/journal/user-events.ts'
@@ -10,7 +9,7 @@ import { CHUNK_SIZE } from '../../store/objects.ts'
 import { deleteExpiredPlans } from '../../store/sources/plans.ts'
 import type { Service } from '../context/service.ts'
 
-/** One statement over all realms, which deletes at most so many rows whose time is over and gives how many they were. */
+/** A statement over all realms that deletes up to `limit` expired rows, and returns their number. */
 type Sweep = (tx: Transaction, now: Date, limit: number) => Promise<number>
 
 const sweeps: readonly Sweep[] = [
@@ -22,11 +21,11 @@ const sweeps: readonly Sweep[] = [
   deleteExpiredPlans,
 ]
 
-/** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */
+/** Deletes all expired rows, in chunks, so that no statement locks many of them. */
 export async function sweepExpiredRows(service: Service, now: Date): Promise<void> {
-  for (const one of sweeps) {
-    let gone: number
-    do gone = await service.query((tx) => one(tx, now, CHUNK_SIZE))
-    while (gone === CHUNK_SIZE)
+  for (const sweep of sweeps) {
+    let deleted: number
+    do deleted = await service.query((tx) => sweep(tx, now, CHUNK_SIZE))
+    while (deleted === CHUNK_SIZE)
   }
 }

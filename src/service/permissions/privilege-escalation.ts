@@ -2,6 +2,7 @@
 // objects/privilege-checks.ts finds what a write grants. A caller with all permissions needs no statement.
 import type { Key } from '../../kinds/kind.ts'
 import { selectKeys } from '../../store/objects.ts'
+import type { RoleName } from '../../store/roles.ts'
 import {
   type RoleHolders,
   selectEffectiveRoles,
@@ -9,7 +10,7 @@ import {
   selectRolesInUse,
   selectServiceAccountRoles,
 } from '../../store/users/effective-roles.ts'
-import { type AdminRoleName, canGrant, listMissingRoles, toAdminPermissions } from '../context/admin-permissions.ts'
+import { canGrant, listMissingRoles, toAdminPermissions } from '../context/admin-permissions.ts'
 import type { Context } from '../context/context.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import { findFullAccessRole } from './require-permissions.ts'
@@ -106,7 +107,7 @@ export async function requireGrantableNames(
 }
 
 /** Throws forbidden unless the caller may grant roles with these names. No statement. */
-export function requireGrantableRoleNames(granter: Granter, roles: readonly AdminRoleName[]): void {
+export function requireGrantableRoleNames(granter: Granter, roles: readonly RoleName[]): void {
   const missing = findMissing(granter, roles)
   if (missing.length) throw escalationError(missing)
 }
@@ -134,7 +135,7 @@ async function requireGrantableHolders(context: Context, holders: RoleHolders): 
 }
 
 /** Returns the admin roles that the granter would need in order to grant these roles. */
-function findMissing({ realm, permissions }: Granter, roles: readonly AdminRoleName[]): string[] {
+function findMissing({ realm, permissions }: Granter, roles: readonly RoleName[]): string[] {
   return listMissingRoles(permissions, toAdminPermissions(realm.name, roles))
 }
 

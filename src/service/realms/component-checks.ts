@@ -1,5 +1,5 @@
 // Checks of the config of components. Keycloak: the messages are its own.
-import { componentName } from '../../kinds/component.ts'
+import { parseComponentPath } from '../../kinds/component.ts'
 import { PROFILE_SETTING } from '../../kinds/component-config.ts'
 import { type ComponentType, findComponentType, type PropertyCheck } from '../../kinds/component-types.ts'
 import { type Representation, readTextListMap } from '../../kinds/json.ts'
@@ -8,7 +8,7 @@ import { parseCertificate, parsePrivateKey } from './realm-keys.ts'
 
 /** Returns the first problem of a complete component; undefined if it has none or its provider is unknown. */
 export function findComponentProblem({ path, providerId, config }: Representation): string | undefined {
-  const type = findComponentType(componentName(String(path)).providerType, String(providerId))
+  const type = findComponentType(parseComponentPath(String(path)).providerType, String(providerId))
   return type && findConfigProblem(type, String(providerId), readTextListMap(config))
 }
 
@@ -33,7 +33,10 @@ function findConfigProblem(
   return undefined
 }
 
-function findPropertyProblem({ required, a, among }: PropertyCheck, values: readonly string[]): string | undefined {
+function findPropertyProblem(
+  { required, valueType: a, allowedValues: among }: PropertyCheck,
+  values: readonly string[],
+): string | undefined {
   const [value] = values
   if (values.length > 1) return 'should be a single entry'
   if (!value) return required ? 'is required' : undefined

@@ -1,6 +1,6 @@
 // The writers of components, a tree that is stored as paths. They check the config of known providers.
 import { type FlatFields, flatten, unflatten } from '../../kinds/compare.ts'
-import { componentName, parentComponentPath } from '../../kinds/component.ts'
+import { getParentComponentPath, parseComponentPath } from '../../kinds/component.ts'
 import { toCanonicalConfig } from '../../kinds/component-config.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readTextListMap } from '../../kinds/json.ts'
@@ -13,7 +13,7 @@ import { findComponentProblem } from './component-checks.ts'
 import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
 
 const kind = kinds.component
-const writers = createTreeWriters(kind.name, parentComponentPath)
+const writers = createTreeWriters(kind.name, getParentComponentPath)
 
 /** The writers of components. */
 export const components: Writers = {
@@ -39,7 +39,7 @@ export const components: Writers = {
 }
 
 function toCanonical({ config = {}, ...component }: Representation): Representation {
-  return { ...component, config: toCanonicalConfig(componentName(String(component.path)).providerType, config) }
+  return { ...component, config: toCanonicalConfig(parseComponentPath(String(component.path)).providerType, config) }
 }
 
 /**
@@ -49,7 +49,7 @@ function toCanonical({ config = {}, ...component }: Representation): Representat
 function clearOutdatedKey({ providerId, config: configFields }: Representation, set: FlatFields): FlatFields {
   const provider = findKeyProvider(String(providerId))
   const config = readTextListMap(configFields)
-  const sizeOrCurve = provider?.shape && firstValue(config, provider.shape.setting)
+  const sizeOrCurve = provider?.keyParameter && firstValue(config, provider.keyParameter.setting)
   if (!provider || sizeOrCurve === undefined || `config.${provider.secret}` in set) return {}
   const key = parseRealmKey({ id: '', version: 0, providerId: String(providerId), config })
   return !key || getSizeOrCurve(key) === sizeOrCurve

@@ -39,21 +39,21 @@ function listMissing(provider: KeyProvider, config: KeyComponentConfig): string[
     : names.filter((name) => firstValue(config, name) === undefined)
 }
 
-function generateSecret({ shape }: KeyProvider, config: KeyComponentConfig): Record<string, string> {
-  const size = Number(firstValue(config, shape!.setting) ?? shape!.otherwise)
+function generateSecret({ keyParameter: shape }: KeyProvider, config: KeyComponentConfig): Record<string, string> {
+  const size = Number(firstValue(config, shape!.setting) ?? shape!.default)
   return { secret: randomBytes(size).toString('base64url'), kid: randomUUID() }
 }
 
 /** Generates a key pair, or completes an existing private key; undefined if that cannot be parsed. */
 async function generatePair(
-  { type, secret, shape }: KeyProvider,
+  { type, secret, keyParameter: shape }: KeyProvider,
   config: KeyComponentConfig,
   { owner, now }: { readonly owner: string; readonly now: Date },
 ): Promise<Record<string, string> | undefined> {
   const existing = firstValue(config, secret)
   const privateKey =
     existing === undefined
-      ? await generatePrivateKey(type, firstValue(config, shape!.setting) ?? shape!.otherwise)
+      ? await generatePrivateKey(type, firstValue(config, shape!.setting) ?? shape!.default)
       : parsePrivateKey(existing)
   if (!privateKey) return undefined
   const publicKey = createPublicKey(privateKey)

@@ -1,9 +1,9 @@
 // The writers of roles. A document may declare the role that is created with authorization services.
 import type { Json } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
+import type { RoleName } from '../../store/roles.ts'
 import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
 import { UMA_PROTECTION } from '../clients/resource-servers.ts'
-import type { AdminRoleName } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { createOrUpdate } from '../objects/create-or-update.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
@@ -37,7 +37,7 @@ export const roles: Writers = {
 }
 
 /** Returns the name of a role with its client. Admin permissions are granted by roles of certain names. */
-function toRoleName(client: string | undefined, name: Json | undefined): AdminRoleName {
+function toRoleName(client: string | undefined, name: Json | undefined): RoleName {
   return { client: client ?? null, name: String(name) }
 }
 

@@ -1,19 +1,24 @@
-// What was told of drift to those who asked for notices of it.
-import { updateDriftNotification, lockDriftNotification, selectRealmsWithNotifiedDrift, type DriftNotification } from '../../store/sources/drift-notifications.ts'
+// The drift about which notifications were sent, so that each drift is notified once.
+import {
+  type DriftNotification,
+  lockDriftNotification,
+  selectRealmsWithNotifiedDrift,
+  updateDriftNotification,
+} from '../../store/sources/drift-notifications.ts'
 import type { Context } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
 
-/** What was told of the realm: who reads it is alone with it until the transaction ends. One statement. */
+/** Returns the notified drift of the realm, and locks it until the end of the transaction. One statement. */
 export function lockNotifiedDrift({ tx, realm }: Context): Promise<DriftNotification> {
   return lockDriftNotification(tx, realm.number)
 }
 
-/** Keeps what was told of the realm. One statement. */
-export function saveNotifiedDrift({ tx, realm }: Context, told: DriftNotification): Promise<void> {
-  return updateDriftNotification(tx, realm.number, told)
+/** Saves the notified drift of the realm. One statement. */
+export function saveNotifiedDrift({ tx, realm }: Context, notified: DriftNotification): Promise<void> {
+  return updateDriftNotification(tx, realm.number, notified)
 }
 
-/** The numbers of the realms of which drift was told that is not settled yet. One statement. */
+/** Returns the numbers of the realms with notified drift that was not resolved yet. One statement. */
 export function listRealmsWithNotifiedDrift(service: Service): Promise<number[]> {
   return service.query(selectRealmsWithNotifiedDrift)
 }

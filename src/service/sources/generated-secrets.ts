@@ -1,16 +1,21 @@
-// Secrets that Regent makes for sources, and keeps: documents name them, and nobody has to think of them.
+// Secrets that Regent generates for sources: documents refer to them by name.
 import { randomBytes } from 'node:crypto'
-import { insertSecretSeeds, replaceSecretSeed, selectSecretSeeds, selectSecretSeedsOfRealm } from '../../store/sources/generated-secrets.ts'
+import {
+  insertSecretSeeds,
+  replaceSecretSeed,
+  selectSecretSeeds,
+  selectSecretSeedsOfRealm,
+} from '../../store/sources/generated-secrets.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 import type { Vault } from '../context/vault.ts'
 import { requirePermissions } from '../permissions/require-permissions.ts'
 
-/** The secret of that name of what a source states of a realm: always the same, until it is replaced. */
+/** Returns the generated secret with a name, for a source and the name of a realm in its documents. It is the same until it is rotated. */
 export type GetGeneratedSecret = (source: string, realm: string, name: string) => string
 
-/** A secret that documents of a source name. */
+/** A generated secret that documents of a source use. */
 export interface GeneratedSecret {
   readonly source: string
   readonly name: string
@@ -18,69 +23,69 @@ export interface GeneratedSecret {
 }
 
 /**
- * The secrets of sources, by realms as they are stated; `calledNow`: those that somebody renamed. They follow from the store's key,
- * so that a plan shows the digest that the apply will have, and nothing needs to be kept before. One statement, or none
- * without sources.
+ * Returns the lookup of the generated secrets of sources. `currentNames`: the current names of renamed realms. Secrets are derived from
+ * the key of the store, so that a plan shows the digest that the apply will have. One statement, or none without sources.
  */
 export async function loadGeneratedSecrets(
   service: Service,
   sources: readonly string[],
-  calledNow: ReadonlyMap<string, string>,
+  currentNames: ReadonlyMap<string, string>,
 ): Promise<GetGeneratedSecret> {
-  const seeds = sources.length ? await service.query((tx) => selectSecretSeeds(tx, sources)) : []
-  const known = new Map(seeds.map(({ realm, source, name, seed }) => [JSON.stringify([source, realm, name]), seed]))
+  const rows = sources.length ? await service.query((tx) => selectSecretSeeds(tx, sources)) : []
+  const seeds = new Map(rows.map(({ realm, source, name, seed }) => [JSON.stringify([source, realm, name]), seed]))
   return (source, realm, name) => {
-    const seed = known.get(JSON.stringify([source, calledNow.get(realm) ?? realm, name]))
-    return secretOf(service.vault, seed ?? firstSeed(source, realm), name)
+    const seed = seeds.get(JSON.stringify([source, currentNames.get(realm) ?? realm, name]))
+    return deriveSecret(service.vault, seed ?? getFirstSeed(source, realm), name)
   }
 }
 
-/** Keeps that secrets of these names were made for a source, in its first apply to the realm. One statement. */
+/** Records the generated secrets that a source uses in its first apply to a realm. One statement. */
 export async function recordGeneratedSecrets(
   { tx, realm, now }: WriteContext,
   source: { readonly number: number; readonly name: string },
-  stated: string,
-  names: readonly string[],
+  { declaredRealm, names }: { readonly declaredRealm: string; readonly names: readonly string[] },
 ): Promise<void> {
-  await insertSecretSeeds(tx, realm.number, { source: source.number, names, seed: firstSeed(source.name, stated), at: now })
+  const seed = getFirstSeed(source.name, declaredRealm)
+  await insertSecretSeeds(tx, realm.number, { source: source.number, names, seed, at: now })
 }
 
-/** Who may state a realm has all power in it: nobody else learns beforehand what will be secret there. */
-function firstSeed(source: string, realm: string): string {
+/** Returns a seed that sources can predict: only those that may declare the realm can see its secrets before the first apply. */
+function getFirstSeed(source: string, realm: string): string {
   return JSON.stringify([source, realm])
 }
 
-function secretOf(vault: Vault, seed: string, name: string): string {
+function deriveSecret(vault: Vault, seed: string, name: string): string {
   return vault.derive(JSON.stringify(['generated secret', seed, name]))
 }
 
-/** The secrets that were made in a realm. One statement. */
+/** Returns the generated secrets of a realm. Throws forbidden. One statement. */
 export async function listGeneratedSecrets(context: Context): Promise<GeneratedSecret[]> {
   requirePermissions(context, 'administer-realm')
   const seeds = await selectSecretSeedsOfRealm(context.tx, context.realm.number)
   return seeds.map(({ seed: _, ...secret }) => secret)
 }
 
-/** The text of a secret. Throws not_found. One statement. */
+/** Returns a secret in plain text. Throws forbidden or not_found. One statement. */
 export async function getGeneratedSecret(context: Context, source: string, name: string): Promise<string> {
   requirePermissions(context, 'administer-realm')
   const seeds = await selectSecretSeedsOfRealm(context.tx, context.realm.number)
-  const found = seeds.find((one) => one.source === source && one.name === name)
-  if (!found) throw unknownSecret(context, source, name)
-  return secretOf(context.vault, found.seed, name)
+  const secret = seeds.find((row) => row.source === source && row.name === name)
+  if (!secret) throw secretNotFound(context, source, name)
+  return deriveSecret(context.vault, secret.seed, name)
 }
 
-/** Makes a secret anew: it counts from the next apply of the source on. Throws not_found. One statement. */
+/** Regenerates a secret, for the next apply of the source. Throws forbidden or not_found. One statement. */
 export async function rotateGeneratedSecret(context: WriteContext, source: string, name: string): Promise<void> {
   requirePermissions(context, 'administer-realm')
   const seed = randomBytes(32).toString('base64url')
   if (!(await replaceSecretSeed(context.tx, context.realm.number, { source, name, seed, at: context.now })))
-    throw unknownSecret(context, source, name)
+    throw secretNotFound(context, source, name)
 }
 
-function unknownSecret({ realm }: Context, source: string, name: string): Error {
+function secretNotFound({ realm }: Context, source: string, name: string): Error {
   return failure(
     'not_found',
-    `no secret ${name} was made for the source ${source} in the realm ${realm.name}: "regent secret list ${realm.name}" shows those that were`,
+    `No secret ${name} was generated for the source ${source} in the realm ${realm.name}. ` +
+      `"regent secret list ${realm.name}" lists the secrets.`,
   )
 }

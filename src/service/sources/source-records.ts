@@ -1,7 +1,7 @@
-// What sources own and have applied: the record that a run leaves, and what tells the next one that nothing is to do.
-
+// The records of applies: the inventory of sources, the history, and the digests that show that there is nothing to do.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { CHUNK_SIZE } from '../../store/objects.ts'
 import { findRealmsByNumber } from '../../store/realms.ts'
@@ -11,65 +11,66 @@ import {
   deleteInventory,
   type InventoryRow,
   selectInventoryOfObject,
-  selectMarkedRealms,
   selectManagedObjects,
+  selectMarkedRealms,
   upsertInventory,
 } from '../../store/sources/inventory.ts'
 import {
   type AppliedSource,
   deleteApplied,
   forgetSource,
+  type HistoryEntry,
   insertHistory,
+  type PendingPlan,
+  type RealmSourceRow,
   recordApplied,
   resumeSource,
-  type RealmSourceRow,
   selectAppliedAndPending,
   selectRealmSources,
-  type PendingPlan,
 } from '../../store/sources/sources.ts'
+import { hasPermission } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { hasPermission } from '../context/admin-permissions.ts'
 import type { Caller, Service } from '../context/service.ts'
 import type { RealmRow } from '../context/store-types.ts'
 import { getLastVersion } from '../journal/history.ts'
-import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { requirePermissions } from '../permissions/require-permissions.ts'
 import { recordGeneratedSecrets } from './generated-secrets.ts'
 
-/** A row of the inventory, less whose it is. */
+/** An inventory row without its source. */
 export type InventoryEntry = Omit<InventoryRow, 'source'>
 
-/** What a run leaves behind of one source. */
+/** The record of an apply of one source to a realm. */
 export interface SourceRunRecord {
   readonly source: string
   readonly revision: string
-  /** Of everything that went in: the same digest and no marked row mean that there is nothing to do. */
+  /** Digest of all input. If it is the same in the next run, and no row is marked, there is nothing to do. */
   readonly digest: string
-  /** What it settles about itself. */
   readonly settings: SourceSettings
-  /** The name by which it states the realm. */
+  /** The name of the realm in the documents. */
   readonly declaredRealm: string
-  /** Names of the secrets that were made for it. */
+  /** Names of the secrets that were generated for the source. */
   readonly generatedSecrets: readonly string[]
+  /** Rows that are new or changed. */
   readonly inventory: Iterable<InventoryEntry>
-  readonly removedObjects: readonly { kind: string; object: string }[]
-  /** How many of its rows were marked when the run was planned. */
+  /** Objects that the source no longer manages. */
+  readonly removedObjects: readonly { readonly kind: string; readonly object: string }[]
+  /** Number of rows of the source that were marked when the run was planned. */
   readonly markedCount: number
-  /** It states nothing of the realm any more. */
+  /** Whether the source declares nothing in the realm any more. */
   readonly isEmpty: boolean
 }
 
-/** What is kept of a plan: its actions, made as they are asked for, and the rest. */
+/** A plan for the history. Its actions are read one by one. */
 export interface HistoryPlan {
   readonly actions: Iterable<unknown>
   readonly [member: string]: unknown
 }
 
-/** Actions in a line of history; a plan of more goes on in others, which say which part of it they are. */
-const LINE = 20_000
+/** Maximum number of actions in an entry of the history. A larger plan continues in further entries, which have a `part`. */
+const MAX_ACTIONS = 20_000
 
-/** The realms that the sources have applied to, with what they applied, and their plans that wait. One statement. */
+/** Returns the realms to which the sources have applied, with what they applied, and their plans that are pending approval. One statement. */
 export function getAppliedAndPending(
   service: Service,
   sources: readonly string[],
@@ -77,17 +78,17 @@ export function getAppliedAndPending(
   return service.query((tx) => selectAppliedAndPending(tx, sources))
 }
 
-/** The sources that have applied to a realm. One statement. */
+/** Returns the sources that have applied to a realm. One statement. */
 export function listRealmSources({ tx, realm }: Context): Promise<RealmSourceRow[]> {
   return selectRealmSources(tx, realm.number)
 }
 
-/** What sources own of one object. One statement. */
+/** Returns the inventory rows of an object. One statement. */
 export function listInventoryOfObject({ tx, realm }: Context, kind: KindName, object: string): Promise<InventoryRow[]> {
   return selectInventoryOfObject(tx, realm.number, { kind, object })
 }
 
-/** The objects of some kinds that sources own in the realm. One statement. */
+/** Returns the managed objects of some kinds in the realm. One statement. */
 export function listManagedObjects(
   { tx, realm }: Context,
   kinds: readonly KindName[],
@@ -95,26 +96,26 @@ export function listManagedObjects(
   return selectManagedObjects(tx, realm.number, kinds)
 }
 
-/** How many people of the realm no source owns. One statement. */
+/** Returns the number of unmanaged users of the realm. One statement. */
 export function countUsersWithoutSource({ tx, realm }: Context): Promise<number> {
   return countUnmanagedUsers(tx, realm.number)
 }
 
-/** The sources that have applied to realms which the caller may administer. One statement, besides those of a read. */
+/** Returns the sources that have applied to realms which the caller may administer. One statement, besides those of a read. */
 export function listPermittedSources(service: Service, caller: Caller): Promise<RealmSourceRow[]> {
-  return service.read(caller, MASTER, async ({ tx, permissions: power }) =>
-    (await selectRealmSources(tx)).filter(({ realm }) => hasPermission(power, realm, 'administer-realm')),
+  return service.read(caller, MASTER, async ({ tx, permissions }) =>
+    (await selectRealmSources(tx)).filter(({ realm }) => hasPermission(permissions, realm, 'administer-realm')),
   )
 }
 
-/** Resumes a source of the realm that a rollback suspended. Throws not_found. One statement. */
+/** Resumes a source that a rollback of the realm suspended. Throws forbidden or not_found. One statement. */
 export async function resumeSourceInRealm(context: WriteContext, source: string): Promise<void> {
   const { tx, realm } = context
   requirePermissions(context, 'administer-realm')
   if (!(await resumeSource(tx, realm.number, source))) throw sourceNotFound(realm.name, source)
 }
 
-/** Lets go of what a source owns in the realm: it stays as it is, and nobody states it. Throws not_found. Two statements. */
+/** Releases all objects that a source manages in the realm: they become unmanaged. Throws forbidden or not_found. Two statements. */
 export async function forgetSourceInRealm(context: WriteContext, source: string): Promise<void> {
   const { tx, realm } = context
   requirePermissions(context, 'administer-realm')
@@ -124,59 +125,83 @@ export async function forgetSourceInRealm(context: WriteContext, source: string)
 function sourceNotFound(realm: string, source: string): Error {
   return failure(
     'not_found',
-    `no source ${source} has applied to realm ${realm}: "regent source list" shows those that have`,
+    `No source ${source} has applied to the realm ${realm}. "regent source list" lists the sources.`,
   )
 }
 
-/** Names of the realms that may have drifted: without a mark there is no drift. One statement. */
+/** Returns the names of the realms that have marked inventory rows; others have no drift. One statement. */
 export function listMarkedRealms(service: Service): Promise<string[]> {
   return service.query(selectMarkedRealms)
 }
 
-/** The realms with these numbers, as far as they are there. One statement. */
+/** Returns the realms with these numbers that exist. One statement. */
 export function listRealmsByNumber(service: Service, numbers: readonly number[]): Promise<RealmRow[]> {
   return service.query((tx) => findRealmsByNumber(tx, numbers))
 }
 
-/** How many objects that sources own were changed by somebody else since. One statement. */
+/** Returns the number of managed objects that were changed since the last run of their source. One statement. */
 export function countMarkedObjects(service: Service): Promise<number> {
   return service.query(countMarked)
 }
 
 /**
- * Keeps what a run did, in its transaction. Throws `changed` where other objects that a source owns are marked than when the
- * run was planned. One statement per source, and one per further chunk of what is owned or was done.
+ * Records a run in its transaction. Throws stale if other rows of a source are marked than when the run was planned. One statement per
+ * source, and one per further chunk of inventory rows or actions.
  */
-export async function recordRun(context: WriteContext, parts: readonly SourceRunRecord[], plan: HistoryPlan): Promise<void> {
-  const { tx, realm, now, actor } = context
-  const { actions, ...rest } = plan
-  const texts = chunks(textsOf(actions), LINE)
-  const sources = parts.map(({ source, revision }) => ({ name: source, revision }))
-  const line = (own: readonly string[] = [], part = 0) => {
-    const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
-    return { sources, version: getLastVersion(context), at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
-  }
-  for (const [at, { inventory: owned, removedObjects: dropped, markedCount: marked, isEmpty: ends, generatedSecrets: generated, declaredRealm: stated, ...run }] of parts.entries()) {
-    const rows = chunks(owned, CHUNK_SIZE)
-    const first = at === 0 ? line(texts.next().value || []) : undefined
-    const kept = await recordApplied(tx, realm.number, {
-      application: { ...run, at: now },
-      inventory: rows.next().value || [],
-      entry: first,
-    })
-    if (kept.marked !== marked) {
-      throw failure('stale', `something that ${run.source} states has changed since the plan was made`)
-    }
-    if (generated.length) await recordGeneratedSecrets(context, { number: kept.source, name: run.source }, stated, generated)
-    for (const chunk of rows) await upsertInventory(tx, realm.number, { source: kept.source, rows: chunk })
-    if (dropped.length) await deleteInventory(tx, realm.number, { source: kept.source, objects: dropped })
-    if (ends) await deleteApplied(tx, realm.number, kept.source)
-  }
-  let part = 1
-  for (const own of texts) await insertHistory(tx, realm.number, line(own, part++))
+export async function recordRun(
+  context: WriteContext,
+  records: readonly SourceRunRecord[],
+  plan: HistoryPlan,
+): Promise<void> {
+  const entries = createHistoryEntries(context, records, plan)
+  for (const [at, record] of records.entries())
+    await recordSource(context, record, at === 0 ? entries.next().value : undefined)
+  for (const entry of entries) await insertHistory(context.tx, context.realm.number, entry)
 }
 
-/** Actions as texts, one by one: of many, the texts alone take room enough. */
-function* textsOf(actions: Iterable<unknown>): Generator<string> {
+/** Yields the entries of the history of a plan: at least one, and one more for each further chunk of actions. */
+function* createHistoryEntries(
+  context: WriteContext,
+  records: readonly SourceRunRecord[],
+  { actions, ...plan }: HistoryPlan,
+): Generator<HistoryEntry, undefined> {
+  const sources = records.map(({ source, revision }) => ({ name: source, revision }))
+  const toEntry = (chunk: readonly string[], part: number): HistoryEntry => {
+    const head = JSON.stringify({ ...plan, ...(part && { part }) }).slice(0, -1)
+    const text = `${head},"actions":[${chunk.join()}]}`
+    return { sources, version: getLastVersion(context), at: context.now, actor: context.actor, plan: text }
+  }
+  let part = 0
+  for (const chunk of chunks(toTexts(actions), MAX_ACTIONS)) yield toEntry(chunk, part++)
+  if (part === 0) yield toEntry([], part)
+}
+
+async function recordSource(
+  context: WriteContext,
+  record: SourceRunRecord,
+  entry: HistoryEntry | undefined,
+): Promise<void> {
+  const { tx, realm, now } = context
+  const { source, revision, digest, settings, declaredRealm, generatedSecrets, removedObjects } = record
+  const rowChunks = chunks(record.inventory, CHUNK_SIZE)
+  const applied = await recordApplied(tx, realm.number, {
+    application: { source, revision, digest, settings, at: now },
+    inventory: rowChunks.next().value || [],
+    entry,
+  })
+  if (applied.marked !== record.markedCount)
+    throw failure('stale', `An object that the source ${source} manages has changed since the plan was created`)
+  if (generatedSecrets.length) {
+    const owner = { number: applied.source, name: source }
+    await recordGeneratedSecrets(context, owner, { declaredRealm, names: generatedSecrets })
+  }
+  for (const rows of rowChunks) await upsertInventory(tx, realm.number, { source: applied.source, rows })
+  if (removedObjects.length)
+    await deleteInventory(tx, realm.number, { source: applied.source, objects: removedObjects })
+  if (record.isEmpty) await deleteApplied(tx, realm.number, applied.source)
+}
+
+/** Yields the actions as JSON texts. Of a large plan the texts alone need much memory. */
+function* toTexts(actions: Iterable<unknown>): Generator<string> {
   for (const action of actions) yield JSON.stringify(action)
 }

@@ -1,37 +1,37 @@
-// How sources are doing, and what people want of them: suspended, resumed, read at once, called otherwise.
+// The status of sources, and what administrators do with sources: suspend, resume, reconcile now, rename.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import {
   countNotReadySources,
-  renameSource,
   type SourceStateRow,
   type SourceSuspension,
   selectSourceStates,
-  suspendSource,
+  renameSource as updateSourceName,
+  suspendSource as updateSuspension,
   upsertSourceStatus,
 } from '../../store/sources/source-states.ts'
-import { failure } from '../context/errors.ts'
 import { hasPermission } from '../context/admin-permissions.ts'
+import { failure } from '../context/errors.ts'
 import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import type { Lease } from '../context/store-types.ts'
 
-/** One attempt to apply a source. */
+/** An attempt to apply a source. */
 export interface SourceAttempt {
   readonly revision: string | undefined
   readonly at: string
-  /** What was wrong; absent: it was applied. */
+  /** The reason of a failure. Absent: it succeeded. */
   readonly message?: string
 }
 
-/** Something that is so, or not, in the manner of Kubernetes. */
+/** A condition in the style of Kubernetes. */
 export interface SourceCondition {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
-  /** Since when. */
+  /** The time of the last change of `status`. */
   readonly since: string
 }
 
-/** Something that is wrong in a document, and where. */
+/** A problem in a document. */
 export interface SourceProblem {
   readonly file: string
   readonly line: number
@@ -39,25 +39,25 @@ export interface SourceProblem {
   readonly message: string
 }
 
-/** How a source is doing, as far as it was tried. */
+/** The status of a source, as far as there was an attempt. */
 export interface SourceStatus {
   readonly attempted?: SourceAttempt
   readonly applied?: SourceAttempt
-  /** What it states now is live. */
+  /** Everything that it declares is live. */
   readonly ready?: SourceCondition
-  /** It will be tried again by itself. */
+  /** It is retried without intervention. */
   readonly reconciling?: SourceCondition
-  /** Nothing but another statement, or a person, helps. */
+  /** It is not retried before its documents change or an administrator intervenes. */
   readonly stalled?: SourceCondition
-  /** What is wrong in its documents, at the commit that was attempted: the first of it. */
+  /** The first problems of the attempted revision. */
   readonly problems?: readonly SourceProblem[]
-  /** When it is tried again by itself. */
+  /** The time of the next attempt. */
   readonly nextTryAt?: string
   /** The last attempts, newest first. */
   readonly attempts?: readonly SourceAttempt[]
 }
 
-/** A source, as people see it. */
+/** A source with its realms and its status. */
 export interface SourceState {
   readonly name: string
   readonly realms: readonly string[]
@@ -65,10 +65,10 @@ export interface SourceState {
   readonly status: SourceStatus
 }
 
-/** How an attempt ended. */
-export type SourceOutcome = 'Applied' | 'Refused' | 'Retrying' | 'RolledBack' | 'PendingApproval' | 'WaitsForSources'
+/** The outcome of an attempt: the reason of the conditions. */
+export type SourceOutcome = 'Applied' | 'Refused' | 'Retrying' | 'RolledBack' | 'PendingApproval' | 'DependencyNotReady'
 
-/** An attempt that has ended. */
+/** An attempt with its outcome. */
 export interface FinishedAttempt {
   readonly outcome: SourceOutcome
   readonly revision: string | undefined
@@ -78,115 +78,130 @@ export interface FinishedAttempt {
   readonly nextTryAt?: string | undefined
 }
 
-/** Attempts that are kept. */
-const ATTEMPTS = 5
+/** Maximum number of attempts in a status. */
+const MAX_ATTEMPTS = 5
 
 /**
- * What becomes of a status by an attempt; undefined where it says nothing new: the same revision, the same ending, the
- * same message, and no other time of the next try.
+ * Returns the status after an attempt; undefined if nothing has changed: neither revision, nor outcome, nor message, nor the time of the
+ * next attempt.
  */
-export function updateStatus(
-  before: SourceStatus,
-  { outcome: ending, revision, message = '', problems, at, nextTryAt }: FinishedAttempt,
-): SourceStatus | undefined {
-  const same = before.ready?.reason === ending && before.ready.message === message
-  if (same && before.attempted?.revision === revision)
+export function updateStatus(before: SourceStatus, finished: FinishedAttempt): SourceStatus | undefined {
+  const { outcome, revision, message = '', problems, at, nextTryAt } = finished
+  const hasSameOutcome = before.ready?.reason === outcome && before.ready.message === message
+  if (hasSameOutcome && before.attempted?.revision === revision)
     return before.nextTryAt === nextTryAt ? undefined : { ...before, ...(nextTryAt && { nextTryAt }) }
-  const good = ending === 'Applied'
-  const condition = (was: SourceCondition | undefined, holds: boolean): SourceCondition => {
-    const status = holds ? 'True' : 'False'
-    return { status, reason: ending, message, since: was?.status === status ? was.since : at }
+  const isApplied = outcome === 'Applied'
+  const isRetried = outcome === 'Retrying' || outcome === 'DependencyNotReady'
+  const attempt = { revision, at, ...(!isApplied && { message: message || outcome }) }
+  const toCondition = (previous: SourceCondition | undefined, isTrue: boolean): SourceCondition => {
+    const status = isTrue ? 'True' : 'False'
+    return { status, reason: outcome, message, since: previous?.status === status ? previous.since : at }
   }
-  const attempt = { revision, at, ...(!good && { message: message || ending }) }
-  const retried = ending === 'Retrying' || ending === 'WaitsForSources'
   return {
     attempted: attempt,
-    ...(good ? { applied: attempt } : before.applied && { applied: before.applied }),
-    ready: condition(before.ready, good),
-    reconciling: condition(before.reconciling, retried),
-    stalled: condition(before.stalled, !good && !retried),
+    ...(isApplied ? { applied: attempt } : before.applied && { applied: before.applied }),
+    ready: toCondition(before.ready, isApplied),
+    reconciling: toCondition(before.reconciling, isRetried),
+    stalled: toCondition(before.stalled, !isApplied && !isRetried),
     ...(problems && { problems }),
     ...(nextTryAt && { nextTryAt }),
-    attempts: [attempt, ...(before.attempts ?? [])].slice(0, ATTEMPTS),
+    attempts: [attempt, ...(before.attempts ?? [])].slice(0, MAX_ATTEMPTS),
   }
 }
 
-/** Sources that are known, of these names. One statement. */
+/** Returns the states of the sources, or of those with these names that exist. One statement. */
 export async function findSourceStates(service: Service, names?: readonly string[]): Promise<SourceState[]> {
   return (await service.query((tx) => selectSourceStates(tx, names))).map(toSourceState)
 }
 
-/** The sources whose realms the caller may administer, all of them: what is told of one is told of any. To whom all is open, all. */
+/** Returns the states of the sources all of whose realms the caller may administer. One statement, besides those of a read. */
 export function listSourceStates(service: Service, caller: Caller): Promise<SourceState[]> {
-  return service.read(caller, MASTER, async ({ tx, permissions: power }) =>
-    (await selectSourceStates(tx))
-      .filter(({ realms }) =>
-        (realms.length ? realms : [MASTER]).every((one) => hasPermission(power, one, 'administer-realm')),
-      )
-      .map(toSourceState),
-  )
+  return service.read(caller, MASTER, async ({ tx, permissions }) => {
+    const states = (await selectSourceStates(tx)).map(toSourceState)
+    return states.filter((state) =>
+      listAdministeredRealms(state).every((realm) => hasPermission(permissions, realm, 'administer-realm')),
+    )
+  })
 }
 
-/** Keeps how a source is doing, while the lease is this process's. One statement. */
-export function saveSourceStatus(service: Service, lease: Lease, source: string, status: SourceStatus): Promise<void> {
+/** Writes the status of a source, if this process still has the lease. One statement. */
+export function saveSourceStatus(
+  service: Service,
+  lease: Lease,
+  { source, status }: { readonly source: string; readonly status: SourceStatus },
+): Promise<void> {
   return service.query((tx) => upsertSourceStatus(tx, source, { status, lease }))
 }
 
-/** Suspends a source: it is not read until it is resumed. Throws forbidden, not_found. */
-export async function suspendSourceFor(service: Service, caller: Caller, source: string): Promise<void> {
+/** Suspends a source: it is not read until it is resumed. Throws forbidden or not_found. */
+export async function suspendSource(service: Service, caller: Caller, source: string): Promise<void> {
   await requireSource(service, caller, source)
-  const suspended = { by: caller.actor.user ?? caller.actor.kind, at: service.clock().toISOString() }
-  await service.query((tx) => suspendSource(tx, source, suspended))
+  const suspension = { by: getAuthor(caller), at: service.clock().toISOString() }
+  await service.query((tx) => updateSuspension(tx, source, suspension))
 }
 
-/** Resumes a source in all realms, also one that a rollback suspended. Throws forbidden, not_found. */
-export async function resumeSourceEverywhere(service: Service, caller: Caller, source: string): Promise<void> {
+/** Resumes a source in all realms, also after a rollback. Throws forbidden or not_found. */
+export async function resumeSource(service: Service, caller: Caller, source: string): Promise<void> {
   await requireSource(service, caller, source)
-  await service.query((tx) => suspendSource(tx, source, undefined))
+  await service.query((tx) => updateSuspension(tx, source, undefined))
 }
 
-/** Has a source read and applied now, by whoever follows it. Throws forbidden, not_found; conflict where nobody would. */
+/** Requests that a source is reconciled now. Throws forbidden or not_found; conflict if it is suspended or no server follows it. */
 export async function requestReconciliation(service: Service, caller: Caller, source: string): Promise<void> {
   const { suspended, status } = await requireSource(service, caller, source)
   if (suspended)
-    throw failure('conflict', `${source} is suspended by ${suspended.by}: "regent source resume" lets it go on`)
+    throw failure(
+      'conflict',
+      `The source ${source} is suspended by ${suspended.by}. Resume it with "regent source resume".`,
+    )
   if (!status.attempted)
-    throw failure('conflict', `no server follows the source ${source}: apply it by hand with "regent apply"`)
+    throw failure('conflict', `No server follows the source ${source}. Apply it with "regent apply".`)
   await wakeSources(service, [source])
 }
 
-/** Wakes who follows these sources: they are to be read. One statement each. */
+/** Wakes the server that follows these sources, which reads them. One statement each. */
 export async function wakeSources(service: Service, names: readonly string[]): Promise<void> {
   for (const name of names) await service.query((tx) => service.notify({ tx }, { topic: 'source', name }))
 }
 
-/** Calls a source otherwise: what it owns stays its own. Throws forbidden, not_found, conflict where the name is taken. */
-export async function renameSourceTo(service: Service, caller: Caller, source: string, name: string): Promise<void> {
+/** Renames a source, with everything that it manages. Throws forbidden or not_found; conflict if the name is taken. */
+export async function renameSource(
+  service: Service,
+  caller: Caller,
+  { source, newName }: { readonly source: string; readonly newName: string },
+): Promise<void> {
   await requireSource(service, caller, source)
   await service.write(SYSTEM, MASTER, async ({ tx }) => {
-    const [taken] = await selectSourceStates(tx, [name])
-    if (taken?.realms.length)
-      throw failure('conflict', `there is a source ${name} already: "regent source list" shows it`)
-    const [by, at] = [caller.actor.user ?? caller.actor.kind, service.clock().toISOString()]
-    if (!(await renameSource(tx, source, { by, at, renamedTo: name }))) throw sourceNotFound(source)
+    const [existing] = await selectSourceStates(tx, [newName])
+    if (existing?.realms.length)
+      throw failure('conflict', `A source ${newName} exists already. "regent source list" shows it.`)
+    const [by, at] = [getAuthor(caller), service.clock().toISOString()]
+    if (!(await updateSourceName(tx, source, { by, at, renamedTo: newName }))) throw sourceNotFound(source)
   })
 }
 
-/** How many sources are not ready. One statement. */
+/** Returns the number of sources that are not ready. One statement. */
 export function countSourcesNotReady(service: Service): Promise<number> {
   return service.query(countNotReadySources)
 }
 
-/** Whoever says what becomes of a source must be let into all realms that it has applied to. */
+/** Returns a source. Throws forbidden unless the caller may administer all realms to which it has applied, or not_found. */
 async function requireSource(service: Service, caller: Caller, source: string): Promise<SourceState> {
-  const [known] = await findSourceStates(service, [source])
-  await service.requirePermission(caller, 'administer-realm', known?.realms.length ? known.realms : [MASTER])
-  if (!known) throw sourceNotFound(source)
-  return known
+  const [state] = await findSourceStates(service, [source])
+  await service.requirePermission(caller, 'administer-realm', listAdministeredRealms(state))
+  if (!state) throw sourceNotFound(source)
+  return state
 }
 
+/** Returns the realms that a caller must administer to see or change a source. */
+function listAdministeredRealms(state: SourceState | undefined): readonly string[] {
+  return state?.realms.length ? state.realms : [MASTER]
+}
+
+const getAuthor = ({ actor }: Caller): string => actor.user ?? actor.kind
+
 const sourceNotFound = (source: string) =>
-  failure('not_found', `there is no source ${source}: "regent source list" shows those that there are`)
+  failure('not_found', `There is no source ${source}. "regent source list" lists the sources.`)
 
 function toSourceState({ name, realms, suspended, status }: SourceStateRow): SourceState {
   return { name, realms, suspended, status }

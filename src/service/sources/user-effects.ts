@@ -1,31 +1,32 @@
-// What people lose when objects end: counted before they do, since what goes with them stands in no journal.
+// The effects of a deletion on users, such as lost roles and sessions. They are counted before, since the journal does not contain them.
 import type { KindName } from '../../kinds/kind.ts'
-import { type EffectCount, countEffects, type IdsByKind } from '../../store/journal/effects.ts'
+import { countEffects, type EffectCount, type IdsByKind } from '../../store/journal/effects.ts'
 import type { Context } from '../context/context.ts'
 import { getSessionLimits } from '../login/sessions.ts'
 import { listObjects } from '../objects/live-objects.ts'
 
-/** An object that is about to end. */
+/** An object that is about to be deleted or disabled. */
 export interface EndingObject {
   readonly kind: KindName
   readonly id: string
-  /** Whether it is deleted, or can be used no more. */
   readonly change: 'deleted' | 'disabled'
 }
 
-/** What people lose with the objects: links, roles, memberships, sessions, consents. A few statements, whatever the number; none for none. */
+/** Counts what users lose with the objects: links, roles, memberships, sessions, consents. A few statements, none for no objects. */
 export async function getEffects(context: Context, objects: readonly EndingObject[]): Promise<EffectCount[]> {
-  if (!objects.length) return []
-  const [realm] = await listObjects(context, 'realm', {})
-  const [online, offline] = [false, true].map((one) => getSessionLimits(realm!.representation, one, context.now))
-  const ending = { deleted: idsOf(objects, 'deleted'), disabled: idsOf(objects, 'disabled') }
-  return countEffects(context.tx, context.realm.number, { ending, limits: { online: online!, offline: offline! } })
+  const [realm] = objects.length ? await listObjects(context, 'realm', {}) : []
+  if (!realm) return []
+  const getLimits = (isOffline: boolean) => getSessionLimits(realm.representation, isOffline, context.now)
+  return countEffects(context.tx, context.realm.number, {
+    ending: { deleted: groupIds(objects, 'deleted'), disabled: groupIds(objects, 'disabled') },
+    limits: { online: getLimits(false), offline: getLimits(true) },
+  })
 }
 
-function idsOf(objects: readonly EndingObject[], how: EndingObject['change']): IdsByKind {
-  const own = Map.groupBy(
-    objects.filter((one) => one.change === how),
+function groupIds(objects: readonly EndingObject[], change: EndingObject['change']): IdsByKind {
+  const byKind = Map.groupBy(
+    objects.filter((object) => object.change === change),
     ({ kind }) => kind,
   )
-  return Object.fromEntries([...own].map(([kind, all]) => [kind, all.map(({ id }) => id)]))
+  return Object.fromEntries([...byKind].map(([kind, group]) => [kind, group.map(({ id }) => id)]))
 }

@@ -1,5 +1,5 @@
 // The user profile of a realm, which is stored as the config of a component.
-import { componentPath } from '../../kinds/component.ts'
+import { formatComponentPath } from '../../kinds/component.ts'
 import { PROFILE_SETTING } from '../../kinds/component-config.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
 import { readTextListMap } from '../../kinds/json.ts'
@@ -15,7 +15,7 @@ import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 
 /** Returns the component that holds the profile; undefined if the realm has the default profile. One statement. */
 export async function findProfileComponent(context: Context): Promise<LiveObject | undefined> {
-  const type = componentPath('', { providerType: USER_PROFILE })
+  const type = formatComponentPath('', { providerType: USER_PROFILE })
   const components = await listObjects(context, 'component', { search: type })
   return components.find(({ key }) => key[0]!.startsWith(type))
 }

@@ -1,5 +1,5 @@
 import type { UserEvent } from '../../../service/context/context.ts'
-import type { UserView } from '../../views.ts'
+import type { UserFields } from '../../views.ts'
 import type { FormFields } from '../form.ts'
 import type { Challenge, Login } from '../login.ts'
 import type { FormProblem } from '../session/login-state.ts'
@@ -13,7 +13,7 @@ export interface RequiredAction {
   readonly events: readonly UserEvent['type'][]
   readonly details?: UserEvent['details']
   /** Returns further details of the event, from the fields of the user before and after the action. */
-  listChanges?(before: UserView, after: UserView): UserEvent['details']
+  listChanges?(before: UserFields, after: UserFields): UserEvent['details']
   /** Whether the user must do the action although it is none of their required actions. */
   isTriggered?(login: Login): Promise<boolean> | boolean
   /** Returns the page of the action; undefined if there is nothing to do. */

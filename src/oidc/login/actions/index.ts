@@ -77,11 +77,7 @@ async function challengeAction(login: Login, { alias, provider, config }: Enable
   return challenge
 }
 
-async function submitAction(
-  login: Login,
-  { alias, provider, config }: EnabledAction,
-  form: FormFields,
-): Promise<void> {
+async function submitAction(login: Login, { alias, provider, config }: EnabledAction, form: FormFields): Promise<void> {
   const { state } = login
   const action = findAction(provider)
   if (!action) return

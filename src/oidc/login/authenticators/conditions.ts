@@ -1,11 +1,11 @@
 // The conditions of conditional subflows.
-import { parentPath } from '../../../kinds/group.ts'
+import { getParentPath } from '../../../kinds/group.ts'
 import { readTextListMap } from '../../../kinds/json.ts'
-import { javaPattern } from '../../../lib/keycloak/java-pattern.ts'
+import { compileJavaPattern } from '../../../lib/keycloak/java-pattern.ts'
 import { matchTexts } from '../../../lib/match-texts.ts'
 import { listObjects } from '../../../service/objects/live-objects.ts'
 import { hasEffectiveRole } from '../../../service/realms/roles.ts'
-import { listUserValues, type UserView } from '../../views.ts'
+import { listUserValues, type UserFields } from '../../views.ts'
 import type { FlowStep } from '../flow.ts'
 import { type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'
@@ -13,11 +13,7 @@ import { isLevelConditionMet, LEVEL_CONDITION } from './authentication-level.ts'
 import { findAuthenticator } from './index.ts'
 
 /** Evaluates a condition for a subflow with these steps. */
-type ConditionEvaluator = (
-  login: Login,
-  condition: FlowStep,
-  flow: readonly FlowStep[],
-) => Promise<boolean> | boolean
+type ConditionEvaluator = (login: Login, condition: FlowStep, flow: readonly FlowStep[]) => Promise<boolean> | boolean
 
 /** The supported conditions, by provider id. */
 const evaluators: Readonly<Record<string, ConditionEvaluator>> = {
@@ -46,11 +42,7 @@ const requiredConfig: Readonly<Record<string, readonly string[]>> = {
  * Whether a condition is met. One with incomplete config is met, so that its subflow is executed; Keycloak would skip it.
  * Throws LoginError for an unsupported condition.
  */
-export async function isConditionMet(
-  login: Login,
-  condition: FlowStep,
-  flow: readonly FlowStep[],
-): Promise<boolean> {
+export async function isConditionMet(login: Login, condition: FlowStep, flow: readonly FlowStep[]): Promise<boolean> {
   const { authenticator = '', config } = condition
   const evaluate = Object.hasOwn(evaluators, authenticator) ? evaluators[authenticator] : undefined
   if (!evaluate)
@@ -100,7 +92,7 @@ async function hasAttribute(login: Login, { config, authenticator }: FlowStep): 
 }
 
 /** Returns the values of an attribute of the user's groups and their ancestors. */
-async function listGroupValues(login: Login, { groups = [] }: UserView, name: string): Promise<string[]> {
+async function listGroupValues(login: Login, { groups = [] }: UserFields, name: string): Promise<string[]> {
   const paths = new Set(groups.flatMap(listPathsUp))
   if (!paths.size) return []
   const keys = [...paths].map((path) => [path])
@@ -110,13 +102,13 @@ async function listGroupValues(login: Login, { groups = [] }: UserView, name: st
 
 /** Returns the path of a group and those of its ancestors. */
 function listPathsUp(path: string): string[] {
-  return path === '' ? [] : [path, ...listPathsUp(parentPath(path))]
+  return path === '' ? [] : [path, ...listPathsUp(getParentPath(path))]
 }
 
 /** Parses a pattern for a whole text. Throws LoginError for an invalid one, since the condition cannot be evaluated. */
 function parsePattern(text: string, authenticator = ''): RegExp {
   try {
-    return javaPattern(text)
+    return compileJavaPattern(text)
   } catch {
     const params = [`${authenticator} ${text}`]
     throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', { params })

@@ -1,6 +1,7 @@
 // Single sign-on: the login continues the session of the browser.
-import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
+
 import { readTextMap } from '../../../kinds/json.ts'
+import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import { listObjects } from '../../../service/objects/live-objects.ts'
 import { UPDATE_PASSWORD } from '../../../service/users/credentials.ts'
 import { findMaxAuthAge, parsePasswordPolicy } from '../../../service/users/password-policy.ts'

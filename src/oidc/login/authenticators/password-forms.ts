@@ -17,8 +17,7 @@ export const usernamePasswordForm: Authenticator = {
     login.state.username = username
     const result = await checkPassword(login, username, form)
     const { user } = result
-    const isAnotherUser =
-      user && (user.serviceAccountClient !== null || (login.user && login.user.id !== user.id))
+    const isAnotherUser = user && (user.serviceAccountClient !== null || (login.user && login.user.id !== user.id))
     return isAnotherUser
       ? { key: 'invalidUserMessage', field: 'password' }
       : acceptPassword(login, result, 'invalidUserMessage')

@@ -1,5 +1,5 @@
 // The reset credentials flow: the user enters their name, gets an email with a link, and chooses a new password.
-import { noSooner } from '../../../lib/timing/no-sooner.ts'
+import { runAtLeast } from '../../../lib/timing/constant-duration.ts'
 import { findUserByName } from '../../../service/login/find-user.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'
@@ -23,7 +23,7 @@ export const chooseUser: Authenticator = {
     const name = (form.username ?? '').trim()
     if (name === '') return { key: 'missingUsernameMessage', field: 'username' }
     login.state.username = name
-    await noSooner(MIN_DURATION, () => setUserByName(login, name))
+    await runAtLeast(MIN_DURATION, () => setUserByName(login, name))
     return 'success'
   },
 }
@@ -40,7 +40,7 @@ async function setUserByName(login: Login, name: string): Promise<void> {
 export const sendEmail: Authenticator = {
   async authenticate(login, step) {
     requireMailServer(login)
-    const resetTokenId = await noSooner(MIN_DURATION, () => sendResetEmail(login, step))
+    const resetTokenId = await runAtLeast(MIN_DURATION, () => sendResetEmail(login, step))
     resetLogin(login, 'browser')
     login.state.notes.resetTokenId = resetTokenId
     login.state.info = 'emailSentMessage'

@@ -25,7 +25,7 @@ export interface BrowserCall {
 }
 
 /**
- * Handles a request of a browser. An error is recorded as a user event, and answered with a page or an authorization
+ * Handles a request of a browser. An error is recorded as a user event; the response is an error page or an authorization
  * response. Throws OAuthError where the realm does not exist.
  */
 export async function handleBrowserCall(
@@ -114,11 +114,7 @@ function getRequestDetails({ request }: BrowserCall, target: AuthorizationError[
   }
 }
 
-function recordErrorEvent(
-  call: BrowserCall,
-  error: string,
-  details: NonNullable<UserEvent['details']>,
-): Promise<void> {
+function recordErrorEvent(call: BrowserCall, error: string, details: NonNullable<UserEvent['details']>): Promise<void> {
   const { service, realm, request, login, client, eventType } = call
   if (login) return recordLoginEvent(login, eventType ?? getEventType(login), { error, details })
   const event = { type: eventType ?? ('LOGIN' as const), error, client, address: request.address, details }

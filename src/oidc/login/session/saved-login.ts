@@ -38,8 +38,7 @@ export async function openSavedLogin(call: BrowserCall, saved: SavedLogin): Prom
   const state = structuredClone(saved.state)
   const login = await service.read(SYSTEM, request.realm, async (context): Promise<Login> => {
     const [client] = await listObjects(context, 'client', { keys: [[state.client]] })
-    if (!client || viewClient(client).enabled !== true)
-      throw new LoginError('clientDisabledMessage', 'client_disabled')
+    if (!client || viewClient(client).enabled !== true) throw new LoginError('clientDisabledMessage', 'client_disabled')
     const user = state.user === undefined ? undefined : await findLoginUser(context, state.user)
     return { service, request, realm, client, state, tab: saved.tab, user }
   })

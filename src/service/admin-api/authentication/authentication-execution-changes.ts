@@ -95,7 +95,7 @@ export async function createExecution(context: WriteContext, body: NewExecution)
   describeAdminEvent(context, { representation: body })
   const flows = await indexFlows(context)
   const { parentFlow, authenticator, authenticatorConfig, requirement, priority } = body
-if (!parentFlow) throw failure('invalid', 'parent flow not set on new execution', { form: 'error' })
+  if (!parentFlow) throw failure('invalid', 'parent flow not set on new execution', { form: 'error' })
   const flow = flows.byId.get(parentFlow)
   if (!flow) throw failure('invalid', 'execution parent flow does not exist', { form: 'error' })
   refuseBuiltIn(flow, 'add execution to')

@@ -4,14 +4,14 @@ import {
   authenticators,
   clientAuthenticators,
   formActions,
-  forms,
+  formAuthenticators,
 } from '../../../kinds/authentication-providers.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
 
-const providersByGroup = { authenticators, clientAuthenticators, formActions, forms }
+const providersByGroup = { authenticators, clientAuthenticators, formActions, forms: formAuthenticators }
 
 /** A provider in a list. */
 export interface ListedProvider {
@@ -47,7 +47,7 @@ export interface ConfigDescription {
 /** Describes the settings of a provider. Throws not_found if there is no such provider, or if it is a form. */
 export function describeProvider(context: Context, id: string): ConfigDescription {
   requirePermissions(context, 'view-realm')
-  const provider = forms.has(id) ? undefined : allStepProviders.get(id)
+  const provider = formAuthenticators.has(id) ? undefined : allStepProviders.get(id)
   if (!provider) throw failure('not_found', 'Could not find authenticator provider')
   const { displayName, description, config } = provider
   return { name: displayName, providerId: id, helpText: description, properties: config }

@@ -27,7 +27,8 @@ const { checkAccess: _, ...plainResource } = createPlainResource({
 
 /** The REST operations on the settings of steps. Keycloak: there is no list. */
 export const authenticatorConfigs: AdminResource = {
-  ...plainResource,  async get(context, address) {
+  ...plainResource,
+  async get(context, address) {
     const representation = await plainResource.get(context, address)
     return maskConfig(representation, await listExecutionsWithConfig(context, address.id))
   },
@@ -37,7 +38,9 @@ export const authenticatorConfigs: AdminResource = {
     return id
   },
   async replace(context, address, body) {
-    describeAdminEvent(context, { representation: maskConfig(body, await listExecutionsWithConfig(context, address.id)) })
+    describeAdminEvent(context, {
+      representation: maskConfig(body, await listExecutionsWithConfig(context, address.id)),
+    })
     await plainResource.replace(context, address, body)
   },
 }

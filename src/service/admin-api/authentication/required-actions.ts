@@ -74,7 +74,9 @@ export async function registerAction(
     throw failure('invalid', 'Required Action Provider with given providerId not found', { form: 'error' })
   const actions = await listByPriority(context)
   if (actions.some(({ key }) => key[0] === providerId))
-    throw failure('conflict', 'A Required Action Provider with given alias already exists.', { form: { error: 'conflict' } })
+    throw failure('conflict', 'A Required Action Provider with given alias already exists.', {
+      form: { error: 'conflict' },
+    })
   const priority = Number(actions.at(-1)?.representation.priority ?? 0) + 1
   const representation = { alias: providerId, providerId, ...(name && { name }), enabled: true, priority }
   const [action] = await writers.requiredAction.create(context, [{ representation }])
@@ -164,6 +166,7 @@ async function listByPriority(context: Context): Promise<LiveObject[]> {
 }
 
 /** Keycloak: a required action has no id on the wire. */
-function toRepresentation(context: Context, live: LiveObject): Representation {  const { id: _, ...representation } = toWireRepresentation(context.vault, live)
+function toRepresentation(context: Context, live: LiveObject): Representation {
+  const { id: _, ...representation } = toWireRepresentation(context.vault, live)
   return representation
 }

@@ -205,7 +205,7 @@ async function getLivePolicy(context: Context, server: LiveObject, id: string): 
 
 /** Returns the settings of a body that are not targets. */
 function readFurtherSettings(type: string, { config }: Representation): Representation {
-  const targetSettings = listPolicyTargets(type).map(({ setting }) => setting)
+  const targetSettings = listPolicyTargets(type).map(({ configKey: setting }) => setting)
   const settings = Object.entries(readObject(config))
   return Object.fromEntries(settings.filter(([name, value]) => value !== null && !targetSettings.includes(name)))
 }

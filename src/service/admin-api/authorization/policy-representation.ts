@@ -54,7 +54,7 @@ export async function createPolicyRenderers(
     generic: (live) => {
       const { fields, config } = split(live)
       const targets = listTargetsOfType(live).map((target) => [
-        target.setting,
+        target.configKey,
         JSON.stringify(renderTargets(live, target)),
       ])
       return { ...fields, config: { ...config, ...Object.fromEntries(targets) } }
@@ -94,8 +94,8 @@ export async function listTargetIds(context: Context, policies: readonly LiveObj
 
 function toTypedSettings(live: LiveObject, config: Representation): Representation {
   const fields = listPolicySettings(live.representation.type).flatMap((setting): [string, Json][] => {
-    const value = config[setting.setting] ?? setting.default
-    return value === undefined ? [] : [[setting.field, setting.flag ? String(value) === 'true' : value]]
+    const value = config[setting.configKey] ?? setting.default
+    return value === undefined ? [] : [[setting.field, setting.isFlag ? String(value) === 'true' : value]]
   })
   return Object.fromEntries(fields)
 }
@@ -103,15 +103,18 @@ function toTypedSettings(live: LiveObject, config: Representation): Representati
 /** Returns the settings that the fields of a body declare for a policy of that type. */
 export function toStoredSettings(type: string, body: Representation, live: Representation = {}): Representation {
   const settings = listPolicySettings(type).flatMap((setting): [string, Json][] => {
-    const retained = setting.keptOnUpdate ? live[setting.setting] : undefined
+    const retained = setting.keptOnUpdate ? live[setting.configKey] : undefined
     const value = body[setting.field] ?? retained ?? setting.default
-    return value === undefined ? [] : [[setting.setting, String(value)]]
+    return value === undefined ? [] : [[setting.configKey, String(value)]]
   })
   return Object.fromEntries(settings)
 }
 
 /** Returns the targets that a body declares, in the field or in the setting; undefined if it declares none. */
-export function findDeclaredTargets({ field, setting }: PolicyTarget, body: Representation): Json | undefined {
+export function findDeclaredTargets(
+  { field, configKey: setting }: PolicyTarget,
+  body: Representation,
+): Json | undefined {
   return body[field] ?? readObject(body.config)[setting] ?? undefined
 }
 

@@ -78,8 +78,7 @@ export async function assignScopeToRealm(
   requirePermissions(context, 'manage-clients')
   const { key } = await getScope(context, scope)
   const live = await getCurrentRealm(context)
-  if (hasScope(live, Object.values(REALM_FIELDS), key[0]!))
-    throw duplicateResource()
+  if (hasScope(live, Object.values(REALM_FIELDS), key[0]!)) throw duplicateResource()
   await writers.realm.update(context, [{ live, set: {}, relations: { [REALM_FIELDS[assignment]]: { add: [key] } } }])
 }
 

@@ -9,7 +9,7 @@ import { findServiceAccountOf } from '../../login/find-user.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { unrestrictedProfile } from '../../users/user-profile-rules.ts'
-import { showUser } from '../users/user-view.ts'
+import { findUserRepresentation } from '../users/user-representations.ts'
 import { getClient, refuseAdminClient } from './client-lookup.ts'
 
 const MANAGE = 'manage-clients'
@@ -21,7 +21,7 @@ export async function getServiceAccount(context: Context, client: string): Promi
   const account =
     representation.serviceAccountsEnabled === true ? await findServiceAccountOf(context, client) : undefined
   if (!account) throw failure('invalid', `Service account not enabled for the client '${key[0]}'`, { form: 'error' })
-  return (await showUser(context, account.id, unrestrictedProfile))!
+  return (await findUserRepresentation(context, account.id, unrestrictedProfile))!
 }
 
 /** Throws not_found if there is no client with that id, and forbidden unless the caller may manage it. */

@@ -51,12 +51,12 @@ export const clients: AdminResource = {
       ...toFilter(query),
       visible: getVisibility(context, 'view-clients'),
     })
-    return toWireRepresentations(context, 'client', matches, await createToWire(context, matches))
+    return toWireRepresentations(context, matches, await createToWire(context, matches))
   },
   async get(context, { id }) {
     requirePermissions(context, 'view-clients')
     const live = [await getClient(context, id)]
-    return (await toWireRepresentations(context, 'client', live, await createToWire(context, live)))[0]!
+    return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
   async create(context, address, body) {
     const declared = addProtocolDefaults(addSecret(context, omitServerFields(body)))

@@ -26,7 +26,9 @@ const PAIR = /(?:"([^"]+)"|([^\s:"]+))(?::(?:"([^"]*)"|(\S+)))?|./gs
 /** Parses an attribute query such as `name:value "other name":"other value"`. Throws invalid if it is too long. */
 export function parseAttributeQuery(q: string): Record<string, string> {
   if (q.length > LONGEST_QUERY)
-    throw failure('invalid', `The parameter q must not have more than ${LONGEST_QUERY} characters`, { form: { error: 'invalid_request' } })
+    throw failure('invalid', `The parameter q must not have more than ${LONGEST_QUERY} characters`, {
+      form: { error: 'invalid_request' },
+    })
   return Object.fromEntries(
     [...q.matchAll(PAIR)].flatMap(([, quoted, name, text, word]) => {
       const value = text ?? word

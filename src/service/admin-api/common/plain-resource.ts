@@ -52,11 +52,11 @@ export function createPlainResource(description: PlainResourceDescription): Admi
         ...(owner && { parents: { kind: owner.kind, ids: [owner.id] } }),
         visible: getVisibility(context, view),
       }
-      return toWireRepresentations(context, kind, await writers[kind].list(context, filter), presentObject)
+      return toWireRepresentations(context, await writers[kind].list(context, filter), presentObject)
     },
     async get(context, address) {
       requirePermissions(context, view)
-      return (await toWireRepresentations(context, kind, [await getObject(context, address)], presentObject))[0]!
+      return (await toWireRepresentations(context, [await getObject(context, address)], presentObject))[0]!
     },
     async create(context, address, body) {
       requirePermissions(context, manage)

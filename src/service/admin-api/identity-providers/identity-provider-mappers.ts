@@ -40,7 +40,7 @@ export const identityProviderMappers: AdminResource = {
     const { representation } = await getProvider(context, owner!)
     const fields = omitNulls(body)
     const { name, identityProviderAlias, identityProviderMapper } = fields
-    // Keycloak: its database says so.
+    // Keycloak: the error is that of its database.
     if (![name, identityProviderAlias, identityProviderMapper].every(Boolean)) throw duplicateResource()
     const provider = await getDeclaredProvider(context, fields)
     const key = ['identityProvider', ...provider.key, String(name)]

@@ -139,7 +139,7 @@ const idsByType = new Map(
     .flatMap(({ types }) => types)
     .map((type) => [type, listTypeIds(({ types }) => types.includes(type))]),
 )
-const idsByCapability = new Map([['USER_LINKING', listTypeIds(({ linksPeople }) => linksPeople !== false)]])
+const idsByCapability = new Map([['USER_LINKING', listTypeIds((type) => type.linksUsers !== false)]])
 
 function listTypeIds(matches: (type: IdentityProviderType) => boolean): string[] {
   return Object.entries(identityProviderTypes).flatMap(([id, type]) => (matches(type) ? [id] : []))
@@ -166,7 +166,7 @@ function requireKnownType(fields: Representation): void {
   if (!findType(fields)) throw failure('invalid', `Invalid identity provider id [${fields.providerId ?? null}]`)
 }
 
-/** Omits masked settings of a new provider: a mask stands for the existing secret, and there is none. */
+/** Omits masked settings of a new provider: a mask retains an existing secret, and there is none. */
 function omitMaskedSettings(fields: Representation): Representation {
   const config = Object.entries(readObject(fields.config)).filter(([, value]) => value !== MASK)
   return { ...fields, config: Object.fromEntries(config) }

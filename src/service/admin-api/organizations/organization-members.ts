@@ -1,6 +1,5 @@
-// What REST does with the members of organizations, who are people of the realm.
-
-import type { Representation } from '../../../kinds/json.ts'
+// The REST operations on the members of organizations, who are users of the realm.
+import { omitUndefined, type Representation, readText, readTexts } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../../store/organizations.ts'
 import { selectCredentials } from '../../../store/users/credentials.ts'
@@ -12,14 +11,20 @@ import type { LiveObject } from '../../objects/live-objects.ts'
 import { isPermitted } from '../../permissions/require-permissions.ts'
 import { parsePage } from '../common/list-query.ts'
 import { getObject, type Query } from '../common/resource.ts'
-import { getDisplayedUsername } from '../users/user-view.ts'
-import { requireOrganizations, getOrganization, DEFAULT_PAGE_SIZE, toOrganizationRepresentation, listOrganizationsById } from './organizations.ts'
+import { getDisplayedUsername } from '../users/user-representations.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  getOrganization,
+  listOrganizationsById,
+  requireOrganizations,
+  toOrganizationRepresentation,
+} from './organizations.ts'
 
 const VIEW = 'view-organizations'
 const MANAGE = 'manage-organizations'
 const NOT_FOUND = 'HTTP 404 Not Found'
 
-/** The members of an organization that the query asks for, by username. */
+/** Lists the members of an organization that match a query, by username. */
 export async function listMembers(context: Context, id: string, query: Query): Promise<Representation[]> {
   await requireOrganizations(context, VIEW, 'list-users')
   const organization = await getOrganization(context, id)
@@ -30,27 +35,27 @@ export async function listMembers(context: Context, id: string, query: Query): P
     search: parseSearch(query),
     page: parsePage(query, DEFAULT_PAGE_SIZE),
   })
-  const found = ids.length ? await writers.user.list(context, { ids }) : []
+  const members = ids.length ? await writers.user.list(context, { ids }) : []
   return query.briefRepresentation === false
-    ? toFullMembers(context, organization, found)
-    : found.map((user) => toBriefMember(context, organization, user))
+    ? toFullMembers(context, organization, members)
+    : members.map((user) => toBriefMember(context, organization, user))
 }
 
-/** How many members an organization has. */
+/** Returns the number of members of an organization. */
 export async function countMembersOfOrganization(context: Context, id: string): Promise<number> {
   await requireOrganizations(context, VIEW, 'list-users')
   await getOrganization(context, id)
   return isPermitted(context, 'view-users') ? countMembers(context.tx, context.realm.number, id) : 0
 }
 
-/** One member of an organization. */
+/** Returns a member of an organization. Throws not_found. */
 export async function getMember(context: Context, id: string, user: string): Promise<Representation> {
   await requireOrganizations(context, VIEW, 'view-users')
   const organization = await getOrganization(context, id)
   return (await toFullMembers(context, organization, [await getLiveMember(context, organization, user)]))[0]!
 }
 
-/** Makes a person of the realm a member. Gives their id. */
+/** Makes a user of the realm a member. Returns the id of the user. */
 export async function addMember(context: WriteContext, id: string, user: string): Promise<string> {
   await requireOrganizations(context, MANAGE, 'list-users')
   const organization = await getOrganization(context, id)
@@ -62,7 +67,7 @@ export async function addMember(context: WriteContext, id: string, user: string)
   return live.id
 }
 
-/** Ends a membership. Keycloak: with it ends an account that the organization made. */
+/** Removes a member. Keycloak: deletes the user if the organization manages the account. */
 export async function removeMember(context: WriteContext, id: string, user: string): Promise<void> {
   await requireOrganizations(context, MANAGE, 'manage-users')
   const organization = await getOrganization(context, id)
@@ -73,18 +78,18 @@ export async function removeMember(context: WriteContext, id: string, user: stri
   describeMemberEvent(context, organization, live)
 }
 
-/** The organizations of a member of this one. */
+/** Lists the organizations of a member of an organization; `brief`: without attributes. */
 export async function listOrganizationsOfMember(
   context: Context,
-  id: string,
-  user: string,
+  { organization, user }: { readonly organization: string; readonly user: string },
   brief: boolean,
 ): Promise<Representation[]> {
   await requireOrganizations(context, VIEW, 'view-users')
-  return toOrganizations(context, await getLiveMember(context, await getOrganization(context, id), user), brief)
+  const live = await getLiveMember(context, await getOrganization(context, organization), user)
+  return toOrganizations(context, live, brief)
 }
 
-/** The organizations of a person. */
+/** Lists the organizations of a user; `brief`: without attributes. */
 export async function listOrganizationsOfUser(
   context: Context,
   user: string,
@@ -96,11 +101,11 @@ export async function listOrganizationsOfUser(
 
 async function toOrganizations(context: Context, user: LiveObject, brief: boolean): Promise<Representation[]> {
   if (!isPermitted(context, VIEW)) return []
-  const keys = named(user, 'organizations').map((alias): Key => [alias])
-  const found = keys.length ? await writers.organization.list(context, { keys }) : []
+  const keys = readTexts(user.representation.organizations).map((alias): Key => [alias])
+  const organizations = keys.length ? await writers.organization.list(context, { keys }) : []
   return listOrganizationsById(
     context,
-    found.map(({ id }) => id),
+    organizations.map(({ id }) => id),
     brief,
   )
 }
@@ -122,7 +127,7 @@ function parseSearch({ search, exact, membershipType }: Query): MemberSearch {
   }
 }
 
-/** Keycloak: the event shows the organization, and says who the member is. */
+/** Keycloak: the admin event contains the organization, and the member as details. */
 function describeMemberEvent(context: WriteContext, organization: LiveObject, { representation }: LiveObject): void {
   const { username, email } = representation
   describeAdminEvent(context, {
@@ -133,12 +138,20 @@ function describeMemberEvent(context: WriteContext, organization: LiveObject, { 
 
 function toBriefMember({ realm }: Context, organization: LiveObject, user: LiveObject): Representation {
   const { firstName, lastName, email, ...rest } = user.representation
-  const username = getDisplayedUsername(realm, user.key[0]!, (email ?? null) as string | null)
+  const username = getDisplayedUsername(realm, user.key[0]!, readText(email) ?? null)
   const { emailVerified, enabled, createdTimestamp, federationLink } = rest
-  const shown = { username, firstName, lastName, email, emailVerified, enabled, createdTimestamp, federationLink }
   return {
     id: user.id,
-    ...(Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined)) as Representation),
+    ...omitUndefined({
+      username,
+      firstName,
+      lastName,
+      email,
+      emailVerified,
+      enabled,
+      createdTimestamp,
+      federationLink,
+    }),
     membershipType: isManagedMember(organization, user) ? 'MANAGED' : 'UNMANAGED',
   }
 }
@@ -151,13 +164,13 @@ async function toFullMembers(
   if (!users.length) return []
   const ids = users.map(({ id }) => id)
   const credentials = await selectCredentials(context.tx, context.realm.number, ids)
-  const withCodes = new Set(credentials.filter(({ type }) => type === 'otp').map(({ user }) => user))
+  const usersWithOtp = new Set(credentials.filter(({ type }) => type === 'otp').map(({ user }) => user))
   return users.map((user) => {
     const { attributes, requiredActions = [], notBefore = 0 } = user.representation
     return {
       ...toBriefMember(context, organization, user),
       ...(attributes && { attributes }),
-      totp: withCodes.has(user.id),
+      totp: usersWithOtp.has(user.id),
       disableableCredentialTypes: [],
       requiredActions,
       notBefore,
@@ -166,13 +179,9 @@ async function toFullMembers(
 }
 
 function isMember({ key: [alias] }: LiveObject, user: LiveObject): boolean {
-  return named(user, 'organizations').includes(alias!)
+  return readTexts(user.representation.organizations).includes(alias!)
 }
 
 function isManagedMember({ key: [alias] }: LiveObject, user: LiveObject): boolean {
-  return named(user, 'managedBy').includes(alias!)
-}
-
-function named({ representation }: LiveObject, field: 'organizations' | 'managedBy'): string[] {
-  return (representation[field] ?? []) as string[]
+  return readTexts(user.representation.managedBy).includes(alias!)
 }

@@ -1,4 +1,4 @@
-// What REST does with the identity providers of organizations, which are providers of the realm.
+// The REST operations on the identity providers of organizations, which are providers of the realm.
 import type { Representation } from '../../../kinds/json.ts'
 import { selectOrganizationProviders } from '../../../store/organizations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
@@ -6,22 +6,22 @@ import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { toProviderRepresentation } from '../identity-providers/identity-providers.ts'
-import { requireOrganizations, getOrganization } from './organizations.ts'
+import { getOrganization, requireOrganizations } from './organizations.ts'
 
 const VIEW = 'view-organizations'
 const MANAGE = 'manage-organizations'
 const NOT_FOUND = 'Identity provider not found with the given alias'
 
-/** The identity providers of an organization, by alias. */
+/** Lists the identity providers of an organization, by alias. */
 export async function listProvidersOfOrganization(context: Context, id: string): Promise<Representation[]> {
   await requireOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
   const ids = await selectOrganizationProviders(context.tx, context.realm.number, [id])
-  const found = ids.length ? await writers.identityProvider.list(context, { ids }) : []
-  return found.map((live) => toProviderRepresentation(context.vault, live))
+  const providers = ids.length ? await writers.identityProvider.list(context, { ids }) : []
+  return providers.map((live) => toProviderRepresentation(context.vault, live))
 }
 
-/** One of them. */
+/** Returns an identity provider of an organization. Throws not_found. */
 export async function getProviderOfOrganization(context: Context, id: string, alias: string): Promise<Representation> {
   await requireOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
@@ -31,7 +31,7 @@ export async function getProviderOfOrganization(context: Context, id: string, al
   return toProviderRepresentation(context.vault, live)
 }
 
-/** Gives an organization a provider that belongs to none. */
+/** Assigns an identity provider to an organization. Throws conflict or invalid if it is assigned already. */
 export async function addProvider(context: WriteContext, id: string, alias: string): Promise<void> {
   await requireOrganizations(context, MANAGE, 'manage-identity-providers')
   const organization = await getOrganization(context, id)
@@ -44,7 +44,7 @@ export async function addProvider(context: WriteContext, id: string, alias: stri
   await writers.identityProvider.update(context, [{ live, set: { organization: organization.key[0]! } }])
 }
 
-/** Takes a provider from an organization. */
+/** Removes an identity provider from an organization. Throws not_found. */
 export async function removeProvider(context: WriteContext, id: string, alias: string): Promise<void> {
   await requireOrganizations(context, MANAGE, 'manage-identity-providers')
   await getOrganization(context, id)
@@ -54,6 +54,6 @@ export async function removeProvider(context: WriteContext, id: string, alias: s
 }
 
 async function findProviderByAlias(context: Context, alias: string): Promise<LiveObject | undefined> {
-  const [found] = await writers.identityProvider.list(context, { keys: [[alias]] })
-  return found
+  const [provider] = await writers.identityProvider.list(context, { keys: [[alias]] })
+  return provider
 }

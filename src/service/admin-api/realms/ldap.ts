@@ -1,135 +1,139 @@
-// What the reference server makes of a new user store that is an LDAP directory, and the mappers that it offers for one.
-
-import { componentName } from '../../../kinds/component.ts'
+// Keycloak: the defaults and mappers of a new LDAP user store, and the types of mappers that it can have.
+import { parseComponentPath } from '../../../kinds/component.ts'
 import { type ComponentType, USER_STORAGE } from '../../../kinds/component-types.ts'
-import type { Representation } from '../../../kinds/json.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
+import { type Representation, readTextListMap } from '../../../kinds/json.ts'
 
-type Settings = Readonly<Record<string, readonly string[]>>
+type LdapSettings = Readonly<Record<string, readonly string[]>>
 
-/** A mapper of a new directory. */
+/** A mapper of a new LDAP user store. */
 export interface LdapMapper {
   readonly name: string
   readonly providerId: string
   readonly config: Record<string, string[]>
 }
 
-const first = (settings: Settings, name: string): string | undefined => settings[name]?.[0]
+const getFirst = (settings: LdapSettings, name: string): string | undefined => settings[name]?.[0]
 
-/** The settings that a new directory is given where they are not stated. */
-export function ldapSettings(component: Representation): Record<string, string[]> {
-  if (!isDirectory(component)) return {}
+/** Returns the settings that a new LDAP user store gets by default; none for other components. */
+export function getLdapDefaults(component: Representation): Record<string, string[]> {
+  if (!isLdapUserStore(component)) return {}
   const principals: Readonly<Record<string, string>> = { ad: 'userPrincipalName', rhds: 'krbPrincipalName' }
-  const vendor = first((component.config ?? {}) as Settings, 'vendor') ?? ''
+  const vendor = getFirst(readTextListMap(component.config), 'vendor') ?? ''
   return { krbPrincipalAttribute: [principals[vendor] ?? 'krb5PrincipalName'] }
 }
 
-/** The mappers that a new directory is given; of another component none. */
-export function ldapMappersOf(component: Representation): LdapMapper[] {
-  if (!isDirectory(component)) return []
-  const settings = (component.config ?? {}) as Settings
-  const active = first(settings, 'vendor') === 'ad'
-  const imported = first(settings, 'editMode') !== 'UNSYNCED'
-  const writable = first(settings, 'editMode') === 'WRITABLE'
-  const username = first(settings, 'usernameLDAPAttribute') ?? (active ? 'cn' : 'uid')
-  const [isCommonName, namesCommonly] = [username, first(settings, 'rdnLDAPAttribute') ?? username].map(
-    (name) => name.toLowerCase() === 'cn',
-  )
-  const attribute = (name: string, property: string, ldap: string, facts: Facts = {}): LdapMapper => ({
+/** Returns the mappers that a new LDAP user store gets; none for other components. */
+export function listLdapMappers(component: Representation): LdapMapper[] {
+  if (!isLdapUserStore(component)) return []
+  const settings = readTextListMap(component.config)
+  const isActiveDirectory = getFirst(settings, 'vendor') === 'ad'
+  const isSynced = getFirst(settings, 'editMode') !== 'UNSYNCED'
+  const isWritable = getFirst(settings, 'editMode') === 'WRITABLE'
+  const username = getFirst(settings, 'usernameLDAPAttribute') ?? (isActiveDirectory ? 'cn' : 'uid')
+  const isCommonName = (name: string) => name.toLowerCase() === 'cn'
+  const hasCommonNameAsRdn = isCommonName(getFirst(settings, 'rdnLDAPAttribute') ?? username)
+  const isCommonNameFree = hasCommonNameAsRdn && !isCommonName(username)
+  const toMapper = (name: string, attribute: MappedAttribute): LdapMapper => ({
     name,
     providerId: 'user-attribute-ldap-mapper',
     config: {
-      'user.model.attribute': [property],
-      'ldap.attribute': [ldap],
-      'read.only': [String(facts.readOnly || !writable)],
-      'always.read.value.from.ldap': [String(Boolean(facts.read) && imported)],
-      'is.mandatory.in.ldap': [String(Boolean(facts.mandatory))],
+      'user.model.attribute': [attribute.user],
+      'ldap.attribute': [attribute.ldap],
+      'read.only': [String(attribute.isReadOnly || !isWritable)],
+      'always.read.value.from.ldap': [String(Boolean(attribute.isAlwaysRead) && isSynced)],
+      'is.mandatory.in.ldap': [String(Boolean(attribute.isMandatory))],
     },
   })
+  const firstName = hasCommonNameAsRdn ? 'givenName' : 'cn'
+  const [created, modified] = isActiveDirectory
+    ? ['whenCreated', 'whenChanged']
+    : ['createTimestamp', 'modifyTimestamp']
   return [
-    attribute('username', 'username', username, { mandatory: true }),
-    ...(namesCommonly && !isCommonName && writable
-      ? [attribute('username-cn', 'username', 'cn', { mandatory: true })]
+    toMapper('username', { user: 'username', ldap: username, isMandatory: true }),
+    ...(isCommonNameFree && isWritable
+      ? [toMapper('username-cn', { user: 'username', ldap: 'cn', isMandatory: true })]
       : []),
-    // Where entries are called by the common name, that is the full name, unless people log in with it or it is written.
-    namesCommonly && !isCommonName && !writable
-      ? fullName
-      : attribute('first name', 'firstName', namesCommonly ? 'givenName' : 'cn', { mandatory: true, read: true }),
-    attribute('last name', 'lastName', 'sn', { mandatory: true, read: true }),
-    attribute('email', 'email', 'mail'),
-    attribute('creation date', 'createTimestamp', active ? 'whenCreated' : 'createTimestamp', {
-      readOnly: true,
-      read: true,
-    }),
-    attribute('modify date', 'modifyTimestamp', active ? 'whenChanged' : 'modifyTimestamp', {
-      readOnly: true,
-      read: true,
-    }),
+    // A common name that identifies entries, but is neither the username nor written, is the full name.
+    isCommonNameFree && !isWritable
+      ? FULL_NAME_MAPPER
+      : toMapper('first name', { user: 'firstName', ldap: firstName, isMandatory: true, isAlwaysRead: true }),
+    toMapper('last name', { user: 'lastName', ldap: 'sn', isMandatory: true, isAlwaysRead: true }),
+    toMapper('email', { user: 'email', ldap: 'mail' }),
+    toMapper('creation date', { user: 'createTimestamp', ldap: created!, isReadOnly: true, isAlwaysRead: true }),
+    toMapper('modify date', { user: 'modifyTimestamp', ldap: modified!, isReadOnly: true, isAlwaysRead: true }),
     {
       name: 'Kerberos principal attribute mapper',
       providerId: 'kerberos-principal-attribute-mapper',
       config: {},
     },
-    ...(active
-      ? [
-          {
-            name: 'MSAD account controls',
-            providerId: 'msad-user-account-control-mapper',
-            config: { 'always.read.enabled.value.from.ldap': [String(imported)] },
-          },
-        ]
-      : []),
+    ...(isActiveDirectory ? [toAccountControlMapper(isSynced)] : []),
   ]
 }
 
-const fullName: LdapMapper = {
+const toAccountControlMapper = (isSynced: boolean): LdapMapper => ({
+  name: 'MSAD account controls',
+  providerId: 'msad-user-account-control-mapper',
+  config: { 'always.read.enabled.value.from.ldap': [String(isSynced)] },
+})
+
+const FULL_NAME_MAPPER: LdapMapper = {
   name: 'full name',
   providerId: 'full-name-ldap-mapper',
   config: { 'ldap.full.name.attribute': ['cn'], 'read.only': ['true'], 'write.only': ['false'] },
 }
 
-interface Facts {
-  readonly mandatory?: boolean
-  readonly readOnly?: boolean
-  /** The value of the directory counts, unless everything is imported once. */
-  readonly read?: boolean
+/** A user attribute, and the LDAP attribute that it is mapped to. */
+interface MappedAttribute {
+  readonly user: string
+  readonly ldap: string
+  readonly isMandatory?: boolean
+  readonly isReadOnly?: boolean
+  /** The value is read from LDAP each time, except in the edit mode UNSYNCED. */
+  readonly isAlwaysRead?: boolean
 }
 
-/** The types of mappers as a directory with these settings offers them. */
-export function ldapMapperTypes<T extends ComponentType & { id: string }>(
+/** Returns the types of mappers with the defaults and options that they have for an LDAP user store with these settings. */
+export function adaptLdapMapperTypes<T extends ComponentType & { id: string }>(
   types: readonly T[],
-  settings: Settings,
+  settings: LdapSettings,
 ): T[] {
   return types.map((type) => ({
     ...type,
     properties: type.properties
-      .filter(({ name }) => type.id !== 'user-attribute-ldap-mapper' || imports(settings) || name !== ALWAYS_READ)
-      .map((property) => ({ ...property, ...offered(type.id, property, settings) })),
+      .filter(({ name }) => type.id !== 'user-attribute-ldap-mapper' || importsUsers(settings) || name !== ALWAYS_READ)
+      .map((property) => ({ ...property, ...adaptProperty(type.id, property, settings) })),
   }))
 }
 
 const ALWAYS_READ = 'always.read.value.from.ldap'
 
-const imports = (settings: Settings) => first(settings, 'importEnabled') !== 'false'
+const importsUsers = (settings: LdapSettings) => getFirst(settings, 'importEnabled') !== 'false'
 
-/** What a form begins with and offers, as far as the directory decides it. */
-function offered(id: string, { name, options = [] }: ConfigProperty, settings: Settings): Partial<ConfigProperty> {
-  const writable = first(settings, 'editMode') === 'WRITABLE'
-  const active = first(settings, 'vendor') === 'ad'
-  const named = id === 'user-attribute-ldap-mapper' || id === 'full-name-ldap-mapper'
-  if (name === 'read.only' && named) return { defaultValue: String(!writable) }
-  if (name === 'write.only') return { defaultValue: String(writable) }
+/** Returns the default and options of a property that depend on the LDAP user store. */
+function adaptProperty(
+  id: string,
+  { name, options = [] }: ConfigProperty,
+  settings: LdapSettings,
+): Partial<ConfigProperty> {
+  const isWritable = getFirst(settings, 'editMode') === 'WRITABLE'
+  const isActiveDirectory = getFirst(settings, 'vendor') === 'ad'
+  const isAttributeMapper = id === 'user-attribute-ldap-mapper' || id === 'full-name-ldap-mapper'
+  if (name === 'read.only' && isAttributeMapper) return { defaultValue: String(!isWritable) }
+  if (name === 'write.only') return { defaultValue: String(isWritable) }
   if (name === 'mode') {
-    const modes = imports(settings) ? options : options.filter((mode) => mode !== 'IMPORT')
-    return { defaultValue: writable ? 'LDAP_ONLY' : 'READ_ONLY', options: modes }
+    const modes = importsUsers(settings) ? options : options.filter((mode) => mode !== 'IMPORT')
+    return { defaultValue: isWritable ? 'LDAP_ONLY' : 'READ_ONLY', options: modes }
   }
   if (name === 'membership.user.ldap.attribute')
-    return { defaultValue: first(settings, 'usernameLDAPAttribute') ?? 'uid' }
-  if (/^(group|role)\.object\.classes$/.test(name)) return { defaultValue: active ? 'group' : 'groupOfNames' }
-  if (name === 'user.roles.retrieve.strategy' && active) return { options: [...options, `${options[0]}_RECURSIVELY`] }
+    return { defaultValue: getFirst(settings, 'usernameLDAPAttribute') ?? 'uid' }
+  if (/^(group|role)\.object\.classes$/.test(name))
+    return { defaultValue: isActiveDirectory ? 'group' : 'groupOfNames' }
+  if (name === 'user.roles.retrieve.strategy' && isActiveDirectory)
+    return { options: [...options, `${options[0]}_RECURSIVELY`] }
   return {}
 }
 
-function isDirectory({ path, providerId }: Representation): boolean {
-  return providerId === 'ldap' && componentName(String(path)).providerType === USER_STORAGE
+function isLdapUserStore({ path, providerId }: Representation): boolean {
+  return providerId === 'ldap' && parseComponentPath(String(path)).providerType === USER_STORAGE
 }

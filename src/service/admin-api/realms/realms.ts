@@ -1,83 +1,89 @@
-// What REST does with realms: how they show, and what is special about writing one.
+// The REST operations on realms.
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { wrapClientPolicies } from '../../../kinds/client-policies.ts'
-import { isSecret } from '../../../kinds/compare.ts'
+import { type FlatFields, isSecret } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
-import { isEmpty, type Representation } from '../../../kinds/json.ts'
+import { isEmpty, type Json, omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
-import { listOtpApplications } from '../../../kinds/realm.ts'
+import { listOtpApplications, settingsStoredAsAttributes } from '../../../kinds/realm.ts'
 import { type RealmDefaultRole, selectDefaultRoles } from '../../../store/users/role-mappings.ts'
+import { hasPermission } from '../../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'
-import { hasPermission } from '../../context/admin-permissions.ts'
 import type { Caller, Service } from '../../context/service.ts'
 import { writers } from '../../kinds/index.ts'
 import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
 import { type LiveObject, listEveryRealm } from '../../objects/live-objects.ts'
-import { toReplacement, omitNulls } from '../../objects/put-body.ts'
-import { requirePermissions, isPermitted } from '../../permissions/require-permissions.ts'
-import { preferAttributes } from '../../realms/attribute-settings.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
+import { parseSetting, preferAttributes, renderSetting } from '../../realms/attribute-settings.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
-import { mailRules, mirrors } from './realm-settings.ts'
 
-/** The realms that the caller may see. Statements: five, whatever their number. */
+/** Lists the realms that the caller may see; `brief`: only names and state. Five statements for any number of realms. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
   return service.read(caller, MASTER, async (context) => {
-    const { permissions: power } = context
-    const seen = (await listEveryRealm(context)).filter(({ key: [name] }) => hasPermission(power, name!, 'see-realm'))
-    // Keycloak: a list without realms is nobody's to ask for.
-    if (!seen.length) throw failure('forbidden', 'HTTP 403 Forbidden')
-    const whole = seen.filter(({ key: [name] }) => hasPermission(power, name!, 'view-realm'))
-    const shown = brief ? whole.map(briefly) : await showWithDefaultRoles(context, whole)
-    const byId = new Map(whole.map(({ id }, at) => [id, shown[at]!]))
-    return seen.map(({ id, key: [name] }) => byId.get(id) ?? { realm: name! })
+    const { permissions } = context
+    const visible = (await listEveryRealm(context)).filter(({ key: [name] }) =>
+      hasPermission(permissions, name!, 'see-realm'),
+    )
+    // Keycloak: a caller who can see no realm may not list them.
+    if (!visible.length) throw failure('forbidden', 'HTTP 403 Forbidden')
+    const viewable = visible.filter(({ key: [name] }) => hasPermission(permissions, name!, 'view-realm'))
+    const representations = brief ? viewable.map(toBriefRepresentation) : await toFullRepresentations(context, viewable)
+    const byId = new Map(viewable.map(({ id }, at) => [id, representations[at]!]))
+    return visible.map(({ id, key: [name] }) => byId.get(id) ?? { realm: name! })
   })
 }
 
-/** The realm of the context. */
+/** Returns the realm of the context, as far as the caller may view it. */
 export async function getRealm(context: Context): Promise<Representation> {
   requirePermissions(context, 'see-realm')
   const live = await getCurrentRealm(context)
-  return isPermitted(context, 'view-realm') ? (await showWithDefaultRoles(context, [live]))[0]! : outline(context, live)
+  return isPermitted(context, 'view-realm')
+    ? (await toFullRepresentations(context, [live]))[0]!
+    : toMinimalRepresentation(context, live)
 }
 
-/** What is in a new realm besides its settings: ids that are wished, by address, and the work that makes it. */
-export interface Content {
+/** A realm to create with its content. */
+export interface RealmToCreate {
+  readonly body: Representation
+  /** The ids to use for its objects, by address. */
   readonly ids: ReadonlyMap<string, string>
-  readonly make: (context: WriteContext) => Promise<unknown>
+  readonly createContent: (context: WriteContext) => Promise<unknown>
 }
 
-/** Makes a realm with its content, in one transaction; gives its name. Throws forbidden, conflict, invalid. */
+/** Creates a realm with its content in one transaction. Returns its name. Throws forbidden, conflict, invalid. */
 export async function createRealm(
   service: Service,
   caller: Caller,
-  body: Representation,
-  { ids, make }: Content,
+  { body, ids, createContent }: RealmToCreate,
 ): Promise<string> {
   await service.read(caller, MASTER, async (context) => requirePermissions(context, 'create-realm'))
-  refuseContent(body)
-  const { id, ...stated } = omitNulls(body)
-  const known = Object.entries(stated).filter(([field]) => field in kinds.realm.fields)
-  const own = preferAttributes(Object.fromEntries(known))
-  const representation = { ...own, ...mailRules(own) }
-  const wished = typeof id === 'string' && id !== '' ? { id } : {}
-  return service.createRealm(caller, { representation, ids, ...wished }, async (context) => {
-    await make(context)
+  refuseLegacyContent(body)
+  const { id, ...declared } = omitNulls(body)
+  const fields = Object.entries(declared).filter(([field]) => field in kinds.realm.fields)
+  const settings = preferAttributes(Object.fromEntries(fields))
+  const representation = { ...settings, ...deriveEmailSettings(settings) }
+  const requestedId = typeof id === 'string' && id !== '' ? { id } : {}
+  return service.createRealm(caller, { representation, ids, ...requestedId }, async (context) => {
+    await createContent(context)
     return context.realm.name
   })
 }
 
-/** Changes the settings of the realm of the context. Throws conflict, invalid. */
+/** Replaces the settings of the realm of the context. Throws conflict, invalid. */
 export async function replaceRealm(context: WriteContext, body: Representation): Promise<void> {
   requirePermissions(context, 'manage-realm')
   const live = await getCurrentRealm(context)
-  const stated = { ...omitNulls(body), ...mailRules(body) }
+  const fields = { ...omitNulls(body), ...deriveEmailSettings(body) }
+  const set = { ...toReplacement(live, fields), ...toAttributeChanges(fields) }
   try {
-    await writers.realm.update(context, [{ live, set: { ...toReplacement(live, stated), ...mirrors(stated) } }])
+    await writers.realm.update(context, [{ live, set }])
   } catch (error) {
-    // Keycloak: an update says the same in another form.
-    if (error instanceof ServiceError && error.code === 'invalid' && error.form === 'error') throw failure('invalid', error.message)
+    // Keycloak: the response of an update has another form than that of a creation.
+    if (error instanceof ServiceError && error.code === 'invalid' && error.form === 'error')
+      throw failure('invalid', error.message)
     throw error
   }
 }
@@ -88,8 +94,8 @@ export async function deleteRealm(context: WriteContext): Promise<void> {
   await writers.realm.delete(context, [await getCurrentRealm(context)])
 }
 
-/** Keycloak: a realm shows the role that everybody new gets, and who decides permissions. One statement, whatever the number of realms. */
-async function showWithDefaultRoles(context: Context, realms: readonly LiveObject[]): Promise<Representation[]> {
+/** Keycloak: a realm contains its default role and the client of its admin permissions. One statement for any number of realms. */
+async function toFullRepresentations(context: Context, realms: readonly LiveObject[]): Promise<Representation[]> {
   const ids = realms.map(({ id }) => id)
   const roles = new Map(
     (await selectDefaultRoles(context.tx, ids, ADMIN_PERMISSIONS)).map((role) => [role.realm, role]),
@@ -97,63 +103,95 @@ async function showWithDefaultRoles(context: Context, realms: readonly LiveObjec
   return realms.map((live) => {
     const role = roles.get(live.id)
     return {
-      ...show(context.vault, live),
-      ...(role && { defaultRole: showDefaultRole(role) }),
-      ...(role?.adminPermissionsClient && { adminPermissionsClient: { id: role.adminPermissionsClient, clientId: ADMIN_PERMISSIONS } }),
+      ...toRealmRepresentation(context.vault, live),
+      ...(role && { defaultRole: toDefaultRole(role) }),
+      ...(role?.adminPermissionsClient && {
+        adminPermissionsClient: { id: role.adminPermissionsClient, clientId: ADMIN_PERMISSIONS },
+      }),
     }
   })
 }
 
-function showDefaultRole({ realm, id, name, description, composite }: RealmDefaultRole): Representation {
+function toDefaultRole({ realm, id, name, description, composite }: RealmDefaultRole): Representation {
   return { id, name, ...(description !== null && { description }), composite, clientRole: false, containerId: realm }
 }
 
-const show: ToWire = (vault, live) => {
-  // Keycloak: these have operations of their own.
-  const { defaultDefaultClientScopes: _, defaultOptionalClientScopes: __, ...shown } = toWireRepresentation(vault, live)
-  for (const name of ['defaultGroups', 'supportedLocales']) if (isEmpty(shown[name])) delete shown[name]
-  const smtpServer = Object.entries((shown.smtpServer ?? {}) as Representation).map(([name, value]) => [
+const toRealmRepresentation: ToWire = (vault, live) => {
+  // Keycloak: the default client scopes have operations of their own.
+  const {
+    defaultDefaultClientScopes: _,
+    defaultOptionalClientScopes: __,
+    ...fields
+  } = toWireRepresentation(vault, live)
+  for (const name of ['defaultGroups', 'supportedLocales']) if (isEmpty(fields[name])) delete fields[name]
+  const smtpServer = Object.entries(readObject(fields.smtpServer)).map(([name, value]) => [
     name,
     isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,
   ])
   return wrapClientPolicies({
-    ...shown,
+    ...fields,
     smtpServer: Object.fromEntries(smtpServer),
-    otpSupportedApplications: listOtpApplications(shown),
+    otpSupportedApplications: listOtpApplications(fields),
   })
 }
 
-/** Keycloak: what a console needs to know of a realm in which somebody administers something. */
-function outline(context: Context, { representation }: LiveObject): Representation {
-  const of = (...names: readonly string[]) =>
-    Object.fromEntries(
-      names.flatMap((name) => (representation[name] === undefined ? [] : [[name, representation[name]]])),
-    )
-  return {
-    ...of('realm', 'displayName', 'displayNameHtml'),
-    ...(isPermitted(context, 'view-users') && of('registrationEmailAsUsername')),
-    ...of('bruteForceProtected', 'organizationsEnabled'),
-    supportedLocales: representation.supportedLocales ?? [],
-  }
+/** Keycloak: returns the fields that an admin console needs, for callers who administer only some kinds of the realm. */
+function toMinimalRepresentation(context: Context, { representation }: LiveObject): Representation {
+  const { realm, displayName, displayNameHtml, registrationEmailAsUsername } = representation
+  const { bruteForceProtected, organizationsEnabled, supportedLocales = [] } = representation
+  return omitUndefined({
+    realm,
+    displayName,
+    displayNameHtml,
+    registrationEmailAsUsername: isPermitted(context, 'view-users') ? registrationEmailAsUsername : undefined,
+    bruteForceProtected,
+    organizationsEnabled,
+    supportedLocales,
+  })
 }
 
-function briefly({ id, representation: { realm, displayName, displayNameHtml, enabled } }: LiveObject): Representation {
-  return {
-    id,
-    realm: realm!,
-    ...(displayName !== undefined && { displayName }),
-    ...(displayNameHtml !== undefined && { displayNameHtml }),
-    enabled: enabled!,
-  }
+function toBriefRepresentation({ id, representation }: LiveObject): Representation {
+  const { realm, displayName, displayNameHtml, enabled } = representation
+  return omitUndefined({ id, realm, displayName, displayNameHtml, enabled })
 }
 
-/** @throws ServiceError for content in a form of early versions that is not read: to leave it out silently would lose it. */
-function refuseContent(body: Representation): void {
-  const isLost = (field: string) => !isEmpty(body[field]) && typeof body[field] !== 'boolean'
-  const found = Object.keys(kinds.realm.fields).filter((field) => kinds.realm.fields[field]!.legacy && isLost(field))
-  if (found.length)
+/** Throws invalid for content in a legacy form that Regent does not read: ignoring it would lose it silently. */
+function refuseLegacyContent(body: Representation): void {
+  const hasContent = (field: string) => !isEmpty(body[field]) && typeof body[field] !== 'boolean'
+  const fields = Object.keys(kinds.realm.fields).filter(
+    (field) => kinds.realm.fields[field]!.legacy && hasContent(field),
+  )
+  if (fields.length)
     throw failure(
       'invalid',
-      `A realm cannot be created with ${found.join(', ')}: Regent does not read this form of early versions`,
+      `A realm cannot be created with ${fields.join(', ')}: Regent does not read this legacy form`,
     )
+}
+
+/** Returns the settings about email that follow from each other. Keycloak: later rules override earlier ones. */
+function deriveEmailSettings(body: Representation): Representation {
+  const { registrationEmailAsUsername, loginWithEmailAllowed, duplicateEmailsAllowed } = body
+  return {
+    ...(registrationEmailAsUsername === true && { duplicateEmailsAllowed: false }),
+    ...(loginWithEmailAllowed === true && { duplicateEmailsAllowed: false }),
+    ...(typeof duplicateEmailsAllowed === 'boolean' && { duplicateEmailsAllowed }),
+    ...(duplicateEmailsAllowed === true && { loginWithEmailAllowed: false, registrationEmailAsUsername: false }),
+  }
+}
+
+/** Returns the changes of the settings that are stored as attributes too, and of these attributes. */
+function toAttributeChanges(declared: Representation): FlatFields {
+  const hasAttributes = declared.attributes !== undefined
+  const attributes = readObject(declared.attributes)
+  const defaults = kinds.realm.defaults({})
+  const changes: Record<string, Json> = {}
+  for (const [field, attribute] of Object.entries(settingsStoredAsAttributes)) {
+    const isCleared = kinds.realm.fields[field]!.onPut === 'clear'
+    const value = declared[field] ?? parseSetting(field, attributes[attribute])
+    if (value === undefined && !hasAttributes && !isCleared) continue
+    const defaultAttribute = isCleared ? renderSetting(defaults[field]!) : null
+    changes[field] = value ?? defaults[field] ?? null
+    changes[`attributes.${attribute}`] = value === undefined ? defaultAttribute : renderSetting(value)
+  }
+  return changes
 }

@@ -1,10 +1,10 @@
-// What there is to choose from: the providers, types and words that Regent knows, from the tables that it works by.
+// The providers, types, enumerations and features of the server, from the tables that Regent works by.
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../../kinds/admin-events.ts'
 import {
   authenticators,
   clientAuthenticators,
   formActions,
-  forms,
+  formAuthenticators,
   type Providers,
   requiredActionProviders,
   type StepProvider,
@@ -13,16 +13,16 @@ import { policyProviders } from '../../../kinds/authorization-policy-types.ts'
 import { ANY_REALM, builtInObjects } from '../../../kinds/built-in/index.ts'
 import { conditions, executors } from '../../../kinds/client-policies.ts'
 import { componentTypes } from '../../../kinds/component-types.ts'
+import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import { mapperTypes } from '../../../kinds/mapper-types.ts'
 import { type PasswordPolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
-import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import { stepTypes, workflowConditions } from '../../../kinds/workflow-steps.ts'
 import { memoize } from '../../../lib/timing/memoize.ts'
 import { DEFAULT_HASHING } from '../../users/password-hashing.ts'
 
-/** One provider: what it does, and its settings. */
+/** A provider with its help text and settings. */
 export interface ProviderInfo {
   readonly id: string
   readonly helpText: string
@@ -32,54 +32,53 @@ export interface ProviderInfo {
 const JAVA = 'org.keycloak'
 const types = Object.entries(identityProviderTypes).map(([id, { name, social }]) => ({ id, name, social: !!social }))
 
-const social = types.filter((one) => one.social)
-const userDefined = types.filter((one) => !one.social)
-/** Keycloak: social networks stand in both lists. */
-const inGroup = (groupName: string, of: typeof types) => of.map(({ id, name }) => ({ groupName, name, id }))
-const socialProviders = inGroup('Social', social)
-const identityProviders = [...inGroup('User-defined', userDefined), ...socialProviders]
+const socialTypes = types.filter((type) => type.social)
+const userDefinedTypes = types.filter((type) => !type.social)
+const toGroup = (groupName: string, members: typeof types) => members.map(({ id, name }) => ({ groupName, name, id }))
+const socialProviders = toGroup('Social', socialTypes)
+const identityProviders = [...toGroup('User-defined', userDefinedTypes), ...socialProviders]
 
-/** Providers by the Java name of their type. */
+/** The providers by the Java name of their type. */
 const providersByType: Readonly<Record<string, readonly ProviderInfo[]>> = {
-  [`${JAVA}.authentication.Authenticator`]: steps(authenticators),
-  [`${JAVA}.authentication.ClientAuthenticator`]: steps(clientAuthenticators),
-  [`${JAVA}.authentication.FormAction`]: steps(formActions),
-  [`${JAVA}.authentication.FormAuthenticator`]: steps(forms),
-  [`${JAVA}.broker.provider.IdentityProvider`]: named(userDefined.map(({ id }) => id)),
-  [`${JAVA}.broker.provider.IdentityProviderMapper`]: described(identityProviderMapperTypes),
-  [`${JAVA}.broker.social.SocialIdentityProvider`]: named(social.map(({ id }) => id)),
-  [`${JAVA}.models.workflow.WorkflowStepProvider`]: named(Object.keys(stepTypes)),
-  [`${JAVA}.protocol.ProtocolMapper`]: named(Object.keys(mapperTypes)),
-  [`${JAVA}.services.clientpolicy.condition.ClientPolicyConditionProvider`]: named([...conditions]),
-  [`${JAVA}.services.clientpolicy.executor.ClientPolicyExecutorProvider`]: named([...executors]),
-  ...Object.fromEntries(Object.entries(componentTypes).map(([type, known]) => [type, described(known)])),
+  [`${JAVA}.authentication.Authenticator`]: describeSteps(authenticators),
+  [`${JAVA}.authentication.ClientAuthenticator`]: describeSteps(clientAuthenticators),
+  [`${JAVA}.authentication.FormAction`]: describeSteps(formActions),
+  [`${JAVA}.authentication.FormAuthenticator`]: describeSteps(formAuthenticators),
+  [`${JAVA}.broker.provider.IdentityProvider`]: toBareProviderInfos(userDefinedTypes.map(({ id }) => id)),
+  [`${JAVA}.broker.provider.IdentityProviderMapper`]: toProviderInfos(identityProviderMapperTypes),
+  [`${JAVA}.broker.social.SocialIdentityProvider`]: toBareProviderInfos(socialTypes.map(({ id }) => id)),
+  [`${JAVA}.models.workflow.WorkflowStepProvider`]: toBareProviderInfos(Object.keys(stepTypes)),
+  [`${JAVA}.protocol.ProtocolMapper`]: toBareProviderInfos(Object.keys(mapperTypes)),
+  [`${JAVA}.services.clientpolicy.condition.ClientPolicyConditionProvider`]: toBareProviderInfos([...conditions]),
+  [`${JAVA}.services.clientpolicy.executor.ClientPolicyExecutorProvider`]: toBareProviderInfos([...executors]),
+  ...Object.fromEntries(Object.entries(componentTypes).map(([type, typesById]) => [type, toProviderInfos(typesById)])),
 }
 
-/** What the same providers are called by what they are for. Keycloak: only some are called so. */
+/** The ids of the same providers by the SPI that they implement. Keycloak has more SPIs. */
 const providerIds: Readonly<Record<string, readonly string[]>> = {
   authenticator: [...authenticators.keys()],
   'client-authenticator': [...clientAuthenticators.keys()],
   'client-policy-condition': [...conditions],
   'client-policy-executor': [...executors],
   'form-action': [...formActions.keys()],
-  'form-authenticator': [...forms.keys()],
+  'form-authenticator': [...formAuthenticators.keys()],
   'identity-provider-mapper': Object.keys(identityProviderMapperTypes),
-  identity_provider: userDefined.map(({ id }) => id),
-  keys: idsOf(`${JAVA}.keys.KeyProvider`),
-  'ldap-mapper': idsOf(`${JAVA}.storage.ldap.mappers.LDAPStorageMapper`),
+  identity_provider: userDefinedTypes.map(({ id }) => id),
+  keys: listIdsOfType(`${JAVA}.keys.KeyProvider`),
+  'ldap-mapper': listIdsOfType(`${JAVA}.storage.ldap.mappers.LDAPStorageMapper`),
   'login-protocol': [...new Set(Object.values(mapperTypes).map(({ protocol }) => protocol))],
   'password-policy': Object.keys(passwordPolicies),
   policy: policyProviders.map(({ type }) => type),
   'protocol-mapper': Object.keys(mapperTypes),
   'required-action': [...requiredActionProviders.keys()],
-  social: social.map(({ id }) => id),
-  storage: idsOf(`${JAVA}.storage.UserStorageProvider`),
+  social: socialTypes.map(({ id }) => id),
+  storage: listIdsOfType(`${JAVA}.storage.UserStorageProvider`),
   'workflow-condition': [...workflowConditions],
   'workflow-step': Object.keys(stepTypes),
 }
 
-/** All of it, made once: it is the same for every realm. */
-export const whatThereIs = memoize(() => ({
+/** Returns the providers, types and enumerations. The result is the same for every realm, and is built once. */
+export const listProviders = memoize(() => ({
   socialProviders,
   identityProviders,
   providers: Object.fromEntries(
@@ -88,15 +87,15 @@ export const whatThereIs = memoize(() => ({
       { internal: true, providers: Object.fromEntries(ids.map((id) => [id, { order: 0 }])) },
     ]),
   ),
-  protocolMapperTypes: byProtocol(
+  protocolMapperTypes: groupByProtocol(
     Object.entries(mapperTypes).map(([id, { protocol, name, category, priority = 0 }]) => ({
       protocol,
-      shown: { id, name, category, priority },
+      representation: { id, name, category, priority },
     })),
   ),
-  builtinProtocolMappers: byProtocol(mappersOfScopes()),
+  builtinProtocolMappers: groupByProtocol(listBuiltInMappers()),
   componentTypes: providersByType,
-  passwordPolicies: Object.entries(passwordPolicies).map(([id, policy]) => policyInfo(id, policy)),
+  passwordPolicies: Object.entries(passwordPolicies).map(([id, policy]) => describePasswordPolicy(id, policy)),
   enums: {
     operationType: [...EVENT_OPERATIONS].sort(),
     eventType: [...USER_EVENT_TYPES].sort(),
@@ -104,47 +103,100 @@ export const whatThereIs = memoize(() => ({
   },
 }))
 
-function steps(providers: Providers<StepProvider>): ProviderInfo[] {
+function describeSteps(providers: Providers<StepProvider>): ProviderInfo[] {
   return [...providers].map(([id, { description, config }]) => ({ id, helpText: description, properties: config }))
 }
 
-function described(known: Readonly<Record<string, Partial<ProviderInfo>>>): ProviderInfo[] {
-  return Object.entries(known).map(([id, { helpText = '', properties = [] }]) => ({ id, helpText, properties }))
+function toProviderInfos(typesById: Readonly<Record<string, Partial<ProviderInfo>>>): ProviderInfo[] {
+  return Object.entries(typesById).map(([id, { helpText = '', properties = [] }]) => ({ id, helpText, properties }))
 }
 
-function named(ids: readonly string[]): ProviderInfo[] {
+function toBareProviderInfos(ids: readonly string[]): ProviderInfo[] {
   return ids.map((id) => ({ id, helpText: '', properties: [] }))
 }
 
-function idsOf(type: string): string[] {
+function listIdsOfType(type: string): string[] {
   return providersByType[type]!.map(({ id }) => id)
 }
 
-function byProtocol<T>(all: readonly { readonly protocol: string; readonly shown: T }[]): Record<string, T[]> {
-  const groups = Map.groupBy(all, ({ protocol }) => protocol)
-  return Object.fromEntries([...groups].map(([protocol, own]) => [protocol, own.map(({ shown }) => shown)]))
+/** An element of a list that is grouped by protocol. */
+interface OfProtocol<T> {
+  readonly protocol: string
+  readonly representation: T
 }
 
-/** The mappers of the client scopes that every realm has: what people add to clients without writing it. */
-function mappersOfScopes() {
+function groupByProtocol<T>(elements: readonly OfProtocol<T>[]): Record<string, T[]> {
+  const groups = Map.groupBy(elements, ({ protocol }) => protocol)
+  return Object.fromEntries(
+    [...groups].map(([protocol, members]) => [protocol, members.map(({ representation }) => representation)]),
+  )
+}
+
+/** Lists the mappers of the client scopes that every realm has. Administrators add copies of them to clients. */
+function listBuiltInMappers() {
   return builtInObjects(ANY_REALM).flatMap(({ kind, key, representation }) =>
     kind === 'protocolMapper' && key[0] === 'clientScope'
-      ? [{ protocol: String(representation.protocol), shown: { consentRequired: false, ...representation } }]
+      ? [{ protocol: String(representation.protocol), representation: { consentRequired: false, ...representation } }]
       : [],
   )
 }
 
-/** Keycloak: everything is a text here, numbers too, and what has a usual value shows one, be it empty. */
-function policyInfo(id: string, policy: PasswordPolicyValue & { readonly label: string }) {
+/** Describes a password policy. Keycloak: default values are texts, also of numbers, and may be empty. */
+function describePasswordPolicy(id: string, policy: PasswordPolicyValue & { readonly label: string }) {
   const displayName = policy.label
   if (policy.type === 'none') return { id, displayName, multipleSupported: false }
-  const usual = id === 'hashAlgorithm' ? DEFAULT_HASHING.algorithm : (policy.default ?? '')
+  const defaultValue = id === 'hashAlgorithm' ? DEFAULT_HASHING.algorithm : (policy.default ?? '')
   const isText = policy.type === 'text' || id === 'forceExpiredPasswordChange'
   return {
     id,
     displayName,
     configType: isText ? 'String' : 'int',
-    defaultValue: String(usual),
+    defaultValue: String(defaultValue),
     multipleSupported: id === 'regexPattern',
   }
 }
+
+/** A feature that clients look up by name. Keycloak: its features can be switched on and off. */
+export interface ServerFeature {
+  readonly name: string
+  readonly label: string
+  readonly type: 'DEFAULT'
+  readonly dependencies: readonly string[]
+  readonly enabled: boolean
+}
+
+const SUPPORTED: Readonly<Record<string, string>> = {
+  ADMIN_API: 'Admin API',
+  AUTHORIZATION: 'Authorization Service',
+  CLIENT_POLICIES: 'Client configuration policies',
+  CLIENT_SECRET_ROTATION: 'Client Secret Rotation',
+  IMPERSONATION: 'Ability for admins to impersonate users',
+  ORGANIZATION: 'Organization support within realms',
+  STEP_UP_AUTHENTICATION: 'Step-up Authentication',
+  WORKFLOWS: 'Workflows',
+}
+
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  ACCOUNT_API: 'Account Management REST API',
+  ADMIN_FINE_GRAINED_AUTHZ: 'Fine-Grained Admin Permissions',
+  ADMIN_FINE_GRAINED_AUTHZ_V2: 'Fine-Grained Admin Permissions version 2',
+  CIBA: 'OpenID Connect Client Initiated Backchannel Authentication (CIBA)',
+  DEVICE_FLOW: 'OAuth 2.0 Device Authorization Grant',
+  DOCKER: 'Docker Registry protocol',
+  DPOP: 'OAuth 2.0 Demonstrating Proof-of-Possession at the Application Layer',
+  JWT_AUTHORIZATION_GRANT: 'JWT Profile for OAuth 2.0 Authorization Grant',
+  KERBEROS: 'Kerberos',
+  PAR: 'OAuth 2.0 Pushed Authorization Requests (PAR)',
+  PASSKEYS: 'Passkeys',
+  RECOVERY_CODES: 'Recovery codes',
+  SCRIPTS: 'Custom authenticators and mappers in JavaScript',
+  TOKEN_EXCHANGE_STANDARD_V2: 'Standard Token Exchange version 2',
+  UPDATE_EMAIL: 'Update Email Action',
+  WEB_AUTHN: 'W3C Web Authentication (WebAuthn)',
+}
+
+const toFeatures = (features: Readonly<Record<string, string>>, enabled: boolean): ServerFeature[] =>
+  Object.entries(features).map(([name, label]) => ({ name, label, type: 'DEFAULT', dependencies: [], enabled }))
+
+/** The features of Keycloak: first those that Regent supports (`enabled`), then the others. */
+export const features: readonly ServerFeature[] = [...toFeatures(SUPPORTED, true), ...toFeatures(UNSUPPORTED, false)]

@@ -1,10 +1,12 @@
-// What the administration console asks first: who is logged in, and what they may administer.
+// The first request of the admin console: the user who is logged in, and the realms that they may administer.
 import { type AdminRole, adminRoles } from '../../../kinds/admin-roles.ts'
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
+import { type ViewOf, viewOf } from '../../../kinds/kind.ts'
+import { user as userKind } from '../../../kinds/user.ts'
+import { ADMIN_ROLE, type AdminPermissions } from '../../context/admin-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { ADMIN_ROLE, type AdminPermissions } from '../../context/admin-permissions.ts'
 import type { Caller, Service } from '../../context/service.ts'
 import { listObjects } from '../../objects/live-objects.ts'
 import { isPermitted } from '../../permissions/require-permissions.ts'
@@ -12,28 +14,36 @@ import { getCurrentRealm } from '../common/current-realm.ts'
 
 const CONSOLE = 'security-admin-console'
 
-/** Somebody who is logged in. */
+/** The user who is logged in to the admin console. */
 export interface WhoAmI {
   readonly userId: string
   readonly realm: string
   readonly displayName: string
-  /** Whether the account is only there until there is another one. */
+  /** Whether the account is a temporary administrator. */
   readonly temporary: boolean
   readonly createRealm: boolean
-  /** By realm, the roles that administer it. */
+  /** The admin roles by the realm that they administer. */
   readonly realm_access: Readonly<Record<string, readonly string[]>>
 }
 
+/** A user of the admin console, with the attributes of the account and the settings of its realm. */
+export interface ConsoleUser {
+  readonly whoAmI: WhoAmI
+  readonly attributes: Readonly<Record<string, readonly string[]>>
+  readonly settings: Representation
+}
+
 /**
- * Who calls, with the attributes of their account and the settings of its realm; `about`: the realm that they would administer, where they are of master.
- * Throws not_found, unauthorized where the caller is of another realm, forbidden where the token is not the console's or there is nothing to administer.
+ * Returns the user who calls. `realm`: the realm of the account; `currentRealm`: the realm to administer, for accounts of master.
+ *
+ * @throws not_found if a realm does not exist; unauthorized for an account of another realm; forbidden if the token was not issued
+ * for the admin console, or if the user has no admin role for the realm.
  */
-export async function whoAmI(
+export async function getWhoAmI(
   service: Service,
   caller: Caller,
-  name: string,
-  about: string = name,
-): Promise<{ who: WhoAmI; attributes: Record<string, string[]>; settings: Representation }> {
+  { realm: name, currentRealm = name }: { readonly realm: string; readonly currentRealm: string | undefined },
+): Promise<ConsoleUser> {
   const realms = await service.listRealms()
   if (!realms.some((realm) => realm.name === name))
     throw failure('not_found', 'Realm not found.  Did you type in a bad URL?')
@@ -41,34 +51,33 @@ export async function whoAmI(
   if (user?.realm !== name) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   if (actor.client !== CONSOLE)
     throw failure('forbidden', `Token issued for an application that is not the admin console: ${actor.client}`)
-  const target = name === MASTER ? about : name
+  const target = name === MASTER ? currentRealm : name
   if (!realms.some((realm) => realm.name === target)) throw failure('not_found', 'Realm not found')
   return service.read(caller, name, async (context) => {
-    const roles = rolesIn(context.permissions, target)
+    const roles = listAdminRoles(context.permissions, target)
     if (!roles.length) throw failure('forbidden', 'No realm access')
-    const { username, firstName, lastName, attributes = {} } = await account(context, user.id)
-    const own = attributes as Record<string, string[]>
-    const called = [firstName, lastName].filter((one) => typeof one === 'string' && one.trim() !== '').join(' ')
-    const who = {
+    const { username, firstName, lastName, attributes } = await getAccount(context, user.id)
+    const fullName = [firstName, lastName].filter((part) => part?.trim()).join(' ')
+    const whoAmI = {
       userId: user.id,
       realm: name,
-      displayName: called || String(username),
-      temporary: own.is_temporary_admin?.[0] === 'true',
+      displayName: fullName || username!,
+      temporary: attributes?.is_temporary_admin?.[0] === 'true',
       createRealm: name === MASTER && isPermitted(context, 'create-realm'),
       realm_access: { [target]: roles },
     }
-    return { who, attributes: own, settings: (await getCurrentRealm(context)).representation }
+    return { whoAmI, attributes: attributes ?? {}, settings: (await getCurrentRealm(context)).representation }
   })
 }
 
-async function account(context: Context, id: string): Promise<Representation> {
+async function getAccount(context: Context, id: string): Promise<ViewOf<typeof userKind>> {
   const [live] = await listObjects(context, 'user', { ids: [id] })
-  return live!.representation
+  return viewOf(userKind, live!.representation)
 }
 
-/** Keycloak: `create-realm` administers no realm; who has all power has every role that master has for one. */
-function rolesIn(power: AdminPermissions, realm: string): string[] {
+/** Keycloak: `create-realm` administers no realm; an administrator of all realms has every admin role of the realm, and `admin`. */
+function listAdminRoles(permissions: AdminPermissions, realm: string): string[] {
   const isOfRealm = (role: AdminRole) => role !== 'create-realm'
-  if (power.all) return [...adminRoles.filter((role) => isOfRealm(role) && role !== 'realm-admin'), ADMIN_ROLE]
-  return [...(power.realms.get(realm) ?? [])].filter(isOfRealm)
+  if (permissions.all) return [...adminRoles.filter((role) => isOfRealm(role) && role !== 'realm-admin'), ADMIN_ROLE]
+  return [...(permissions.realms.get(realm) ?? [])].filter(isOfRealm)
 }

@@ -1,6 +1,6 @@
-// What REST does with workflows.
+// The REST operations on workflows.
 import { createHash } from 'node:crypto'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObjects } from '../../../kinds/json.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { Vault } from '../../context/vault.ts'
@@ -8,58 +8,63 @@ import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { toReplacement } from '../../objects/put-body.ts'
-import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
 import { parsePage } from '../common/list-query.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
-import type { ObjectAddress, AdminResource } from '../common/resource.ts'
+import type { AdminResource, ObjectAddress } from '../common/resource.ts'
 
-/** Keycloak: who may do less than all in a realm has nothing to do with workflows. */
+/** Keycloak: only administrators of the whole realm may view and manage workflows. */
 const ALL = 'administer-realm'
 
-/** Keycloak: what a list holds at most, unless it is asked for more. */
-const PAGE = 10
+/** Keycloak: the most elements of a list, unless the query requests more. */
+const DEFAULT_PAGE_SIZE = 10
 
 /** Keycloak: WorkflowsResource, WorkflowResource. */
 export const workflows: AdminResource = {
-  ...createPlainResource({ kind: 'workflow', view: ALL, manage: ALL, getObject: find, toWire: show }),
-  async list(context, _place, query) {
+  ...createPlainResource({
+    kind: 'workflow',
+    view: ALL,
+    manage: ALL,
+    getObject: getWorkflow,
+    toWire: toWorkflowRepresentation,
+  }),
+  async list(context, _address, query) {
     requirePermissions(context, ALL)
     const text = query.search ? String(query.search) : undefined
-    const found = await writers.workflow.list(context, {
+    const matches = await writers.workflow.list(context, {
       ...(text !== undefined && (query.exact === true ? { keys: [[text]] } : { search: text })),
-      ...parsePage(query, PAGE),
+      ...parsePage(query, DEFAULT_PAGE_SIZE),
       visible: getVisibility(context, ALL),
     })
-    return found.map((live) => show(context.vault, live))
+    return matches.map((live) => toWorkflowRepresentation(context.vault, live))
   },
-  async replace(context, place, body) {
+  async replace(context, address, body) {
     requirePermissions(context, ALL)
-    const live = await find(context, place)
-    // Keycloak: the name of a workflow must be stated, also where it stays.
+    const live = await getWorkflow(context, address)
+    // Keycloak: the body must declare the name, even if it stays.
     const set = { name: null, ...toReplacement(live, body) }
     await writers.workflow.update(context, [{ live, set }])
   },
 }
 
-/** A workflow as it shows to who wants no ids. */
-export function withoutIds({ id: _, steps, ...shown }: Representation): Representation {
-  return { ...shown, steps: ((steps ?? []) as Representation[]).map(({ id: __, ...step }) => step) }
+/** Returns the representation of a workflow without the ids of itself and its steps. */
+export function omitIds({ id: _, steps, ...fields }: Representation): Representation {
+  return { ...fields, steps: readObjects(steps).map(({ id: __, ...step }) => step) }
 }
 
-async function find(context: Context, { id }: ObjectAddress): Promise<LiveObject> {
-  const [found] = await writers.workflow.list(context, { ids: [id] })
-  if (!found) throw failure('invalid', `Not a valid workflow resource: ${id}`, { form: 'error' })
-  return found
+async function getWorkflow(context: Context, { id }: ObjectAddress): Promise<LiveObject> {
+  const [workflow] = await writers.workflow.list(context, { ids: [id] })
+  if (!workflow) throw failure('invalid', `Not a valid workflow resource: ${id}`, { form: 'error' })
+  return workflow
 }
 
-function show(vault: Vault, live: LiveObject): Representation {
-  const { steps, ...shown } = toWireRepresentation(vault, live)
-  const withIds = ((steps ?? []) as Representation[]).map((step, at) => ({ ...step, id: idOf(live.id, at) }))
-  return { ...shown, steps: withIds }
+function toWorkflowRepresentation(vault: Vault, live: LiveObject): Representation {
+  const { steps, ...fields } = toWireRepresentation(vault, live)
+  return { ...fields, steps: readObjects(steps).map((step, at) => ({ ...step, id: getStepId(live.id, at) })) }
 }
 
-/** A step is known by its place in the workflow: one that changes there keeps its id. */
-function idOf(workflow: string, at: number): string {
+/** Returns the id of a step, which follows from its position: a step that changes keeps its id. */
+function getStepId(workflow: string, at: number): string {
   const hex = createHash('sha256').update(`${workflow} ${at}`).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',

@@ -1,4 +1,4 @@
-// What roles contain, and who has them.
+// The REST operations on the roles of composite roles, and on the users and groups with a role.
 import { kinds } from '../../../kinds/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
@@ -9,100 +9,98 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { getEventType } from '../../objects/object-events.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { requireGrantableRoles } from '../../permissions/privilege-escalation.ts'
-import { CLIENT_NOT_FOUND } from '../clients/client-lookup.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient } from '../clients/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
-import { getObject, type ObjectAddress, type Query } from '../common/resource.ts'
-import { showGroups } from '../users/group-view.ts'
-import { showUsers } from '../users/user-view.ts'
-import { type FindRole, findRole, roleById, showRoles } from './roles.ts'
+import type { ObjectAddress, Query } from '../common/resource.ts'
+import { listGroups } from '../users/group-representations.ts'
+import { listUsers } from '../users/user-representations.ts'
+import { type GetRole, listRoles } from './roles.ts'
 
-/** How a role is found: by name where it belongs, or by id. */
-export type Find = FindRole
-
-/** Roles by name in their realm or client. */
-export const byName: Find = findRole
-
-/** Roles by id. */
-export const byId: Find = roleById
-
-/** The roles that a role contains, by name: a page of them, those with that part in their name. */
-export async function listParts(context: Context, find: Find, place: ObjectAddress, query: Query): Promise<Representation[]> {
-  const keys = partsOf(await find(context, place, 'view'))
-  const { search } = query
-  const text = typeof search === 'string' && search !== '' ? { search } : {}
-  return showRoles(context, { keys, ...text, ...parsePage(query) }, true)
+/** A role in a URL, and the function that gets it: by name or by id. */
+export interface RoleLookup {
+  readonly getRole: GetRole
+  readonly address: ObjectAddress
 }
 
-/** The roles of the realm that a role contains. */
-export async function listRealmParts(context: Context, find: Find, place: ObjectAddress): Promise<Representation[]> {
-  const keys = partsOf(await find(context, place, 'view')).filter((key) => key.length === 1)
-  return showRoles(context, { keys }, true)
-}
-
-/** The roles of a client that a role contains. */
-export async function listClientParts(
+/** Lists the roles of a composite role by name: a page of those that match the search of the query. */
+export async function listComposites(
   context: Context,
-  find: Find,
-  place: ObjectAddress,
-  client: string,
+  { getRole, address }: RoleLookup,
+  query: Query,
 ): Promise<Representation[]> {
-  const live = await find(context, place, 'view')
-  const { key } = await getClient(context, client)
-  const keys = partsOf(live).filter(([, parent]) => parent === key[0])
-  return showRoles(context, { keys }, true)
+  const keys = listCompositeKeys(await getRole(context, address, 'view'))
+  const search = typeof query.search === 'string' && query.search !== '' ? { search: query.search } : {}
+  return listRoles(context, { keys, ...search, ...parsePage(query) }, { brief: true })
 }
 
-/** Throws unless the role is there and the caller may change what it contains. */
-export async function reachRole(context: Context, find: Find, place: ObjectAddress): Promise<void> {
-  await find(context, place, 'manage')
+/** Lists the realm roles of a composite role. */
+export async function listRealmComposites(
+  context: Context,
+  { getRole, address }: RoleLookup,
+): Promise<Representation[]> {
+  const keys = listCompositeKeys(await getRole(context, address, 'view')).filter((key) => key.length === 1)
+  return listRoles(context, { keys }, { brief: true })
 }
 
-/** Lets a role contain others, or no more. Throws not_found where one of them does not exist. */
-export async function changeParts(
+/** Lists the roles of a client in a composite role. */
+export async function listClientComposites(
+  context: Context,
+  { getRole, address }: RoleLookup,
+  clientId: string,
+): Promise<Representation[]> {
+  const role = await getRole(context, address, 'view')
+  const { key } = await getClient(context, clientId)
+  const keys = listCompositeKeys(role).filter(([, client]) => client === key[0])
+  return listRoles(context, { keys }, { brief: true })
+}
+
+/** Throws unless the role exists and the caller may change the roles in it. */
+export async function requireChangeableRole(context: Context, { getRole, address }: RoleLookup): Promise<void> {
+  await getRole(context, address, 'manage')
+}
+
+/** Adds roles to a composite role, or removes them. Throws not_found if one of them does not exist. */
+export async function changeComposites(
   context: WriteContext,
-  find: Find,
-  place: ObjectAddress,
-  change: 'add' | 'remove',
-  bodies: readonly Representation[],
+  { getRole, address }: RoleLookup,
+  { change, bodies }: { readonly change: 'add' | 'remove'; readonly bodies: readonly Representation[] },
 ): Promise<void> {
-  const live = await find(context, place, 'manage')
+  const live = await getRole(context, address, 'manage')
   const ids = bodies.map(({ id }) => String(id ?? ''))
-  const found = await writers.role.list(context, { ids })
-  if (new Set(ids).size > found.length) throw failure('not_found', 'Could not find composite role')
+  const roles = await writers.role.list(context, { ids })
+  if (new Set(ids).size > roles.length) throw failure('not_found', 'Could not find composite role')
   if (change === 'remove') await requireGrantableRoles(context, ids)
-  const keys = found.map(({ key }) => key)
+  const keys = roles.map(({ key }) => key)
   await writers.role.update(context, [{ live, set: {}, relations: { composites: { [change]: keys } } }])
   describeAdminEvent(context, { resourceType: getEventType(kinds.role, live.parent?.kind) })
 }
 
-/** The users who have a role themselves, by name. */
-export async function listUsersWith(
+/** Lists the users with a direct mapping of a role, by name. */
+export async function listUsersWithRole(
   context: Context,
-  find: Find,
-  place: ObjectAddress,
+  { getRole, address }: RoleLookup,
   query: Query,
 ): Promise<Representation[]> {
-  const { id } = await find(context, place, 'view')
+  const { id } = await getRole(context, address, 'view')
   requirePermissions(context, 'list-users')
-  const view = { brief: query.briefRepresentation === true, access: true }
-  return showUsers(context, { role: id }, view, parsePage(query))
+  const brief = query.briefRepresentation === true
+  return listUsers(context, { role: id }, { brief, withAccess: true, page: parsePage(query) })
 }
 
-/** The groups that have a role themselves, by name. */
-export async function listGroupsWith(
+/** Lists the groups with a direct mapping of a role, by name. */
+export async function listGroupsWithRole(
   context: Context,
-  find: Find,
-  place: ObjectAddress,
+  { getRole, address }: RoleLookup,
   query: Query,
 ): Promise<Representation[]> {
-  const { id } = await find(context, place, 'view')
+  const { id } = await getRole(context, address, 'view')
   requirePermissions(context, 'list-groups')
-  return showGroups(context, { role: id }, { brief: query.briefRepresentation !== false }, parsePage(query))
+  return listGroups(context, { role: id }, { brief: query.briefRepresentation !== false, page: parsePage(query) })
 }
 
-function partsOf({ representation }: LiveObject): Key[] {
+function listCompositeKeys({ representation }: LiveObject): Key[] {
   const { composites } = representation
   return composites == null ? [] : toRelationKeys(kinds.role.fields.composites!, composites)
 }

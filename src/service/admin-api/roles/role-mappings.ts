@@ -1,12 +1,228 @@
-// Who has which roles: users and groups.
-import { findGroup } from '../users/groups.ts'
-import { findUser } from '../users/users.ts'
-import type { RoleSet } from './role-sets.ts'
+// The REST operations on role mappings: the roles that are assigned to users and groups, or are in the scope of clients and client
+// scopes.
+import { kinds } from '../../../kinds/index.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import { type Key, relationFields } from '../../../kinds/kind.ts'
+import { toRelationKeys } from '../../../kinds/relations.ts'
+import type { ObjectFilter } from '../../../store/object-filter.ts'
+import { type RoleHolders, selectEffectiveRoles } from '../../../store/users/effective-roles.ts'
+import type { Context, WriteContext } from '../../context/context.ts'
+import { failure } from '../../context/errors.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
+import { writers } from '../../kinds/index.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { listGrantableRoleIds, requireGrantableRoles } from '../../permissions/privilege-escalation.ts'
+import { getVisibility, type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
+import { getObject } from '../common/resource.ts'
+import { listRoles, toRoleRepresentation } from './roles.ts'
 
-const common = { view: 'view-users', manage: 'manage-users', clientNotFound: 'Client not found' } as const
+/** The role mappings of a sort of owner, such as users. */
+export interface RoleMappings {
+  readonly view: Permission
+  readonly manage: Permission
+  /** Returns the owner with that id. Throws not_found. */
+  getOwner(context: Context, id: string): Promise<LiveObject>
+  /** Returns the holders from whose roles the effective roles of an owner follow. */
+  toHolders(owner: LiveObject): RoleHolders
+  /** Whether every role is effective for an owner. */
+  readonly hasAllRoles?: (owner: LiveObject) => boolean
+  /** Throws forbidden if nobody may change the role mappings of an owner. */
+  readonly requireChangeable?: (context: Context, owner: LiveObject) => void
+  /** The message of an error about a client that does not exist. */
+  readonly clientNotFound: string
+}
 
-/** The roles of a user. */
-export const userRoles: RoleSet = { ...common, find: findUser, holders: ({ id }) => ({ users: [id] }) }
+/** The ids in the URL of role mappings: of their owner, and, for roles of a client, of the client. */
+export interface RoleMappingAddress {
+  readonly owner: string
+  readonly client?: string
+}
 
-/** The roles of a group. */
-export const groupRoles: RoleSet = { ...common, find: findGroup, holders: ({ id }) => ({ groups: [id] }) }
+/** The live owner of role mappings, and the client whose roles they are about; without a client, those of the realm. */
+interface OpenMappings {
+  readonly owner: LiveObject
+  readonly client: LiveObject | undefined
+}
+
+/** Throws unless the owner and the client exist and the caller may change the role mappings. */
+export async function requireChangeableMappings(
+  context: Context,
+  mappings: RoleMappings,
+  address: RoleMappingAddress,
+): Promise<void> {
+  await openChangeable(context, mappings, address)
+}
+
+/** Returns all role mappings of an owner: of the realm, and by client id. */
+export async function listAllMappings(
+  context: Context,
+  mappings: RoleMappings,
+  ownerId: string,
+): Promise<Representation> {
+  const { owner } = await open(context, mappings, { owner: ownerId, permission: mappings.view })
+  const roles = await writers.role.list(context, { keys: listKeys(owner) })
+  const render = (role: LiveObject) => toRoleRepresentation(context, role, true)
+  const realmMappings = roles.filter(({ parent }) => !parent).map(render)
+  const clientRoles = roles.filter(({ parent }) => parent)
+  const clientMappings = [...Map.groupBy(clientRoles, ({ key }) => key[1]!)].map(([client, rolesOfClient]) => [
+    client,
+    { id: rolesOfClient[0]!.parent!.id, client, mappings: rolesOfClient.map(render) },
+  ])
+  return {
+    ...(realmMappings.length && { realmMappings }),
+    ...(clientMappings.length && { clientMappings: Object.fromEntries(clientMappings) }),
+  }
+}
+
+/** Lists the roles that are mapped directly. */
+export async function listDirectRoles(
+  context: Context,
+  mappings: RoleMappings,
+  address: RoleMappingAddress,
+): Promise<Representation[]> {
+  const target = await openViewable(context, mappings, address)
+  return listRoles(context, { keys: listKeysOfContainer(target) }, { brief: true })
+}
+
+/** Lists the roles that can be mapped but are not. Keycloak: the roles of a client itself are always in its scope. */
+export async function listAvailableRoles(
+  context: Context,
+  mappings: RoleMappings,
+  address: RoleMappingAddress,
+): Promise<Representation[]> {
+  const { owner, client } = await open(context, mappings, { ...address, permission: mappings.view })
+  if (client && owner.kind === 'client' && client.id === owner.id) return []
+  const mapped = new Set(listKeysOfContainer({ owner, client }).map((key) => key.at(-1)))
+  const roles = await listRoles(context, toRoleFilter(context, mappings, client), { brief: true })
+  const available = roles.filter(({ name }) => !mapped.has(String(name)))
+  const grantable = await listGrantableRoleIds(
+    context,
+    available.map(({ id }) => String(id)),
+  )
+  return available.filter(({ id }) => grantable.has(String(id)))
+}
+
+/** Lists the effective roles: those that are mapped, and all roles of composite ones; `brief`: without attributes. */
+export async function listEffectiveRoles(
+  context: Context,
+  mappings: RoleMappings,
+  { brief, ...address }: RoleMappingAddress & { readonly brief: boolean },
+): Promise<Representation[]> {
+  const { owner, client } = await openViewable(context, mappings, address)
+  if (mappings.hasAllRoles?.(owner)) return listRoles(context, toRoleFilter(context, mappings, client), { brief })
+  const roles = await selectEffectiveRoles(context.tx, context.realm.number, { holders: mappings.toHolders(owner) })
+  const container = client?.id ?? context.realm.id
+  return listRoles(context, { ids: roles.map(({ id }) => id) }, { brief, container })
+}
+
+/** Adds role mappings. Throws not_found if a role does not exist in the realm or client. */
+export async function addRoles(
+  context: WriteContext,
+  mappings: RoleMappings,
+  { bodies, ...address }: RoleMappingAddress & { readonly bodies: readonly Representation[] },
+): Promise<void> {
+  const target = await openChangeable(context, mappings, address)
+  await updateMappings(context, target, { add: await getRoleKeys(context, target.client, bodies) })
+}
+
+/** Removes role mappings; without bodies all of them. Throws not_found if a role does not exist in the realm or client. */
+export async function removeRoles(
+  context: WriteContext,
+  mappings: RoleMappings,
+  { bodies, ...address }: RoleMappingAddress & { readonly bodies: readonly Representation[] | undefined },
+): Promise<void> {
+  const target = await openChangeable(context, mappings, address)
+  if (bodies) {
+    await requireGrantableRoles(context, readIds(bodies))
+    return updateMappings(context, target, { remove: await getRoleKeys(context, target.client, bodies) })
+  }
+  const roles = await writers.role.list(context, { keys: listKeysOfContainer(target) })
+  await requireGrantableRoles(
+    context,
+    roles.map(({ id }) => id),
+  )
+  await updateMappings(context, target, { remove: roles.map(({ key }) => key) })
+  describeAdminEvent(context, { representation: roles.map((role) => toRoleRepresentation(context, role, true)) })
+}
+
+/** Keycloak: the mapped roles of a client are visible only to callers who may view clients. */
+function openViewable(context: Context, mappings: RoleMappings, address: RoleMappingAddress): Promise<OpenMappings> {
+  if (address.client !== undefined) requirePermissions(context, 'view-clients')
+  return open(context, mappings, { ...address, permission: mappings.view })
+}
+
+async function openChangeable(
+  context: Context,
+  mappings: RoleMappings,
+  address: RoleMappingAddress,
+): Promise<OpenMappings> {
+  const changeable = await open(context, mappings, { ...address, permission: mappings.manage })
+  mappings.requireChangeable?.(context, changeable.owner)
+  return changeable
+}
+
+/** Returns the owner and the client of an address. Throws not_found, forbidden. */
+async function open(
+  context: Context,
+  { getOwner, clientNotFound }: RoleMappings,
+  { owner: ownerId, client: clientId, permission }: RoleMappingAddress & { readonly permission: Permission },
+): Promise<OpenMappings> {
+  const owner = await getOwner(context, ownerId)
+  requirePermissions(context, permission)
+  if (clientId === undefined) return { owner, client: undefined }
+  return { owner, client: await getObject(context, 'client', { id: clientId, notFound: clientNotFound }) }
+}
+
+/** Returns the filter for all roles of the client, or of the realm itself. */
+function toRoleFilter(context: Context, { view }: RoleMappings, client: LiveObject | undefined): ObjectFilter {
+  const visible = getVisibility(context, view)
+  return client ? { parents: { kind: 'client', ids: [client.id] }, visible } : { topLevel: true, visible }
+}
+
+/** Returns the keys of the directly mapped roles of the client, or of the realm itself. */
+function listKeysOfContainer({ owner, client }: OpenMappings): Key[] {
+  return listKeys(owner).filter((key) => (client ? key[1] === client.key[0] : key.length === 1))
+}
+
+function readIds(bodies: readonly Representation[]): string[] {
+  return bodies.map(({ id }) => String(id ?? ''))
+}
+
+/** Returns the keys of the roles in bodies. Throws not_found. */
+async function getRoleKeys(
+  context: Context,
+  client: LiveObject | undefined,
+  bodies: readonly Representation[],
+): Promise<Key[]> {
+  const ids = readIds(bodies)
+  const rolesById = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
+  return ids.map((id) => {
+    const role = rolesById.get(id)
+    if (!role || role.parent?.id !== client?.id) throw failure('not_found', 'Role not found')
+    return role.key
+  })
+}
+
+async function updateMappings(
+  context: WriteContext,
+  { owner, client }: OpenMappings,
+  change: { add?: readonly Key[]; remove?: readonly Key[] },
+): Promise<void> {
+  const container = client ? 'client' : 'realm'
+  const [field] = listRoleFields(owner).find(
+    ([, { targetParent }]) => targetParent === undefined || targetParent === container,
+  )!
+  await writers[owner.kind].update(context, [{ live: owner, set: {}, relations: { [field]: change } }])
+}
+
+/** Returns the keys of all directly mapped roles of an owner. */
+function listKeys(owner: LiveObject): Key[] {
+  return listRoleFields(owner).flatMap(([name, field]) => {
+    const value = owner.representation[name]
+    return value == null ? [] : toRelationKeys(field, value)
+  })
+}
+
+function listRoleFields({ kind }: LiveObject) {
+  return relationFields(kinds[kind]).filter(([, { refersTo }]) => refersTo === 'role')
+}

@@ -1,150 +1,164 @@
-// What REST does with roles: by name in their realm or client, or by id.
+// The REST operations on roles, which are found by name in the realm or a client, or by id.
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type ListedRole, searchRoles } from '../../../store/roles.ts'
 import { findDefaultRole } from '../../../store/users/role-mappings.ts'
+import { ADMIN_ROLE, CREATE_REALM_ROLE } from '../../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { ADMIN_ROLE, CREATE_REALM_ROLE } from '../../context/admin-permissions.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { getEventType } from '../../objects/object-events.ts'
-import { toReplacement, omitNulls } from '../../objects/put-body.ts'
-import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
-import { CLIENT_NOT_FOUND, refuseAdminClient } from '../clients/client-lookup.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient, refuseAdminClient } from '../clients/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
-import { getObject, toNewObject, type ObjectAddress, type AdminResource } from '../common/resource.ts'
+import { type AdminResource, getObject, type ObjectAddress, toNewObject } from '../common/resource.ts'
 
-/** What roles of the realm, or of clients, are seen and changed by. */
-export const rolePermissions = (ofClient: boolean): Pick<AdminResource, 'view' | 'search' | 'manage'> =>
+/** Returns the permissions for roles of clients, or of the realm. */
+export const getRolePermissions = (ofClient: boolean): Pick<AdminResource, 'view' | 'search' | 'manage'> =>
   ofClient
     ? { view: 'view-clients', search: 'view-clients', manage: 'manage-clients' }
     : { view: 'view-realm', search: 'list-roles', manage: 'manage-realm' }
 
-/** A role, however it is found, for who may do this with it. Throws forbidden, not_found. */
-export type FindRole = (context: Context, place: ObjectAddress, purpose: 'view' | 'manage') => Promise<LiveObject>
+/** Returns the role at an address if the caller may view or manage it. Throws forbidden, not_found. */
+export type GetRole = (context: Context, address: ObjectAddress, purpose: 'view' | 'manage') => Promise<LiveObject>
 
-/** What is done with one role. */
-const one = (find: FindRole): Pick<AdminResource, 'get' | 'replace' | 'delete'> => ({
-  async get(context, place) {
-    return showRole(context, await find(context, place, 'view'))
+const createRoleOperations = (getRole: GetRole): Pick<AdminResource, 'get' | 'replace' | 'delete'> => ({
+  async get(context, address) {
+    return toRoleRepresentation(context, await getRole(context, address, 'view'))
   },
-  async replace(context, place, body) {
-    const live = await find(context, place, 'manage')
-    await replace(context, live, body)
+  async replace(context, address, body) {
+    const live = await getRole(context, address, 'manage')
+    await writers.role.update(context, [{ live, set: toReplacement(live, readNamedBody(body)) }])
     describeAdminEvent(context, { resourceType: getEventType(kinds.role, live.parent?.kind) })
   },
-  async delete(context, place) {
-    await end(context, await find(context, place, 'manage'))
+  async delete(context, address) {
+    await deleteRole(context, await getRole(context, address, 'manage'))
   },
 })
 
-/** Deletes a role. */
-async function end(context: WriteContext, live: LiveObject): Promise<void> {
-  await remove(context, live)
+/** Deletes a role. Throws invalid for the default role of the realm. */
+async function deleteRole(context: WriteContext, live: LiveObject): Promise<void> {
+  if ((await findDefaultRole(context.tx, context.realm.number)) === live.id)
+    throw failure('invalid', `${live.key.at(-1)} is default role of the realm and cannot be removed.`)
+  await writers.role.delete(context, [live])
   describeAdminEvent(context, { resourceType: getEventType(kinds.role, live.parent?.kind) })
 }
 
-/** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
+/** Keycloak: RoleContainerResource. The owner in an address is the id of a client; without it, roles are those of the realm. */
 export const roles: AdminResource = {
-  ...one(findRole),
+  ...createRoleOperations(getRoleByName),
   kind: 'role',
-  ...rolePermissions(false),
+  ...getRolePermissions(false),
   async checkAccess(context, { owner }) {
-    requirePermissions(context, rolePermissions(owner !== undefined).manage)
-    await containerOf(context, owner === undefined ? {} : { owner })
+    requirePermissions(context, getRolePermissions(owner !== undefined).manage)
+    await getContainer(context, owner)
   },
-  async list(context, place, query) {
-    const { search } = rolePermissions(place.owner !== undefined)
+  async list(context, { owner }, query) {
+    const { search } = getRolePermissions(owner !== undefined)
     requirePermissions(context, search!)
-    const filter = {
-      ...(await containerOf(context, place)).filter,
+    const { filter } = await getContainer(context, owner)
+    const page = {
       ...parsePage(query),
       ...(typeof query.search === 'string' && query.search !== '' && { search: query.search.trim() }),
-      visible: getVisibility(context, search!),
     }
     const brief = query.briefRepresentation !== false
-    return showRoles(context, filter, brief)
+    return listRoles(context, { ...filter, ...page, visible: getVisibility(context, search!) }, { brief })
   },
-  async create(context, place, body) {
-    requirePermissions(context, rolePermissions(place.owner !== undefined).manage)
-    const { parent } = await containerOf(context, place)
+  async create(context, { owner }, body) {
+    requirePermissions(context, getRolePermissions(owner !== undefined).manage)
+    const { parent } = await getContainer(context, owner)
     if (parent) refuseAdminClient(context, parent)
-    const [made] = await writers.role.create(context, [{ ...toNewObject(withName(body)), ...(parent && { parent }) }])
-    return made!.key.at(-1)!
+    const [role] = await writers.role.create(context, [
+      { ...toNewObject(readNamedBody(body)), ...(parent && { parent }) },
+    ])
+    return role!.key.at(-1)!
   },
-  // Keycloak: the event says what it was; not where it is deleted by its id.
-  async delete(context, place) {
-    const live = await findRole(context, place, 'manage')
-    const { id, name, composite } = showRole(context, live)
-    await end(context, live)
-    describeAdminEvent(context, { representation: maskRepresentation(kinds.role, { id, name, composite } as Representation) })
+  // Keycloak: the admin event contains the deleted role, unless it is deleted by its id.
+  async delete(context, address) {
+    const live = await getRoleByName(context, address, 'manage')
+    const { id, name, composite } = toRoleRepresentation(context, live)
+    await deleteRole(context, live)
+    describeAdminEvent(context, {
+      representation: maskRepresentation(kinds.role, omitUndefined({ id, name, composite })),
+    })
   },
 }
 
-/** Keycloak: RoleByIdResource, which neither lists nor makes. */
-export const rolesById = one(roleById)
+/** Keycloak: RoleByIdResource, which has no list and no creation. */
+export const rolesById = createRoleOperations(getRoleById)
 
-/** Where the roles are: which of all are meant, and what a new one belongs to. */
-async function containerOf(
-  context: Context,
-  { owner }: Omit<ObjectAddress, 'id'>,
-): Promise<{ filter: ObjectFilter; parent?: { kind: 'client'; id: string; key: Key } }> {
-  if (owner === undefined) return { filter: { topLevel: true } }
-  const { id, key } = await getClient(context, owner)
+/** The realm or a client as the container of roles: the filter for its roles, and the parent of a new one. */
+interface RoleContainer {
+  readonly filter: ObjectFilter
+  readonly parent?: { readonly kind: 'client'; readonly id: string; readonly key: Key }
+}
+
+async function getContainer(context: Context, clientId: string | undefined): Promise<RoleContainer> {
+  if (clientId === undefined) return { filter: { topLevel: true } }
+  const { id, key } = await getClient(context, clientId)
   return { filter: { parents: { kind: 'client', ids: [id] } }, parent: { kind: 'client', id, key } }
 }
 
-/** The role with that id. */
-export async function roleById(context: Context, { id }: ObjectAddress, purpose: 'view' | 'manage'): Promise<LiveObject> {
+/** Returns the role with that id if the caller may view or manage it. Throws forbidden, not_found. */
+export async function getRoleById(
+  context: Context,
+  { id }: ObjectAddress,
+  purpose: 'view' | 'manage',
+): Promise<LiveObject> {
   const live = await getObject(context, 'role', { id, notFound: 'Could not find role with id' })
-  requirePermissions(context, rolePermissions(live.parent !== undefined)[purpose])
-  if (purpose === 'manage') refuseAdministrationRole(context, live)
+  requirePermissions(context, getRolePermissions(live.parent !== undefined)[purpose])
+  if (purpose === 'manage') refuseAdminRole(context, live)
   return live
 }
 
-/** The role of that name in its realm or client. */
-export async function findRole(
+/** Returns the role with that name in its realm or client if the caller may view or manage it. Throws forbidden, not_found. */
+export async function getRoleByName(
   context: Context,
-  { id: name, ...place }: ObjectAddress,
+  { id: name, owner }: ObjectAddress,
   purpose: 'view' | 'manage',
 ): Promise<LiveObject> {
-  requirePermissions(context, rolePermissions(place.owner !== undefined)[purpose])
-  const { parent } = await containerOf(context, place)
-  const [found] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
-  if (!found) throw failure('not_found', 'Could not find role')
-  if (purpose === 'manage') refuseAdministrationRole(context, found)
-  return found
+  requirePermissions(context, getRolePermissions(owner !== undefined)[purpose])
+  const { parent } = await getContainer(context, owner)
+  const [role] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
+  if (!role) throw failure('not_found', 'Could not find role')
+  if (purpose === 'manage') refuseAdminRole(context, role)
+  return role
 }
 
-/** The roles that are looked for, by name, in brief without attributes; of these only those of the container, where one is named. One statement. */
-export async function showRoles(
+/**
+ * Lists the roles that match a filter, by name; `brief`: without attributes. `container`: the id of the client or realm whose roles
+ * are listed; default: all. One statement.
+ */
+export async function listRoles(
   context: Context,
   filter: ObjectFilter,
-  brief: boolean,
-  container?: string,
+  { brief, container }: { readonly brief: boolean; readonly container?: string },
 ): Promise<Representation[]> {
-  const found = await searchRoles(context.tx, context.realm.number, filter)
-  const there = container === undefined ? found : found.filter((role) => containerOfRole(context, role) === container)
-  return there.map((role) => show(context, role, brief))
+  const matches = await searchRoles(context.tx, context.realm.number, filter)
+  return matches
+    .filter((role) => container === undefined || getContainerId(context, role) === container)
+    .map((role) => renderRole(context, role, brief))
 }
 
-/** A role as it shows; in brief without attributes. */
-export function showRole(
+/** Returns the wire representation of a role; `brief`: without attributes. */
+export function toRoleRepresentation(
   context: Context,
   { id, key, parent, representation }: LiveObject,
   brief = false,
 ): Representation {
-  const composite = Object.keys((representation.composites ?? {}) as Representation).length > 0
-  return show(context, { id, name: key.at(-1)!, client: parent?.id ?? null, body: representation, composite }, brief)
+  const composite = Object.keys(readObject(representation.composites)).length > 0
+  const role = { id, name: key.at(-1)!, client: parent?.id ?? null, body: representation, composite }
+  return renderRole(context, role, brief)
 }
 
-function show(context: Context, role: ListedRole, brief: boolean): Representation {
+function renderRole(context: Context, role: ListedRole, brief: boolean): Representation {
   const { id, name, client, composite } = role
   const { description, attributes = {} } = role.body
   return {
@@ -153,36 +167,26 @@ function show(context: Context, role: ListedRole, brief: boolean): Representatio
     ...(description !== undefined && { description }),
     composite,
     clientRole: client !== null,
-    containerId: containerOfRole(context, role),
+    containerId: getContainerId(context, role),
     ...(!brief && { attributes }),
   }
 }
 
-/** Id of what the role belongs to: its client, or the realm. */
-function containerOfRole({ realm }: Context, { client }: ListedRole): string {
+/** Returns the id of the client of a role, or of the realm. */
+function getContainerId({ realm }: Context, { client }: ListedRole): string {
   return client ?? realm.id
 }
 
-async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  await writers.role.update(context, [{ live, set: toReplacement(live, withName(body)) }])
-}
-
-async function remove(context: WriteContext, live: LiveObject): Promise<void> {
-  if ((await findDefaultRole(context.tx, context.realm.number)) === live.id) {
-    throw failure('invalid', `${live.key.at(-1)} is default role of the realm and cannot be removed.`)
-  }
-  await writers.role.delete(context, [live])
-}
-
-/** Throws forbidden where the role administers a realm. Keycloak: nobody changes such a role, or what it contains. */
-function refuseAdministrationRole(context: Context, { key }: LiveObject): void {
+/** Throws forbidden for an admin role. Keycloak: nobody changes such a role, or the roles in it. */
+function refuseAdminRole(context: Context, { key }: LiveObject): void {
   if (key.length > 1) refuseAdminClient(context, { key: key.slice(1, -1) })
   else if (context.realm.name === MASTER && [ADMIN_ROLE, CREATE_REALM_ROLE].includes(key[0]!))
     throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
-function withName(body: Representation): Representation {
-  const stated = omitNulls(body)
-  if (typeof stated.name !== 'string' || stated.name === '') throw failure('invalid', 'role has no name', { form: 'error' })
-  return stated
+function readNamedBody(body: Representation): Representation {
+  const fields = omitNulls(body)
+  if (typeof fields.name !== 'string' || fields.name === '')
+    throw failure('invalid', 'role has no name', { form: 'error' })
+  return fields
 }

@@ -1,5 +1,5 @@
-// The credentials of a user: what is known of them, their order, and a new password.
-import type { Representation } from '../../../kinds/json.ts'
+// The REST operations on the credentials of a user.
+import { type Representation, readTexts } from '../../../kinds/json.ts'
 import { updateVersions } from '../../../store/objects.ts'
 import {
   deleteCredentialsById,
@@ -14,19 +14,26 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { recordEntry } from '../../journal/journal.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { requireControlOfUsers } from '../../permissions/privilege-escalation.ts'
-import { createUserPasswordHasher, assignPriorities, UPDATE_PASSWORD } from '../../users/credentials.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { assignPriorities, createUserPasswordHasher, UPDATE_PASSWORD } from '../../users/credentials.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
-import { findUser, refuseServiceAccount } from './users.ts'
+import { getLiveUser, refuseServiceAccount } from './users.ts'
 
 const MANAGE = 'manage-users'
 
-/** The credentials of a user, in their order, without what is secret of them. */
+/** The ids in the URL of a credential: of the user, and of the credential. */
+export interface CredentialAddress {
+  readonly user: string
+  readonly id: string
+}
+
+/** Lists the credentials of a user in their order, without their secrets. */
 export async function listCredentials(context: Context, user: string): Promise<Representation[]> {
-  const live = await findUser(context, user)
+  const live = await getLiveUser(context, user)
   requirePermissions(context, 'view-users')
-  return (await credentialsOf(context, live)).map(({ id, type, createdAt, body: { userLabel, credentialData } }) => ({
+  const credentials = await listLiveCredentials(context, live)
+  return credentials.map(({ id, type, createdAt, body: { userLabel, credentialData } }) => ({
     id,
     type,
     ...(userLabel !== undefined && { userLabel }),
@@ -36,11 +43,16 @@ export async function listCredentials(context: Context, user: string): Promise<R
 }
 
 /**
- * What makes the password that the body gives a user. Throws not_found or forbidden unless the caller may give them one,
- * malformed where the body has none.
+ * Creates the hasher for the password in a body.
+ *
+ * @throws not_found, or forbidden unless the caller may set the password of the user; invalid if the body has no password.
  */
-export async function passwordsFor(context: Context, user: string, { value }: Representation): Promise<PasswordHasher> {
-  const live = await findUser(context, user)
+export async function createPasswordResetHasher(
+  context: Context,
+  user: string,
+  { value }: Representation,
+): Promise<PasswordHasher> {
+  const live = await getLiveUser(context, user)
   requirePermissions(context, MANAGE)
   refuseServiceAccount(live)
   if (value == null) throw failure('invalid', 'No password provided', { form: 'error' })
@@ -48,25 +60,25 @@ export async function passwordsFor(context: Context, user: string, { value }: Re
   return createUserPasswordHasher(context, live)
 }
 
-/** Gives a user the password, which is hashed already. One that lasts takes away the duty to choose another. */
-export async function resetPassword(context: WriteContext, user: string, prepared: Representation): Promise<void> {
-  const live = await findUser(context, user)
+/** Sets the password of a user, which is hashed already. Unless it is temporary, the user need not change it any longer. */
+export async function resetPassword(context: WriteContext, user: string, credential: Representation): Promise<void> {
+  const live = await getLiveUser(context, user)
   requirePermissions(context, MANAGE)
-  const actions = (live.representation.requiredActions ?? []) as string[]
-  const lasting = prepared.temporary !== true && actions.includes(UPDATE_PASSWORD)
-  const requiredActions = actions.filter((one) => one !== UPDATE_PASSWORD)
-  const credentials = await assignPriorities(context, user, [prepared])
-  await writers.user.update(context, [{ live, set: { credentials, ...(lasting && { requiredActions }) } }])
+  const actions = readTexts(live.representation.requiredActions)
+  const isActionDone = credential.temporary !== true && actions.includes(UPDATE_PASSWORD)
+  const requiredActions = actions.filter((action) => action !== UPDATE_PASSWORD)
+  const credentials = await assignPriorities(context, user, [credential])
+  await writers.user.update(context, [{ live, set: { credentials, ...(isActionDone && { requiredActions }) } }])
 }
 
-/** Takes a credential from a user. */
-export async function removeCredential(context: WriteContext, user: string, id: string): Promise<void> {
-  const { live, credential } = await findCredential(context, user, id)
-  // What is left is easier to get past.
+/** Deletes a credential of a user. */
+export async function deleteCredential(context: WriteContext, { user, id }: CredentialAddress): Promise<void> {
+  const { live, credential } = await getCredential(context, { user, id })
+  // Deleting a credential may weaken the authentication of the user.
   await requireControlOfUsers(context, [user])
   await deleteCredentialsById(context.tx, context.realm.number, [id])
   const { userLabel } = credential.body
-  await changed(context, live)
+  await recordCredentialChange(context, live)
   describeAdminEvent(context, {
     details: {
       ...(userLabel !== undefined && { credential_user_label: String(userLabel) }),
@@ -76,58 +88,70 @@ export async function removeCredential(context: WriteContext, user: string, id: 
   })
 }
 
-/** Takes the one-time codes from a user. */
-export async function removeOneTimeCodes(context: WriteContext, user: string): Promise<void> {
-  const live = await findUser(context, user)
+/** Deletes the one-time password credentials of a user. */
+export async function deleteOneTimeCodes(context: WriteContext, user: string): Promise<void> {
+  const live = await getLiveUser(context, user)
   requirePermissions(context, MANAGE)
-  const codes = (await credentialsOf(context, live)).filter(({ type }) => type === 'otp').map(({ id }) => id)
-  if (!codes.length) return
+  const credentials = await listLiveCredentials(context, live)
+  const ids = credentials.filter(({ type }) => type === 'otp').map(({ id }) => id)
+  if (!ids.length) return
   await requireControlOfUsers(context, [user])
-  await deleteCredentialsById(context.tx, context.realm.number, codes)
-  await changed(context, live)
+  await deleteCredentialsById(context.tx, context.realm.number, ids)
+  await recordCredentialChange(context, live)
 }
 
-/** Calls a credential of a user otherwise. */
-export async function setLabel(context: WriteContext, user: string, id: string, label: string): Promise<void> {
-  const { live } = await findCredential(context, user, id)
-  await labelCredential(context.tx, context.realm.number, { id, label })
-  await changed(context, live)
+/** Sets the label of a credential of a user. */
+export async function setCredentialLabel(
+  context: WriteContext,
+  address: CredentialAddress,
+  label: string,
+): Promise<void> {
+  const { live } = await getCredential(context, address)
+  await labelCredential(context.tx, context.realm.number, { id: address.id, label })
+  await recordCredentialChange(context, live)
 }
 
-/** Puts a credential of a user behind another one, or first. Keycloak: behind one that is not there nothing is put. */
-export async function moveCredential(context: WriteContext, user: string, id: string, after?: string): Promise<void> {
-  const { live, credential, all } = await findCredential(context, user, id)
-  const others = all.filter((one) => one !== credential)
-  const at = after === undefined ? 0 : others.findIndex((one) => one.id === after) + 1
-  if (after !== undefined && at === 0) return
-  const order = [...others.slice(0, at), credential, ...others.slice(at)]
+/** Moves a credential of a user after another one; without one to the first position. Keycloak: an unknown one is ignored. */
+export async function moveCredential(
+  context: WriteContext,
+  address: CredentialAddress,
+  previousId?: string,
+): Promise<void> {
+  const { live, credential, credentials } = await getCredential(context, address)
+  const rest = credentials.filter((other) => other !== credential)
+  const position = previousId === undefined ? 0 : rest.findIndex(({ id }) => id === previousId) + 1
+  if (previousId !== undefined && position === 0) return
+  const reordered = rest.toSpliced(position, 0, credential)
   await reorderCredentials(
     context.tx,
     context.realm.number,
-    order.map(({ id }, index) => ({ id, position: (index + 1) * 10 })),
+    reordered.map(({ id }, index) => ({ id, position: (index + 1) * 10 })),
   )
-  await changed(context, live)
+  await recordCredentialChange(context, live)
 }
 
-async function findCredential(
-  context: Context,
-  user: string,
-  id: string,
-): Promise<{ live: LiveObject; credential: StoredCredential; all: readonly StoredCredential[] }> {
-  const live = await findUser(context, user)
+/** A credential, its user, and all credentials of the user. */
+interface LiveCredential {
+  readonly live: LiveObject
+  readonly credential: StoredCredential
+  readonly credentials: readonly StoredCredential[]
+}
+
+async function getCredential(context: Context, { user, id }: CredentialAddress): Promise<LiveCredential> {
+  const live = await getLiveUser(context, user)
   requirePermissions(context, MANAGE)
-  const all = await credentialsOf(context, live)
-  const credential = all.find((one) => one.id === id)
+  const credentials = await listLiveCredentials(context, live)
+  const credential = credentials.find((candidate) => candidate.id === id)
   if (!credential) throw failure('not_found', 'Credential not found')
-  return { live, credential, all }
+  return { live, credential, credentials }
 }
 
-function credentialsOf({ tx, realm }: Context, { id }: LiveObject): Promise<StoredCredential[]> {
+function listLiveCredentials({ tx, realm }: Context, { id }: LiveObject): Promise<StoredCredential[]> {
   return selectCredentials(tx, realm.number, [id])
 }
 
-/** Notes that the credentials of a user are others now: what they were is a secret. */
-async function changed(context: WriteContext, live: LiveObject): Promise<void> {
+/** Records in the journal that the credentials of a user changed, without values: they are secret. */
+async function recordCredentialChange(context: WriteContext, live: LiveObject): Promise<void> {
   await updateVersions(context.tx, context.realm.number, { kind: 'user', version: context.version, ids: [live.id] })
   recordEntry(context, { operation: 'update', kind: 'user', object: live, fields: { credentials: null } })
 }

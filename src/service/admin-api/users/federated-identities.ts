@@ -1,58 +1,57 @@
-// Accounts of users at identity providers.
-import type { Representation } from '../../../kinds/json.ts'
+// The REST operations on the federated identities of a user: its accounts at identity providers.
+import { type Representation, readObjects } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
-import { findWholeUser } from './users.ts'
+import { getCompleteUser } from './users.ts'
 
-/** The accounts of a user. */
-export async function listIdentities(context: Context, user: string): Promise<Representation[]> {
-  const live = await findWholeUser(context, user)
+/** Lists the federated identities of a user. */
+export async function listIdentities(context: Context, user: string): Promise<readonly Representation[]> {
+  const live = await getCompleteUser(context, user)
   requirePermissions(context, 'view-users')
-  return identitiesOf(live)
+  return readIdentities(live)
 }
 
-/** Notes an account of a user at the provider. Keycloak: a provider that the realm does not have is let pass. */
+/** Links a user with an account at a provider. Keycloak: a provider that the realm does not have is ignored. */
 export async function addIdentity(
   context: WriteContext,
-  user: string,
-  provider: string,
-  stated: Representation,
+  { user, provider }: { readonly user: string; readonly provider: string },
+  body: Representation,
 ): Promise<void> {
-  const { userId = null, userName = null } = stated
-  const live = await findWholeUser(context, user)
+  const { userId = null, userName = null } = body
+  const live = await getCompleteUser(context, user)
   requirePermissions(context, 'manage-users')
-  const identities = identitiesOf(live)
-  if (identities.some(isAt(provider))) throw failure('conflict', 'User is already linked with provider')
-  if (userId === null) throw failure('invalid', 'An account at an identity provider needs a userId')
-  describeAdminEvent(context, { representation: stated })
+  const identities = readIdentities(live)
+  if (identities.some(isOfProvider(provider))) throw failure('conflict', 'User is already linked with provider')
+  if (userId === null) throw failure('invalid', 'A federated identity must have a userId')
+  describeAdminEvent(context, { representation: body })
   if (!(await hasProvider(context, provider))) return
-  const added = { identityProvider: provider, userId, ...(userName !== null && { userName }) }
-  await writers.user.update(context, [{ live, set: { federatedIdentities: [...identities, added] } }])
+  const identity = { identityProvider: provider, userId, ...(userName !== null && { userName }) }
+  await writers.user.update(context, [{ live, set: { federatedIdentities: [...identities, identity] } }])
 }
 
-/** Forgets the account of a user at the provider. Throws not_found where there is none at a provider of the realm. */
+/** Removes the link of a user with an account at a provider. Throws not_found if the realm has the provider, but there is no link. */
 export async function removeIdentity(context: WriteContext, user: string, provider: string): Promise<void> {
-  const live = await findWholeUser(context, user)
+  const live = await getCompleteUser(context, user)
   requirePermissions(context, 'manage-users')
-  const identities = identitiesOf(live)
-  if (!identities.some(isAt(provider))) {
+  const identities = readIdentities(live)
+  if (!identities.some(isOfProvider(provider))) {
     if (await hasProvider(context, provider)) throw failure('not_found', 'Link not found')
     return
   }
-  const left = identities.filter((one) => !isAt(provider)(one))
-  await writers.user.update(context, [{ live, set: { federatedIdentities: left } }])
+  const remaining = identities.filter((identity) => !isOfProvider(provider)(identity))
+  await writers.user.update(context, [{ live, set: { federatedIdentities: remaining } }])
 }
 
-function identitiesOf({ representation }: LiveObject): Representation[] {
-  return (representation.federatedIdentities ?? []) as Representation[]
+function readIdentities({ representation }: LiveObject): readonly Representation[] {
+  return readObjects(representation.federatedIdentities)
 }
 
-function isAt(provider: string): (identity: Representation) => boolean {
-  return ({ identityProvider }) => identityProvider === provider
+function isOfProvider(alias: string): (identity: Representation) => boolean {
+  return ({ identityProvider }) => identityProvider === alias
 }
 
 async function hasProvider(context: Context, alias: string): Promise<boolean> {

@@ -1,178 +1,182 @@
-// What REST does with groups. They are kept as paths; REST knows names, and the group that another one belongs to.
+// The REST operations on groups. They are stored by path; in REST, they have names and parents.
 import { getNameFromPath, getParentPath, toPathSegment } from '../../../kinds/group.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readTextListMap } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { toReplacement, omitNulls } from '../../objects/put-body.ts'
-import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
-import { getObject, type ObjectAddress, type Query, type AdminResource } from '../common/resource.ts'
-import { type GroupView, nested, showGroups } from './group-view.ts'
+import { type AdminResource, getObject, type ObjectAddress, type Query } from '../common/resource.ts'
+import { type GroupView, listGroups, nestGroups } from './group-representations.ts'
 
 const VIEW = 'view-users'
 const SEARCH = 'list-groups'
 const MANAGE = 'manage-users'
 
-/** Keycloak: how many children of a group a list has, unless it is asked for more. */
-const CHILDREN = 10
+/** Keycloak: the most subgroups of a list, unless the query requests more. */
+const DEFAULT_PAGE_SIZE = 10
 
-/** Keycloak: GroupsResource, GroupResource. `owner` is the group that a new one belongs to; without it, it is at the top. */
+/** Keycloak: GroupsResource, GroupResource. The owner in an address is the parent of a new group; without it, it is a top-level group. */
 export const groups: AdminResource = {
   kind: 'group',
   view: VIEW,
   search: SEARCH,
   manage: MANAGE,
   async checkAccess(context, { id, owner = id }) {
-    if (owner !== undefined) await findGroup(context, owner)
+    if (owner !== undefined) await getLiveGroup(context, owner)
     requirePermissions(context, MANAGE)
   },
-  async list(context, _place, query) {
+  async list(context, _address, query) {
     requirePermissions(context, SEARCH)
-    const search = searchOf(query)
+    const search = parseSearch(query)
     const withAncestors = search !== undefined && query.populateHierarchy !== false
-    const view = viewOf(query, query.briefRepresentation !== false)
-    const shown = await showGroups(context, search ?? { parent: null }, view, { ...parsePage(query), withAncestors })
-    return withAncestors ? nested(shown) : shown
+    const view = parseView(query, query.briefRepresentation !== false)
+    const page = { ...parsePage(query), withAncestors }
+    const matches = await listGroups(context, search ?? { parent: null }, { ...view, page })
+    return withAncestors ? nestGroups(matches) : matches
   },
   async get(context, { id }) {
-    await findGroup(context, id)
+    await getLiveGroup(context, id)
     requirePermissions(context, VIEW)
-    return (await showGroups(context, { ids: [id] }, { counted: true, access: true }))[0]!
+    return (await listGroups(context, { ids: [id] }, { withSubGroupCount: true, withAccess: true }))[0]!
   },
-  async create(context, place, body) {
-    const parent = await ownerOf(context, place)
+  async create(context, { owner }, body) {
+    const parent = await findParent(context, owner)
     requirePermissions(context, MANAGE)
-    const name = demandName(body)
-    const representation = { ...statedIn(body), path: pathIn(parent, name) }
-    const [made] = await unlessTaken(parent ? SIBLING : TOP, name, () =>
+    const name = getName(body)
+    const representation = { ...readDeclaredFields(body), path: toPath(parent, name) }
+    const [group] = await withConflictMessage(describeConflict(parent, name), () =>
       writers.group.create(context, [{ representation }]),
     )
-    return made!.id
+    return group!.id
   },
   async replace(context, { id }, body) {
-    const live = await findGroup(context, id)
+    const live = await getLiveGroup(context, id)
     requirePermissions(context, MANAGE)
-    const name = demandName(body)
+    const name = getName(body)
     if (typeof body.id === 'string' && body.id !== id) throw failure('invalid', 'Invalid group id')
     const path = `${getParentPath(live.key[0]!)}${toPathSegment(name)}`
-    const set = toReplacement(live, { ...statedIn(body), path })
-    await unlessTaken(SIBLING, name, () => writers.group.update(context, [{ live, set }]))
+    const set = toReplacement(live, { ...readDeclaredFields(body), path })
+    await withConflictMessage(describeSiblingConflict(name), () => writers.group.update(context, [{ live, set }]))
   },
   async delete(context, { id }) {
-    const live = await findGroup(context, id)
+    const live = await getLiveGroup(context, id)
     requirePermissions(context, MANAGE)
     await writers.group.delete(context, [live])
     describeAdminEvent(context, { representation: { id, name: getNameFromPath(live.key[0]!), subGroups: [] } })
   },
 }
 
-/** Moves the group that the body names to the place; what else the body says does not count. */
+/** Moves the group in the body below the owner of the address, or to the top level. Other fields of the body are ignored. */
 export async function moveGroup(
   context: WriteContext,
-  place: Omit<ObjectAddress, 'id'>,
+  { owner }: Omit<ObjectAddress, 'id'>,
   { id, ...body }: Representation,
 ): Promise<void> {
-  const parent = await ownerOf(context, place)
+  const parent = await findParent(context, owner)
   requirePermissions(context, MANAGE)
-  demandName(body)
+  getName(body)
   const live = await getObject(context, 'group', { id: String(id), notFound: 'Could not find child by id' })
   describeAdminEvent(context, { operationType: 'UPDATE' })
   if (parent?.id === live.id) return
   const name = getNameFromPath(live.key[0]!)
-  const set = { path: pathIn(parent, name) }
-  await unlessTaken(parent ? SIBLING : TOP, name, () => writers.group.update(context, [{ live, set }]))
+  const set = { path: toPath(parent, name) }
+  await withConflictMessage(describeConflict(parent, name), () => writers.group.update(context, [{ live, set }]))
 }
 
-/** The group as whoever made it sees it. */
-export async function showNew(context: Context, id: string): Promise<Representation> {
-  return (await showGroups(context, { ids: [id] }, { access: true }))[0]!
+/** Returns a group as the response to its creation. */
+export async function getNewGroup(context: Context, id: string): Promise<Representation> {
+  return (await listGroups(context, { ids: [id] }, { withAccess: true }))[0]!
 }
 
-/** The groups that belong to one directly. */
+/** Lists the direct subgroups of a group. */
 export async function listChildren(context: Context, parent: string, query: Query): Promise<Representation[]> {
-  await findGroup(context, parent)
+  await getLiveGroup(context, parent)
   requirePermissions(context, VIEW)
-  const view = viewOf(query, query.briefRepresentation === true)
-  return showGroups(context, { ...searchOf(query), parent }, view, parsePage(query, CHILDREN))
+  const view = parseView(query, query.briefRepresentation === true)
+  const page = parsePage(query, DEFAULT_PAGE_SIZE)
+  return listGroups(context, { ...parseSearch(query), parent }, { ...view, page })
 }
 
-/** How many groups there are. Keycloak: where a search is stated, those below the top count in any case. */
-export async function countAll(context: Context, { search, top }: Query): Promise<number> {
+/** Returns the number of groups that match a query. Keycloak: `top` is ignored if there is a search. */
+export async function countMatchingGroups(context: Context, { search, top }: Query): Promise<number> {
   requirePermissions(context, SEARCH)
-  const which = typeof search === 'string' ? { search } : top === true ? { parent: null } : {}
-  return countGroups(context.tx, context.realm.number, { ...which, visible: getVisibility(context, VIEW) })
+  const filter = typeof search === 'string' ? { search } : top === true ? { parent: null } : {}
+  return countGroups(context.tx, context.realm.number, { ...filter, visible: getVisibility(context, VIEW) })
 }
 
-/** The group at a path as the wire shows it. Keycloak: of several, the one with the fewest slashes in names. */
-export async function getByPath(context: Context, path: string): Promise<Representation> {
+/** Returns the group at a wire path. Throws not_found. Keycloak: of several, the one with the fewest slashes in its name. */
+export async function getGroupByPath(context: Context, path: string): Promise<Representation> {
   requirePermissions(context, VIEW)
-  const found = await showGroups(context, { wirePath: `/${path}` }, { counted: true })
-  if (!found.length) throw failure('not_found', 'Group path does not exist')
-  return found.reduce((a, b) => (slashesIn(b) < slashesIn(a) ? b : a))
+  const matches = await listGroups(context, { wirePath: `/${path}` }, { withSubGroupCount: true })
+  if (!matches.length) throw failure('not_found', 'Group path does not exist')
+  return matches.reduce((best, group) => (countSlashes(group) < countSlashes(best) ? group : best))
 }
 
-/** The group with that id. Throws not_found. */
-export function findGroup(context: Context, id: string): Promise<LiveObject> {
+/** Returns the group with that id. Throws not_found. */
+export function getLiveGroup(context: Context, id: string): Promise<LiveObject> {
   return getObject(context, 'group', { id, notFound: 'Could not find group by id' })
 }
 
-function ownerOf(context: Context, { owner }: Omit<ObjectAddress, 'id'>): Promise<LiveObject | undefined> {
-  return owner === undefined ? Promise.resolve(undefined) : findGroup(context, owner)
+async function findParent(context: Context, id: string | undefined): Promise<LiveObject | undefined> {
+  return id === undefined ? undefined : getLiveGroup(context, id)
 }
 
-function pathIn(parent: LiveObject | undefined, name: string): string {
+function toPath(parent: LiveObject | undefined, name: string): string {
   return `${parent?.key[0] ?? ''}${toPathSegment(name)}`
 }
 
-function slashesIn({ name }: Representation): number {
+function countSlashes({ name }: Representation): number {
   return String(name).split('/').length
 }
 
-/** What the query looks for; undefined where it asks for no search at all. */
-function searchOf({ search, exact, q }: Query): GroupSearch | undefined {
+/** Returns the search that a query requests; undefined if it requests none. */
+function parseSearch({ search, exact, q }: Query): GroupSearch | undefined {
   if (typeof q === 'string' && q.trim() !== '') {
-    const asked = Object.entries(parseAttributeQuery(q)).map(([name, value]): [string, string[]] => [name, [value]])
-    return asked.length ? { attributes: Object.fromEntries(asked) } : {}
+    const attributes = Object.entries(parseAttributeQuery(q)).map(([name, value]) => [name, [value]])
+    return attributes.length ? { attributes: Object.fromEntries(attributes) } : {}
   }
   const text = String(search ?? '').trim()
   if (text === '') return undefined
   return exact === true ? { name: text } : { search: text }
 }
 
-function viewOf({ subGroupsCount }: Query, brief: boolean): GroupView {
-  return { brief, counted: subGroupsCount !== false, access: true }
+function parseView({ subGroupsCount }: Query, brief: boolean): GroupView {
+  return { brief, withSubGroupCount: subGroupsCount !== false, withAccess: true }
 }
 
-/** What a body says of a group. Keycloak: groups and roles in it do not count, nor attributes without values. */
-function statedIn(body: Representation): Representation {
+/** Returns the fields that a body declares. Keycloak: subgroups, roles and attributes without values are ignored. */
+function readDeclaredFields(body: Representation): Representation {
   const { description, attributes } = omitNulls(body)
-  const valued = Object.entries((attributes ?? {}) as Record<string, string[] | null>).filter(([, one]) => one?.length)
+  const withValues = Object.entries(readTextListMap(attributes)).filter(([, values]) => values.length)
   return {
     ...(description !== undefined && { description }),
-    ...(attributes !== undefined && { attributes: Object.fromEntries(valued) }),
+    ...(attributes !== undefined && { attributes: Object.fromEntries(withValues) }),
   }
 }
 
-function demandName({ name }: Representation): string {
+function getName({ name }: Representation): string {
   if (typeof name !== 'string' || name.trim() === '') throw failure('invalid', 'Group name is missing')
-  // In a path a tilde before a slash says that the slash belongs to the name.
-  if (name.endsWith('~')) throw failure('invalid', 'A group name does not end in a tilde')
+  // In a path, a tilde before a slash makes the slash a part of the name.
+  if (name.endsWith('~')) throw failure('invalid', 'The name of a group must not end with a tilde')
   return name
 }
 
-const TOP = (name: string) => `Top level group named '${name}' already exists.`
-const SIBLING = (name: string) => `Sibling group named '${name}' already exists.`
+const describeSiblingConflict = (name: string) => `Sibling group named '${name}' already exists.`
 
-/** Says in the words for the place that a name is taken. */
-async function unlessTaken<T>(words: (name: string) => string, name: string, write: () => Promise<T>): Promise<T> {
+const describeConflict = (parent: LiveObject | undefined, name: string) =>
+  parent ? describeSiblingConflict(name) : `Top level group named '${name}' already exists.`
+
+/** Keycloak: replaces the message of a conflict by the one for the position of the group. */
+async function withConflictMessage<T>(message: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
-    throw failure('conflict', words(name), { cause: error })
+    throw failure('conflict', message, { cause: error })
   }
 }

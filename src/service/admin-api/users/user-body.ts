@@ -1,7 +1,15 @@
-// What the body of a user says, as the reference server reads it.
+// Reads the body of a user as Keycloak does.
 import { isDeepStrictEqual } from 'node:util'
 import { requiredActionProviders } from '../../../kinds/authentication-providers.ts'
-import type { Json, Representation } from '../../../kinds/json.ts'
+import {
+  type Json,
+  omitUndefined,
+  type Representation,
+  readObject,
+  readObjects,
+  readTextListMap,
+  readTexts,
+} from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { selectKeys } from '../../../store/objects.ts'
 import type { Context } from '../../context/context.ts'
@@ -11,81 +19,78 @@ import { canEdit } from '../../users/user-profile-rules.ts'
 
 const NAMES: readonly string[] = ['username', 'email', 'firstName', 'lastName']
 
-/** What a body says of names and address; null: there is none. Keycloak: first and last name may be among the attributes. */
-export function valuesIn({ attributes, ...body }: Representation): Record<string, Json> {
-  const among = (attributes ?? {}) as Record<string, string[] | null>
-  const own = {
-    firstName: among.firstName?.[0],
-    lastName: among.lastName?.[0],
-    ...omitNulls(body),
-  } as Representation
-  const named = NAMES.flatMap((name): [string, Json][] => {
-    const value = own[name]
+/** Returns the names and email that a body declares; null: none. Keycloak: first and last name may be among the attributes. */
+export function readNames({ attributes, ...body }: Representation): Record<string, Json> {
+  const { firstName, lastName } = readTextListMap(attributes)
+  const declared = omitUndefined({ firstName: firstName?.[0], lastName: lastName?.[0], ...omitNulls(body) })
+  const names = NAMES.flatMap((name): [string, Json][] => {
+    const value = declared[name]
     return value === undefined ? [] : [[name, String(value).trim() === '' ? null : value]]
   })
-  return Object.fromEntries(named)
+  return Object.fromEntries(names)
 }
 
-/** Keycloak: who states attributes states names and address with them: what is not stated is gone. */
-export function clearedBy({ attributes }: Representation): Record<string, Json> {
+/** Keycloak: a body with attributes clears the names and the email that it does not declare. */
+export function getClearedNames({ attributes }: Representation): Record<string, Json> {
   return attributes == null ? {} : { email: null, firstName: null, lastName: null }
 }
 
-/** What of the values, attributes among them, differs from what the user has. */
-export function changedIn({ representation }: LiveObject, values: Record<string, Json>): Record<string, Json> {
-  const attributes = (representation.attributes ?? {}) as Representation
-  const has = (name: string) => (NAMES.includes(name) ? representation : attributes)[name] ?? null
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, has(name))))
+/** Returns the names and attributes among the values that differ from those of the user. */
+export function filterChanged({ representation }: LiveObject, values: Record<string, Json>): Record<string, Json> {
+  const attributes = readObject(representation.attributes)
+  const getLive = (name: string) => (NAMES.includes(name) ? representation : attributes)[name] ?? null
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, getLive(name))))
 }
 
-/** What a body says besides names. Keycloak: required actions that the server does not know are left out. */
-export function stateIn(body: Representation): Representation {
+/** Returns the fields that a body declares besides names and attributes. Keycloak: unknown required actions are ignored. */
+export function readState(body: Representation): Representation {
   const { enabled, emailVerified, requiredActions, credentials } = omitNulls(body)
-  const actions = (requiredActions ?? []) as string[]
   return {
     ...(enabled !== undefined && { enabled }),
     ...(emailVerified !== undefined && { emailVerified }),
     ...(requiredActions !== undefined && {
-      requiredActions: actions.filter((one) => requiredActionProviders.has(one)),
+      requiredActions: readTexts(requiredActions).filter((action) => requiredActionProviders.has(action)),
     }),
     ...(credentials !== undefined && { credentials }),
   }
 }
 
-/** The attributes that a body states, besides names and address. */
-export function attributesIn({ attributes }: Representation): Record<string, string[]> {
-  const stated = Object.entries((attributes ?? {}) as Record<string, string[] | null>)
-  const valued = stated.flatMap(([name, values]): [string, string[]][] =>
-    !NAMES.includes(name) && values?.some((one) => one.trim() !== '') ? [[name, values]] : [],
+/** Returns the attributes with values that a body declares, without names and email. */
+export function readAttributes({ attributes }: Representation): Record<string, readonly string[]> {
+  const withValues = Object.entries(readTextListMap(attributes)).filter(
+    ([name, values]) => !NAMES.includes(name) && values.some((value) => value.trim() !== ''),
   )
-  return Object.fromEntries(valued)
+  return Object.fromEntries(withValues)
 }
 
-/** The attributes that a user has afterwards. Keycloak: only what administrators may change is changed, the rest is left out. */
-export function attributesAfter(profile: UserProfile, has: Representation, stated: Representation): Representation {
-  const usual = (profile.attributes ?? []).flatMap(({ name, defaultValue }): [string, Json][] =>
+/** Returns the attributes of a user after a change. Keycloak: those that administrators may not edit stay as they are. */
+export function mergeAttributes(profile: UserProfile, live: Representation, declared: Representation): Representation {
+  const defaults = (profile.attributes ?? []).flatMap(({ name, defaultValue }): [string, Json][] =>
     defaultValue === undefined || NAMES.includes(name) ? [] : [[name, [defaultValue]]],
   )
-  const kept = Object.entries(has).filter(([name]) => !canEdit(profile, name))
-  return { ...Object.fromEntries([...usual, ...kept]), ...changeable(profile, stated) }
+  const retained = Object.entries(live).filter(([name]) => !canEdit(profile, name))
+  return { ...Object.fromEntries([...defaults, ...retained]), ...filterEditable(profile, declared) }
 }
 
-/** What of the values administrators may change. */
-export function changeable(profile: UserProfile, values: Record<string, Json>): Record<string, Json> {
+/** Returns the values that administrators may edit. */
+export function filterEditable(profile: UserProfile, values: Record<string, Json>): Record<string, Json> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => canEdit(profile, name)))
 }
 
-/** Whether the user is the account of a client. */
-export function isAccountOfClient({ representation }: LiveObject): boolean {
+/** Whether the user is a service account: the account of a client. */
+export function isServiceAccount({ representation }: LiveObject): boolean {
   return representation.serviceAccountClientId !== undefined
 }
 
-/** Keycloak: accounts at identity providers that the realm does not have are left out. Statements: one, or none. */
-export async function knownIdentities(context: Context, stated: Json | undefined): Promise<Representation[]> {
-  const identities = (stated ?? []) as Representation[]
+/** Keycloak: federated identities of providers that the realm does not have are ignored. One statement, or none. */
+export async function filterKnownIdentities(
+  context: Context,
+  declared: Json | undefined,
+): Promise<readonly Representation[]> {
+  const identities = readObjects(declared)
   if (!identities.length) return []
   const keys = identities.map(({ identityProvider }) => [String(identityProvider)])
-  const found = await selectKeys(context.tx, context.realm.number, { kind: 'identityProvider', filter: { keys } })
-  const known = new Set(found.map(({ key }) => key[0]))
-  return identities.filter(({ identityProvider }) => known.has(String(identityProvider)))
+  const providers = await selectKeys(context.tx, context.realm.number, { kind: 'identityProvider', filter: { keys } })
+  const aliases = new Set(providers.map(({ key }) => key[0]))
+  return identities.filter(({ identityProvider }) => aliases.has(String(identityProvider)))
 }

@@ -1,188 +1,214 @@
-// What REST does with users.
-import type { Representation } from '../../../kinds/json.ts'
+// The REST operations on users.
+import { type Representation, readObject, readObjects, readText } from '../../../kinds/json.ts'
+import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
-import { getUserNameSettings } from '../../../store/users/users.ts'
+import { getUserNameSettings, type UserNameSettings } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
-import { toReplacement, omitNulls } from '../../objects/put-body.ts'
-import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
-import { createRealmPasswordHasher, createUserPasswordHasher, assignPriorities } from '../../users/credentials.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
+import { assignPriorities, createRealmPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import {
-  isManagedAttribute,
-  unrestrictedProfile,
   createAttributeError,
   findAttributeProblems,
-  toProfileMetadata,
   findReadOnlyProblems,
+  isManagedAttribute,
   throwProblems,
+  toProfileMetadata,
+  unrestrictedProfile,
 } from '../../users/user-profile-rules.ts'
 import { parsePage } from '../common/list-query.ts'
-import type { ObjectAddress, Query, AdminResource } from '../common/resource.ts'
+import type { AdminResource, ObjectAddress, Query } from '../common/resource.ts'
 import {
-  attributesAfter,
-  attributesIn,
-  changeable,
-  changedIn,
-  clearedBy,
-  isAccountOfClient,
-  knownIdentities,
-  stateIn,
-  valuesIn,
+  filterChanged,
+  filterEditable,
+  filterKnownIdentities,
+  getClearedNames,
+  isServiceAccount,
+  mergeAttributes,
+  readAttributes,
+  readNames,
+  readState,
 } from './user-body.ts'
-import { searchOf } from './user-search.ts'
-import { accessOf, showUser, showUsers } from './user-view.ts'
+import { findUserRepresentation, getAccess, listUsers } from './user-representations.ts'
+import { parseUserSearch } from './user-search.ts'
 
 const VIEW = 'view-users'
 const SEARCH = 'list-users'
 const MANAGE = 'manage-users'
 
-/** Keycloak: how many users a list has, unless it is asked for more. */
-export const PAGE = 100
+/** Keycloak: the most users of a list, unless the query requests more. */
+export const DEFAULT_PAGE_SIZE = 100
 
-/** Keycloak: UsersResource, UserResource. Credentials in a body come prepared: see service/users/credentials.ts. */
+/** Keycloak: UsersResource, UserResource. Passwords in a body are hashed already: see service/users/credentials.ts. */
 export const users: AdminResource = {
   kind: 'user',
   view: VIEW,
   search: SEARCH,
   manage: MANAGE,
   async checkAccess(context, { id }) {
-    if (id !== undefined) await findUser(context, id)
+    if (id !== undefined) await getLiveUser(context, id)
     requirePermissions(context, MANAGE)
   },
-  async list(context, _place, query) {
+  async list(context, _address, query) {
     requirePermissions(context, SEARCH)
-    const view = { brief: query.briefRepresentation === true, access: true }
-    return showUsers(context, searchOf(query), view, parsePage(query, PAGE))
+    const brief = query.briefRepresentation === true
+    const page = parsePage(query, DEFAULT_PAGE_SIZE)
+    return listUsers(context, parseUserSearch(query), { brief, withAccess: true, page })
   },
-  get: (context, place) => getUser(context, place, false),
-  async create(context, _place, body) {
+  get: (context, address) => getUser(context, address, false),
+  async create(context, _address, body) {
     requirePermissions(context, MANAGE)
     const { language } = await getUserNameSettings(context.tx, context.realm.number)
-    const values = valuesIn(body)
-    const username = (context.realm.usesEmailAsUsername ? values.email : null) ?? values.username ?? null
+    const declaredNames = readNames(body)
+    const username = (context.realm.usesEmailAsUsername ? declaredNames.email : null) ?? declaredNames.username ?? null
     if (username === null) throw failure('invalid', 'User name is missing')
     const profile = await getEffectiveUserProfile(context)
-    const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
-    const names = { ...changeable(profile, values), username }
-    const attributes = attributesAfter(profile, {}, attributesIn(body))
-    throwProblems(findAttributeProblems(profile, { ...nothing, ...attributes, ...names }, { language: language ?? undefined }))
+    const names = { ...filterEditable(profile, declaredNames), username }
+    const attributes = mergeAttributes(profile, {}, readAttributes(body))
+    const noValues = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
+    const values = { ...noValues, ...attributes, ...names }
+    throwProblems(findAttributeProblems(profile, values, { language: language ?? undefined }))
     const { createdTimestamp, groups } = omitNulls(body)
-    const federatedIdentities = await knownIdentities(context, body.federatedIdentities)
+    const federatedIdentities = await filterKnownIdentities(context, body.federatedIdentities)
     const representation = omitNulls({
-      ...stateIn(body),
+      ...readState(body),
       ...names,
       ...(Object.keys(attributes).length && { attributes }),
       ...(createdTimestamp !== undefined && { createdTimestamp }),
       ...(groups !== undefined && { groups }),
       ...(federatedIdentities.length && { federatedIdentities }),
     })
-    const [made] = await writers.user.create(context, [{ representation }])
-    return made!.id
+    const [user] = await writers.user.create(context, [{ representation }])
+    return user!.id
   },
   async replace(context, { id }, body) {
-    const live = await findWholeUser(context, id)
+    const live = await getCompleteUser(context, id)
     requirePermissions(context, MANAGE)
-    const rules = await getUserNameSettings(context.tx, context.realm.number)
-    const ofClient = isAccountOfClient(live)
-    const namedByMail = context.realm.usesEmailAsUsername && !ofClient
-    const profile = ofClient ? unrestrictedProfile : await getEffectiveUserProfile(context)
-    const values = changeable(profile, { ...clearedBy(body), ...valuesIn(body) })
-    const mail = (values.email === undefined ? live.representation.email : values.email) ?? null
-    if (namedByMail && mail !== null) values.username = mail
-    const missing = namedByMail && mail === null ? valuesIn(body).email : values.username
-    if (missing === null) throw failure('invalid', 'User name is missing')
-    const has = (live.representation.attributes ?? {}) as Representation
-    const attributes = body.attributes == null ? has : attributesAfter(profile, has, attributesIn(body))
-    const gone = Object.fromEntries(Object.keys(has).map((name) => [name, null]))
-    const changed = changedIn(live, { ...gone, ...attributes, ...values })
-    const mayRename = !ofClient && ((namedByMail && mail !== null) || rules.canChangeUsername)
-    const fixed = changed.username && !mayRename ? [createAttributeError('username', 'error-user-attribute-read-only')] : []
-    const closed = findReadOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
-    throwProblems([...fixed, ...closed, ...findAttributeProblems(profile, changed, { language: rules.language ?? undefined })])
-    const stated: Representation = { ...stateIn(body), ...(body.attributes != null && { attributes }) }
-    if (stated.credentials) {
+    const settings = await getUserNameSettings(context.tx, context.realm.number)
+    const profile = isServiceAccount(live) ? unrestrictedProfile : await getEffectiveUserProfile(context)
+    const { names, mayRename } = readNewNames(context, { live, body, profile, settings })
+    const liveAttributes = readObject(live.representation.attributes)
+    const attributes =
+      body.attributes == null ? liveAttributes : mergeAttributes(profile, liveAttributes, readAttributes(body))
+    const noValues = Object.fromEntries(Object.keys(liveAttributes).map((name) => [name, null]))
+    const changed = filterChanged(live, { ...noValues, ...attributes, ...names })
+    const declared = filterChanged(live, { ...readAttributes(body), ...readNames(body) })
+    throwProblems([
+      ...(changed.username && !mayRename ? [createAttributeError('username', 'error-user-attribute-read-only')] : []),
+      ...findReadOnlyProblems(profile, declared),
+      ...findAttributeProblems(profile, changed, { language: settings.language ?? undefined }),
+    ])
+    const fields: Representation = { ...readState(body), ...(body.attributes != null && { attributes }) }
+    if (fields.credentials) {
       refuseServiceAccount(live)
-      stated.credentials = await assignPriorities(context, id, stated.credentials as Representation[])
+      fields.credentials = await assignPriorities(context, id, readObjects(fields.credentials))
     }
-    const set = { ...toReplacement(live, stated), ...values }
-    await writers.user.update(context, [{ live, set }])
+    await writers.user.update(context, [{ live, set: { ...toReplacement(live, fields), ...names } }])
   },
   async delete(context, { id }) {
-    const live = await findWholeUser(context, id)
+    const live = await getCompleteUser(context, id)
     requirePermissions(context, MANAGE)
     await writers.user.delete(context, [live])
     describeAdminEvent(context, { representation: { id, username: live.key[0]! } })
   },
 }
 
-/** What makes the passwords that a body gives a user: one who is there, or who comes with it. */
-export async function passwordsFor(
+/** The body of an update of a user, and the rules that apply to it. */
+interface UserUpdate {
+  readonly live: LiveObject
+  readonly body: Representation
+  readonly profile: UserProfile
+  readonly settings: UserNameSettings
+}
+
+/** Returns the names and the email after an update, and whether the username may change. Throws invalid without a username. */
+function readNewNames({ realm }: Context, { live, body, profile, settings }: UserUpdate) {
+  const isService = isServiceAccount(live)
+  const usesEmail = realm.usesEmailAsUsername && !isService
+  const names = filterEditable(profile, { ...getClearedNames(body), ...readNames(body) })
+  const email = (names.email === undefined ? live.representation.email : names.email) ?? null
+  if (usesEmail && email !== null) names.username = email
+  const username = usesEmail && email === null ? readNames(body).email : names.username
+  if (username === null) throw failure('invalid', 'User name is missing')
+  const mayRename = !isService && ((usesEmail && email !== null) || settings.canChangeUsername)
+  return { names, mayRename }
+}
+
+/** Creates the hasher for the passwords in the body of a user: of the user with that id, or of a new one. */
+export async function createPasswordHasher(
   context: Context,
   { id }: { readonly id?: string | undefined },
   body: Representation,
 ): Promise<PasswordHasher> {
-  if (id !== undefined) return createUserPasswordHasher(context, await findUser(context, id))
-  const { username, email = null } = valuesIn(body)
-  return createRealmPasswordHasher(context, { username: String(username ?? email ?? ''), email: email as string | null })
+  if (id !== undefined) return createUserPasswordHasher(context, await getLiveUser(context, id))
+  const { username, email } = readNames(body)
+  return createRealmPasswordHasher(context, {
+    username: String(username ?? email ?? ''),
+    email: readText(email) ?? null,
+  })
 }
 
-/** How many users are found. */
-export async function countAll(context: Context, query: Query): Promise<number> {
+/** Returns the number of users who match a query. */
+export async function countMatchingUsers(context: Context, query: Query): Promise<number> {
   requirePermissions(context, SEARCH)
-  return countUsers(context.tx, context.realm.number, { ...searchOf(query), visible: getVisibility(context, VIEW) })
+  const search = { ...parseUserSearch(query), visible: getVisibility(context, VIEW) }
+  return countUsers(context.tx, context.realm.number, search)
 }
 
-/** The user with that id; with what the profile says of the attributes, where that is asked for. */
+/** Returns the user with that id; `withProfile`: with the metadata of the user profile. Throws not_found, forbidden. */
 export async function getUser(context: Context, { id }: ObjectAddress, withProfile: boolean): Promise<Representation> {
   const profile = await getEffectiveUserProfile(context)
-  const shown = (await showUser(context, id, profile)) ?? nobody(context)
+  const user = (await findUserRepresentation(context, id, profile)) ?? throwNotFound(context)
   requirePermissions(context, VIEW)
-  const { canChangeUsername, hasIdentityProviders } = await getUserNameSettings(context.tx, context.realm.number)
-  const readOnly = canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
+  const settings = await getUserNameSettings(context.tx, context.realm.number)
+  const readOnly = settings.canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
+  const identities = settings.hasIdentityProviders && (await getFederatedIdentitiesByUser(context, [{ id }]))
   return {
-    ...shown,
-    ...(hasIdentityProviders && { federatedIdentities: (await getFederatedIdentitiesByUser(context, [{ id }])).get(id) ?? [] }),
+    ...user,
+    ...(identities && { federatedIdentities: identities.get(id) ?? [] }),
     ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
-    access: accessOf(context),
+    access: getAccess(context),
   }
 }
 
-/** The attributes of a user that the profile does not know, whoever may see them. */
+/** Returns the attributes of a user that the user profile does not define, for all callers who may view the user. */
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
-  const { representation } = await findUser(context, id)
+  const { representation } = await getLiveUser(context, id)
   requirePermissions(context, VIEW)
   const profile = await getEffectiveUserProfile(context)
-  const attributes = Object.entries((representation.attributes ?? {}) as Representation)
+  const attributes = Object.entries(readObject(representation.attributes))
   return Object.fromEntries(attributes.filter(([name]) => !isManagedAttribute(profile, name)))
 }
 
 /**
- * The user with that id, without the lists that are kept in tables of their own. Throws not_found; Keycloak: forbidden for who
- * may not even look for users. One statement.
+ * Returns the user with that id, without the lists that are stored separately, such as federated identities. One statement.
+ *
+ * @throws not_found; Keycloak: forbidden for callers who may not list users.
  */
-export async function findUser(context: Context, id: string): Promise<LiveObject> {
-  return (await listObjects(context, 'user', { ids: [id] }))[0] ?? nobody(context)
+export async function getLiveUser(context: Context, id: string): Promise<LiveObject> {
+  return (await listObjects(context, 'user', { ids: [id] }))[0] ?? throwNotFound(context)
 }
 
-/** The user with that id and all that they have, credentials apart. Throws as `findUser` does. */
-export async function findWholeUser(context: Context, id: string): Promise<LiveObject> {
-  return (await writers.user.list(context, { ids: [id] }))[0] ?? nobody(context)
+/** Returns the user with that id and all fields except credentials. Throws as `getLiveUser` does. */
+export async function getCompleteUser(context: Context, id: string): Promise<LiveObject> {
+  return (await writers.user.list(context, { ids: [id] }))[0] ?? throwNotFound(context)
 }
 
-/** Throws invalid where the user is the account of a client: it proves itself as the client does, and by nothing else. */
+/** Throws invalid for a service account: it authenticates as its client, and has no credentials of its own. */
 export function refuseServiceAccount(live: LiveObject): void {
-  if (!isAccountOfClient(live)) return
+  if (!isServiceAccount(live)) return
   const reason = 'You can not manage credentials for this user'
   throw failure('invalid', reason, { form: 'error', reason })
 }
 
-function nobody(context: Context): never {
+function throwNotFound(context: Context): never {
   requirePermissions(context, SEARCH)
   throw failure('not_found', 'User not found')
 }

@@ -1,0 +1,80 @@
+// The wire representations of users: alone, in lists, and brief.
+import { omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
+import type { UserProfile } from '../../../kinds/user-profile.ts'
+import { type ListedUser, searchUsers, type UserSearch } from '../../../store/users/user-search.ts'
+import type { Context } from '../../context/context.ts'
+import { getVisibility, isPermitted } from '../../permissions/require-permissions.ts'
+import { getEffectiveUserProfile } from '../../users/user-profile.ts'
+import { canView, unrestrictedProfile } from '../../users/user-profile-rules.ts'
+import type { ListPage } from '../common/list-query.ts'
+
+/** The parts of a user's representation in a list. */
+export interface UserView {
+  /** Names and state only. */
+  readonly brief?: boolean
+  /** With the permissions of the caller. */
+  readonly withAccess?: boolean
+}
+
+/** Lists the users who match a search and are visible to the caller, by name. Two statements. */
+export async function listUsers(
+  context: Context,
+  search: Omit<UserSearch, 'visible'>,
+  { brief = false, withAccess = false, page = {} }: UserView & { readonly page?: ListPage },
+): Promise<Representation[]> {
+  const visibleSearch = { ...search, visible: getVisibility(context, 'view-users') }
+  const users = await searchUsers(context.tx, context.realm.number, { search: visibleSearch, page })
+  const profile = await getEffectiveUserProfile(context)
+  const access = withAccess && { access: { manage: isPermitted(context, 'manage-users') } }
+  return users.map((user) => ({ ...toRepresentation(context, user, { profile, brief }), ...access }))
+}
+
+/** Returns a user without federated identities, if there is one with that id. One statement. */
+export async function findUserRepresentation(
+  context: Context,
+  id: string,
+  profile: UserProfile,
+): Promise<Representation | undefined> {
+  const [user] = await searchUsers(context.tx, context.realm.number, { search: { ids: [id], visible: 'all' } })
+  return user && toRepresentation(context, user, { profile, brief: false })
+}
+
+/** Keycloak: in a realm with `registrationEmailAsUsername`, the email is displayed as username, also if the user still has another one. */
+export function getDisplayedUsername(realm: Context['realm'], username: string, email: string | null): string {
+  return realm.usesEmailAsUsername && email !== null ? email : username
+}
+
+/** Returns what the caller may do with a user. */
+export function getAccess(context: Context): Representation {
+  const [view, manage] = [isPermitted(context, 'view-users'), isPermitted(context, 'manage-users')]
+  const impersonate = isPermitted(context, 'impersonation')
+  return { manageGroupMembership: manage, resetPassword: manage, view, mapRoles: manage, impersonate, manage }
+}
+
+/** Keycloak: contains only what the profile lets administrators view; everything for service accounts. */
+function toRepresentation(
+  { realm }: Context,
+  { id, username, email, body, isServiceAccount, totp }: ListedUser,
+  { profile, brief }: { readonly profile: UserProfile; readonly brief: boolean },
+): Representation {
+  const rules = isServiceAccount ? unrestrictedProfile : profile
+  const displayedUsername = isServiceAccount ? username : getDisplayedUsername(realm, username, email)
+  const user: Representation = { ...body, username: displayedUsername, ...(email !== null && { email }) }
+  const isVisible = (name: string) => canView(rules, name)
+  const pick = (...names: readonly string[]) =>
+    omitUndefined(Object.fromEntries(names.map((name) => [name, user[name]])))
+  const names = pick(...['username', 'firstName', 'lastName', 'email'].filter(isVisible), 'emailVerified')
+  const state = pick('enabled', 'createdTimestamp')
+  if (brief) return { id, ...names, ...state }
+  const attributes = Object.entries(readObject(user.attributes)).filter(([name]) => isVisible(name))
+  return {
+    id,
+    ...names,
+    ...(attributes.length && { attributes: Object.fromEntries(attributes) }),
+    ...state,
+    totp,
+    disableableCredentialTypes: [],
+    requiredActions: user.requiredActions ?? [],
+    notBefore: user.notBefore ?? 0,
+  }
+}

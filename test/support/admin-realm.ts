@@ -1,0 +1,88 @@
+// A realm with the user `admin`, who has all admin roles, and with administrators who have some.
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
+import { users } from '../../src/service/users/users.ts'
+import { type TestResponse, testServer } from './server.ts'
+import { testService } from './service.ts'
+
+/** The realm, and functions to call the admin API as its administrators. */
+export interface AdminRealm {
+  readonly path: string
+  readonly name: string
+  /** Ids of users by user name. */
+  readonly users: Readonly<Record<string, string>>
+  /** A composite realm role with `realm-admin`. */
+  readonly adminRole: { readonly id: string; readonly name: string }
+  /** Id of the group /admins, which has that role. */
+  readonly adminGroup: string
+  /** Returns an access token. */
+  token(username: string): Promise<string>
+  /** Calls an operation; the address is relative to the realm. */
+  as(username: string, method: string, address: string, body?: unknown): Promise<TestResponse>
+  /** Throws unless the call is refused because `realm-admin` is missing. */
+  expectForbidden(username: string, method: string, address: string, body?: unknown): Promise<void>
+}
+
+/** Creates the realm. `administrators` has roles of `realm-management` by user name. */
+export async function createAdminRealm(administrators: Readonly<Record<string, string>>): Promise<AdminRealm> {
+  const { call, make, realm } = await testServer()
+  const { service } = await testService()
+  const path = await realm({ accessTokenLifespan: 3600 })
+  const name = path.split('/').at(-1)!
+  await make(`${path}/roles`, {
+    name: 'administrator',
+    composites: { client: { 'realm-management': ['realm-admin'] } },
+  })
+  const adminGroup = (await make(`${path}/groups`, { name: 'admins' })).split('/').at(-1)!
+  const adminRole = (await call('GET', `${path}/roles/administrator`)).body
+  await call('POST', `${path}/groups/${adminGroup}/role-mappings/realm`, { body: [adminRole] })
+  const credentials = [await hashPassword('pw')]
+  const all = Object.entries({ admin: 'realm-admin', ...administrators }).map(([username, roles]) => ({
+    representation: {
+      username,
+      enabled: true,
+      email: `${username}@example.org`,
+      firstName: 'A',
+      lastName: 'B',
+      credentials,
+      clientRoles: { 'realm-management': roles.split(' ') },
+    },
+  }))
+  const createdUsers = await service.write(SYSTEM, name, (context) => users.create(context, all))
+  const tokens = new Map<string, Promise<string>>()
+  const logIn = async (username: string): Promise<string> => {
+    const { body } = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username,
+        password: 'pw',
+      }).toString(),
+    })
+    return body.access_token
+  }
+  const token = (username: string) => {
+    if (!tokens.has(username)) tokens.set(username, logIn(username))
+    return tokens.get(username)!
+  }
+  const as: AdminRealm['as'] = async (username, method, address, body) =>
+    call(method, `${path}/${address}`, { token: await token(username), body })
+  return {
+    path,
+    name,
+    users: Object.fromEntries(createdUsers.map(({ id, key }) => [key[0]!, id])),
+    adminRole,
+    adminGroup,
+    token,
+    as,
+    async expectForbidden(username, method, address, body) {
+      const response = await as(username, method, address, body)
+      const actual = { status: response.status, message: response.body?.error_description }
+      const message = `This grants more admin permissions than you have: you lack realm-admin of ${name}`
+      if (actual.status !== 403 || actual.message !== message)
+        throw new Error(`${username}: ${method} ${address}: ${JSON.stringify(actual)}`)
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// Checks responses against the descriptions of the operations: status, schema of the body, and Location header.
+import * as z from 'zod'
+import { missingOperations, operations } from '../../src/http/admin/index.ts'
+import type { TestResponse } from './server.ts'
+
+// Sorted as the router matches: literal segments come before parameters, since `{` sorts after all letters.
+const patterns = [
+  ...operations,
+  ...missingOperations.map((operation) => ({ ...operation, operationId: '', responses: undefined })),
+]
+  .sort((a, b) => (a.path < b.path ? -1 : 1))
+  .map((operation) => ({
+    ...operation,
+    pattern: new RegExp(`^${operation.path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+
+/** Returns the operation with the address, implemented or not. */
+export function findOperation(method: string, address: string) {
+  const path = address.split('?')[0]!.replace(/\/$/, '')
+  return patterns.find((pattern) => pattern.method === method && pattern.pattern.test(path))
+}
+
+/** Throws if a response does not conform to the description of its operation. */
+export function expectDescribedResponse(
+  method: string,
+  address: string,
+  { status, headers, body }: TestResponse,
+): void {
+  const operation = findOperation(method, address)
+  if (!operation?.responses) return
+  const response = operation.responses[status]
+  if (!response) throw new Error(`${operation.operationId} returned the undescribed status ${status}.`)
+  if (response.located && !headers.location)
+    throw new Error(`${operation.operationId} returned ${status} without Location.`)
+  const problem = toStrictSchema(response.schema)?.safeParse(body).error
+  if (problem) throw new Error(`${operation.operationId} returned ${status}: ${z.prettifyError(problem)}`)
+}
+
+/** Returns the schema, changed to refuse unknown fields. */
+function toStrictSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) return z.array(toStrictSchema(schema.element as z.ZodType)!)
+  return schema instanceof z.ZodObject ? schema.strict() : schema
+}

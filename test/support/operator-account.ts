@@ -1,0 +1,59 @@
+// Creates the service account and the permissions of the chart's operator at the API server of the tests.
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { renderChart, requiredValues } from './chart.ts'
+import { connect } from './kubernetes.ts'
+
+/** The service account of a release of the chart. */
+export interface OperatorAccount {
+  /** Path of a kubeconfig file for the account. */
+  readonly config: string
+  /** Deletes the account, and everything that was created for it. */
+  remove(): Promise<void>
+}
+
+/** Creates the account, and waits until its permissions are effective. */
+export async function createOperatorAccount(): Promise<OperatorAccount> {
+  const { config, request, apply, pathOf } = connect()
+  const name = `regent-test-${randomBytes(6).toString('hex')}`
+  const templates = ['service-account', 'cluster-role']
+  const resources = renderChart(requiredValues, { release: name, namespace: name, templates })
+  await request('POST', '/api/v1/namespaces', { metadata: { name } })
+  for (const resource of resources) {
+    const { status, body } = await apply(resource)
+    if (status > 201) throw new Error(`${resource.kind}: ${body.message}`)
+  }
+  const account = `/api/v1/namespaces/${name}/serviceaccounts/${name}`
+  // Longer than the longest test run.
+  const lasting = { expirationSeconds: 12 * 60 * 60 }
+  const { token } = (await request('POST', `${account}/token`, { spec: lasting })).body.status
+  const may = async () => {
+    const resourceAttributes = { verb: 'list', resource: 'secrets' }
+    const review = { spec: { user: `system:serviceaccount:${name}:${name}`, resourceAttributes } }
+    return (await request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review)).body.status.allowed
+  }
+  while (!(await may())) await new Promise((resolve) => setTimeout(resolve, 20))
+
+  const folder = await mkdtemp(join(tmpdir(), 'regent-account-'))
+  const file = join(folder, 'config.json')
+  const { server, caFile, caData } = config.getCurrentCluster()!
+  const trust = caData ? { 'certificate-authority-data': caData } : { 'certificate-authority': caFile }
+  const text = {
+    clusters: [{ name, cluster: { server, ...trust } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+  await writeFile(file, JSON.stringify(text), { mode: 0o600 })
+  return {
+    config: file,
+    async remove() {
+      for (const resource of resources.filter(({ metadata }) => !metadata.namespace))
+        await request('DELETE', `${await pathOf(resource)}/${resource.metadata.name}`)
+      await request('DELETE', `/api/v1/namespaces/${name}`)
+      await rm(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,81 @@
+// The meanings of path parameters of the admin API.
+
+/**
+ * The meaning of a path parameter: an object by its id or name; an element of a list, by the id of the first element; or a fixed value,
+ * which refers to nothing in the realm.
+ */
+export type ParameterMeaning =
+  | { readonly by: 'id' | 'name'; readonly kind: string }
+  | { readonly by: 'id'; readonly list: string }
+  | { readonly fixed: string }
+
+const id = (kind: string): ParameterMeaning => ({ by: 'id', kind: kind })
+const name = (kind: string): ParameterMeaning => ({ by: 'name', kind: kind })
+
+/** Meanings by the path segment before the parameter, and its name. */
+export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
+  'client-scopes {client-scope-id}': id('clientScope'),
+  'client-templates {client-scope-id}': id('clientScope'),
+  'default-default-client-scopes {clientScopeId}': id('clientScope'),
+  'default-optional-client-scopes {clientScopeId}': id('clientScope'),
+  'default-client-scopes {clientScopeId}': id('clientScope'),
+  'optional-client-scopes {clientScopeId}': id('clientScope'),
+  'clients {client-uuid}': id('client'),
+  'certificates {attr}': { fixed: 'jwt.credential' },
+  'clients {client-id}': id('client'),
+  'clients {part-client-uuid}': id('client'),
+  'clients {client}': id('client'),
+  'clients {clientUuid}': id('client'),
+  'offline-sessions {clientUuid}': id('client'),
+  'consents {client}': name('client'),
+  'nodes {node}': name('client'),
+  'sessions {session}': { by: 'id', list: 'users/{user-id}/sessions' },
+  'scope-mappings {roleContainerId}': id('client'),
+  'resource {resource-id}': id('authorizationResource'),
+  'scope {scope-id}': id('authorizationScope'),
+  'policy {policy-id}': id('authorizationPolicy'),
+  'policy {type}': { fixed: 'scope' },
+  '{type} {policy-id}': id('authorizationPolicy'),
+  'permission {type}': { fixed: 'scope' },
+  '{type} {permission-id}': id('authorizationPolicy'),
+  'models {id}': id('protocolMapper'),
+  'protocol {protocol}': { fixed: 'openid-connect' },
+  'roles {role-name}': name('role'),
+  'roles-by-id {role-id}': id('role'),
+  'users {user-id}': id('user'),
+  'users {userId}': id('user'),
+  'members {member-id}': id('user'),
+  'credentials {credentialId}': { by: 'id', list: 'users/{user-id}/credentials' },
+  'moveAfter {newPreviousCredentialId}': { by: 'id', list: 'users/{user-id}/credentials' },
+  'groups {group-id}': id('group'),
+  'groups {groupId}': id('group'),
+  'default-groups {groupId}': id('group'),
+  'group-by-path {path}': name('group'),
+  'instances {alias}': name('identityProvider'),
+  'identity-providers {alias}': name('identityProvider'),
+  'federated-identity {provider}': name('identityProvider'),
+  'mappers {id}': id('identityProviderMapper'),
+  'providers {provider_id}': { fixed: 'oidc' },
+  'providers {providerId}': { fixed: 'oidc-usermodel-attribute-mapper' },
+  'flows {id}': id('authenticationFlow'),
+  'flows {flowAlias}': name('authenticationFlow'),
+  'executions {executionId}': { by: 'id', list: 'authentication/flows/{flowAlias}/executions' },
+  'config {id}': id('authenticatorConfig'),
+  'config-description {providerId}': { fixed: 'auth-cookie' },
+  'required-actions {alias}': name('requiredAction'),
+  'organizations {org-id}': id('organization'),
+  'components {id}': id('component'),
+  'workflows {id}': id('workflow'),
+  'localization {locale}': { fixed: 'en' },
+  '{locale} {key}': { fixed: 'greeting' },
+}
+
+/** Returns the meaning of a path parameter; undefined if it is unknown. */
+export function findMeaning(path: string, parameter: string): ParameterMeaning | undefined {
+  if (parameter === 'realm') return name('realm')
+  const step = path
+    .slice(0, path.indexOf(`/{${parameter}}`))
+    .split('/')
+    .at(-1)
+  return parameterMeanings[`${step} {${parameter}}`]
+}

@@ -1,0 +1,19 @@
+// The effort that property tests make: a sample by default, everything in a full run.
+
+/** Whether all cases run, as in `.ci/run`. Otherwise a fixed sample of them runs. */
+export const isFullRun = process.env.REGENT_TESTS === 'all'
+
+const SECONDS = Number(process.env.REGENT_SECONDS ?? 3_600)
+
+/** Options for fast-check: number of cases and time limit. */
+export const propertyOptions = {
+  numRuns: Number(process.env.REGENT_CASES ?? (isFullRun ? 150 : 10)),
+  endOnFailure: true,
+  interruptAfterTimeLimit: SECONDS * 1_000,
+}
+
+/** Returns all cases in a full run, and every third case otherwise. */
+export const takeSample = <T>(all: readonly T[]): T[] => all.filter((_, at) => isFullRun || at % 3 === 2)
+
+/** The timeout of a property test in milliseconds. */
+export const TIME_LIMIT = (SECONDS + 60) * 1_000
