@@ -1,20 +1,21 @@
-// Checks which file of src may import what: imports run one way, and each large dependency has one home.
+// Checks the imports in src: folders are layers, and each large dependency is used in one folder only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** One import of a file: static, dynamic or re-export. */
 export interface Import {
   readonly specifier: string
-  readonly typeOnly: boolean
+  readonly isTypeOnly: boolean
 }
 
-/** A file of src, its path from the root of the repository, and what it imports. */
+/** A file of src, as a path from the root of the repository, with its imports. */
 export interface SourceFile {
   readonly file: string
   readonly imports: readonly Import[]
 }
 
-const order = [
+/** The layers, lowest first. A layer imports from itself and from lower ones only. */
+const layers = [
   ['lib'],
   ['kinds'],
   ['store', 'config'],
@@ -26,8 +27,8 @@ const order = [
   ['cli'],
   ['main'],
 ]
-/** The folders of a layer, lowest first: each imports from itself and from those before it only. */
-const folders: Readonly<Record<string, readonly string[]>> = {
+/** The folders within a layer, lowest first. A folder imports from itself and from lower ones only. */
+const subfolders: Readonly<Record<string, readonly string[]>> = {
   'src/service/': [
     'context',
     'permissions',
@@ -74,60 +75,67 @@ const folders: Readonly<Record<string, readonly string[]>> = {
     'realms',
   ],
 }
-const text = order.map((row) => (row.length > 1 ? `{${row.join(', ')}}` : row[0])).join(' ← ')
-/** Folders of reconcile that compute only: they import kinds, lib, one another, and types of service. */
+const layerRule = layers.map((row) => (row.length > 1 ? `{${row.join(', ')}}` : row[0])).join(' ← ')
+/** Folders of reconcile without side effects. They import kinds, lib, one another, and types of service only. */
 const pure = ['model', 'plan', 'lint', 'report'].map((folder) => `src/reconcile/${folder}/`)
 const isPure = (path: string) => path === 'node:crypto' || pure.some((folder) => path.startsWith(folder))
 
-type Rule = [rule: string, forbids: (from: string, to: string, typeOnly: boolean) => boolean]
+type Rule = [rule: string, forbids: (from: string, to: string, isTypeOnly: boolean) => boolean]
 
 // `from` and `to` are paths, or `to` is the name of a package. The first rule that forbids an import names the violation.
 const rules: Rule[] = [
   [
     'only store imports it, and service its types',
-    (from, to, typeOnly) =>
+    (from, to, isTypeOnly) =>
       isPackage(to, 'kysely', 'pg', '@electric-sql/pglite') &&
-      !(at(from, 'store') || (typeOnly && at(from, 'service'))),
+      !(isInLayer(from, 'store') || (isTypeOnly && isInLayer(from, 'service'))),
   ],
-  ['only service imports it', (from, to) => isPackage(to, 'nodemailer') && !at(from, 'service')],
-  ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !at(from, 'http')],
-  ['only operator imports it', (from, to) => isPackage(to, '@kubernetes') && !at(from, 'operator')],
+  ['only service imports it', (from, to) => isPackage(to, 'nodemailer') && !isInLayer(from, 'service')],
+  ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !isInLayer(from, 'http')],
+  ['only operator imports it', (from, to) => isPackage(to, '@kubernetes') && !isInLayer(from, 'operator')],
   [
     'reconcile/{model,plan,lint,report} import kinds, lib, one another, and types of service only',
-    (from, to, typeOnly) => isPure(from) && !at(to, 'kinds', 'lib') && !isPure(to) && !(typeOnly && at(to, 'service')),
+    (from, to, isTypeOnly) =>
+      isPure(from) && !isInLayer(to, 'kinds', 'lib') && !isPure(to) && !(isTypeOnly && isInLayer(to, 'service')),
   ],
-  ['only cli and main import config', (from, to) => at(to, 'config') && !at(from, 'cli', 'main')],
-  ['not a layer of src', (from, to) => height(from) < 0 || (isFile(to) && height(to) < 0)],
-  ['nothing above service imports store', (from, to) => at(to, 'store') && height(from) > height('src/service/')],
+  ['only cli and main import config', (from, to) => isInLayer(to, 'config') && !isInLayer(from, 'cli', 'main')],
+  ['not a layer of src', (from, to) => getHeight(from) < 0 || (isFile(to) && getHeight(to) < 0)],
+  [
+    'nothing above service imports store',
+    (from, to) => isInLayer(to, 'store') && getHeight(from) > getHeight('src/service/'),
+  ],
   [
     'oidc and reconcile do not import each other, nor do store and config',
-    (from, to) => isFile(to) && height(from) === height(to) && layer(from) !== layer(to),
+    (from, to) => isFile(to) && getHeight(from) === getHeight(to) && getLayer(from) !== getLayer(to),
   ],
-  [text, (from, to) => height(to) > height(from)],
-  ...Object.entries(folders).map(([parent, inside]): Rule => {
-    const place = (path: string) => inside.indexOf(path.slice(parent.length).split('/')[0]!)
+  [layerRule, (from, to) => getHeight(to) > getHeight(from)],
+  ...Object.entries(subfolders).map(([parent, folders]): Rule => {
+    const getFolderHeight = (path: string) => folders.indexOf(path.slice(parent.length).split('/')[0]!)
     return [
-      `${parent}: ${inside.join(' ← ')}`,
-      (from, to) => from.startsWith(parent) && to.startsWith(parent) && (place(from) < 0 || place(to) > place(from)),
+      `${parent}: ${folders.join(' ← ')}`,
+      (from, to) =>
+        from.startsWith(parent) &&
+        to.startsWith(parent) &&
+        (getFolderHeight(from) < 0 || getFolderHeight(to) > getFolderHeight(from)),
     ]
   }),
 ]
 
-/** The violations among the imports of these files, one line each. */
+/** Returns a line for each import that violates a rule. */
 export function checkImports(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ file, imports }) =>
-    imports.flatMap(({ specifier, typeOnly }) => {
-      const to = targetOf(file, specifier)
-      const broken = rules.find(([, forbids]) => forbids(file, to, typeOnly))
-      return broken ? [`${file} imports ${to}: ${broken[0]}`] : []
+    imports.flatMap(({ specifier, isTypeOnly }) => {
+      const to = resolveImport(file, specifier)
+      const violated = rules.find(([, forbids]) => forbids(file, to, isTypeOnly))
+      return violated ? [`${file} imports ${to}: ${violated[0]}`] : []
     }),
   )
 }
 
-/** The import cycles among these files, types included, one line each: the files of a cycle in order. */
+/** Returns a line for each import cycle, with its files in order. Imports of types count. */
 export function findCycles(files: readonly SourceFile[]): string[] {
   const targets = new Map(
-    files.map(({ file, imports }) => [file, imports.map(({ specifier }) => targetOf(file, specifier))]),
+    files.map(({ file, imports }) => [file, imports.map(({ specifier }) => resolveImport(file, specifier))]),
   )
   const done = new Set<string>()
   const cycles: string[] = []
@@ -143,23 +151,23 @@ export function findCycles(files: readonly SourceFile[]): string[] {
 }
 
 /** Returns the path of an imported file, or the name of a package. */
-export function targetOf(file: string, specifier: string): string {
+export function resolveImport(file: string, specifier: string): string {
   return specifier.startsWith('.') ? `./${join(dirname(file), specifier)}`.replace('./src/', 'src/') : specifier
 }
 
-/** The imports that stand in a file's text. An import with any value in it is not type-only. */
+/** Returns the imports in a file's text. An import of types and values is not type-only. */
 export function readImports(source: string): Import[] {
   const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
   const from =
     /^(?:import|export)\s+(type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^}]*\}|\*(?:\s+as\s+[\w$]+)?)?\s*from\s*['"]([^'"]+)/gm
   const bareOrDynamic = /(?:^import\s*|\bimport\(\s*)['"]([^'"]+)/gm
   return [
-    ...[...code.matchAll(from)].map((match) => ({ specifier: match[2]!, typeOnly: match[1] !== undefined })),
-    ...[...code.matchAll(bareOrDynamic)].map((match) => ({ specifier: match[1]!, typeOnly: false })),
+    ...[...code.matchAll(from)].map((match) => ({ specifier: match[2]!, isTypeOnly: match[1] !== undefined })),
+    ...[...code.matchAll(bareOrDynamic)].map((match) => ({ specifier: match[1]!, isTypeOnly: false })),
   ]
 }
 
-/** The files of src in the current directory. */
+/** Reads the files of src in the current directory. */
 export function readSources(): SourceFile[] {
   return globSync('src/**/*.ts').map((file) => ({ file, imports: readImports(readFileSync(file, 'utf8')) }))
 }
@@ -172,16 +180,16 @@ function isFile(to: string): boolean {
   return to.startsWith('src/') || to.startsWith('./')
 }
 
-function layer(path: string): string | undefined {
+function getLayer(path: string): string | undefined {
   return /^src\/([^/.]+)(\/|\.ts$)/.exec(path)?.[1]
 }
 
-function at(path: string, ...layers: string[]): boolean {
-  return layers.includes(layer(path) ?? '')
+function isInLayer(path: string, ...names: string[]): boolean {
+  return names.includes(getLayer(path) ?? '')
 }
 
-function height(path: string): number {
-  return order.findIndex((row) => row.includes(layer(path) ?? ''))
+function getHeight(path: string): number {
+  return layers.findIndex((row) => row.includes(getLayer(path) ?? ''))
 }
 
 if (import.meta.main) {

@@ -1,17 +1,17 @@
-// Checks that one file of src sends HTTP requests: elsewhere neither `fetch` nor the requests of `node:http` may be used.
+// Checks that only one file of src sends HTTP requests. All others may use neither `fetch` nor the requests of `node:http`.
 import { globSync, readFileSync } from 'node:fs'
 
 /** The only file that sends HTTP requests. */
 const HTTP_CLIENT = 'src/lib/http/http-request.ts'
 /** Code that runs in browsers. */
-const IN_BROWSERS = /^src\/(console\/|oidc\/login\/status-iframe\.ts$)/
-/** Modules that send HTTP requests, and what others may import of them. */
+const BROWSER_CODE = /^src\/(console\/|oidc\/login\/login-status-iframe\.ts$)/
+/** Modules that can send HTTP requests, and their exports that cannot. */
 const HTTP_MODULES = /^(?:node:)?(?:https?|http2)$|^(?:undici|axios|got|node-fetch|ky)(?:\/|$)/
-const OF_SERVERS = new Set(['createServer', 'Server', 'ServerResponse', 'IncomingMessage', 'STATUS_CODES'])
+const SERVER_EXPORTS = new Set(['createServer', 'Server', 'ServerResponse', 'IncomingMessage', 'STATUS_CODES'])
 
-/** The HTTP requests in a file's text that do not go through the client of `src/lib`, one line each. */
+/** Returns a line for each use of HTTP requests in a file's text that bypasses the client of `src/lib`. */
 export function findRequests(file: string, source: string): string[] {
-  if (file === HTTP_CLIENT || IN_BROWSERS.test(file)) return []
+  if (file === HTTP_CLIENT || BROWSER_CODE.test(file)) return []
   const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
   const imports = /^import\s+(?!type\s)([^'"]+?)\s+from\s*['"]([^'"]+)|\bimport\(\s*['"]([^'"]+)/gm
   const imported = [...code.matchAll(imports)].flatMap(([, names = '*', from, dynamic]) => {
@@ -23,16 +23,16 @@ export function findRequests(file: string, source: string): string[] {
   return uses.map((use) => `${file} uses ${use}: only ${HTTP_CLIENT} sends HTTP requests`)
 }
 
-/** Names of an import that are neither types nor parts of servers. */
+/** Returns the names of an import that are neither types nor exports for servers. */
 function valueNames(names: string): string[] {
   const [, before = '', inside = ''] = /^([^{]*)(?:\{([^}]*)\})?$/s.exec(names.trim()) ?? []
   const imported = inside.split(',').map((name) => name.trim().split(/\s+as\s+/)[0]!)
   return [before.replace(/,\s*$/, '').trim(), ...imported].filter(
-    (name) => name && !name.startsWith('type ') && !OF_SERVERS.has(name),
+    (name) => name && !name.startsWith('type ') && !SERVER_EXPORTS.has(name),
   )
 }
 
-/** The violations in the files of src in the current directory, one line each. */
+/** Returns a line for each violation in the files of src in the current directory. */
 export function checkRequests(): string[] {
   return globSync('src/**/*.ts').flatMap((file) => findRequests(file, readFileSync(file, 'utf8')))
 }

@@ -1,8 +1,8 @@
-// Checks that timers stand in a few files of src: what repeats runs in the work queue, what must end has a deadline.
+// Checks that only a few files of src use timers. All others use the work queue for repeated work, and deadlines.
 import { globSync, readFileSync } from 'node:fs'
 import { readImports } from './check-imports.ts'
 
-/** The files that may use timers, with what they need them for. */
+/** The files that may use timers, with the reason. */
 export const TIMER_FILES: Readonly<Record<string, string>> = {
   'src/lib/timing/work-queue.ts': 'delays of keys that are reconciled again',
   'src/lib/timing/deadline.ts': 'deadlines',
@@ -12,14 +12,14 @@ export const TIMER_FILES: Readonly<Record<string, string>> = {
 const TIMER_MODULE = /^(?:node:)?timers(?:\/promises)?$/
 const TIMERS = /(?<![\w$.])(?:globalThis\.|window\.|self\.)?(?:setTimeout|setInterval)\b/
 
-/** The uses of timers in a file's text: names of modules and of functions, each once. */
+/** Returns the timer modules and functions that a file's text uses, without duplicates. */
 export function findTimers(source: string): string[] {
   const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
   const modules = readImports(source).flatMap(({ specifier }) => (TIMER_MODULE.test(specifier) ? specifier : []))
   return [...new Set([...modules, ...(TIMERS.exec(code) ?? [])])]
 }
 
-/** The violations in files by their path, one line each: files with timers that are not listed, and listed ones without. */
+/** Returns a line for each file that uses timers and is not listed, and for each listed file that uses none. `files`: texts by path. */
 export function findTimerViolations(files: ReadonlyMap<string, string>): string[] {
   const unlisted = [...files].flatMap(([file, source]) =>
     file in TIMER_FILES
@@ -33,7 +33,7 @@ export function findTimerViolations(files: ReadonlyMap<string, string>): string[
   return [...unlisted, ...unneeded.map((file) => `${file} uses no timer: remove it from scripts/check-timers.ts`)]
 }
 
-/** The files of src in the current directory, with their texts. */
+/** Returns the texts of the files of src in the current directory, by path. */
 export function readTimerSources(): Map<string, string> {
   return new Map(globSync('src/**/*.ts').map((file) => [file, readFileSync(file, 'utf8')]))
 }

@@ -1,6 +1,6 @@
-// Checks the words of STYLE.md in code, texts and documentation. words.json holds the words that are refused and what to
-// write instead, the names that name nothing, named exceptions with their reasons, and bounds, which only shrink.
-// --list [PATH] shows the places below a path, --lower lowers the bounds to the figures, --check only compares.
+// Checks the words of STYLE.md in code, texts and documentation. words.json contains the refused words with their replacements,
+// names that say nothing, exceptions with their reasons, and the allowed number of problems per area, which is only ever lowered.
+// --list [PATH] lists the problems below a path, --lower lowers the allowed numbers to the current ones.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import {
@@ -24,19 +24,20 @@ import { API } from 'typescript/unstable/sync'
 const LONGEST_SENTENCE = 35
 const LONGEST_LINE = 160
 
-/** Pages that are generated from descriptions in the code, whose words are checked there. */
+/** Pages that are generated from texts in the code, where sentences and lines are not checked. */
 const generatedPages = /^docs\/(?:cli|configuration|lint|security)\.md$/
-/** Recorded data of Keycloak and texts that others wrote. */
+/** Recorded data of Keycloak and texts by others. */
 const foreignTexts = /^(?:src\/kinds\/built-in\/.*\.json|docs\/openapi\.json|docs\/operations\.txt)$/
 
+/** The content of words.json. */
 export interface WordRules {
-  /** Words refused in names, comments, texts and pages, with what to write instead. */
+  /** Words that are refused in names, comments, texts and pages, with their replacements. */
   readonly words: Readonly<Record<string, string>>
-  /** The same for phrases: patterns, which match without regard to case. Names have no phrases. */
+  /** Phrases that are refused in comments, texts and pages: case-insensitive patterns with their replacements. */
   readonly phrases: Readonly<Record<string, string>>
-  /** Names refused as a whole. */
+  /** Names that are refused as a whole. */
   readonly names: readonly string[]
-  /** Where a word or name is right: as part of this text, in files whose path begins like this. */
+  /** Uses of a refused word or name that are correct: within this text, in files whose path has this prefix. */
   readonly exceptions: readonly {
     readonly word: string
     readonly within: string
@@ -45,10 +46,10 @@ export interface WordRules {
   }[]
 }
 
-/** The kinds of violation: words, names, type names that exist twice, openings of docstrings, sentences and lines. */
+/** The kind of a problem: `types` are type names that exist twice, `docstrings` are openings such as "What". */
 export type Violation = 'words' | 'names' | 'types' | 'docstrings' | 'sentences' | 'lines'
 
-/** One violation. */
+/** A problem at one position. */
 export interface WordProblem {
   readonly violation: Violation
   readonly file: string
@@ -56,13 +57,13 @@ export interface WordProblem {
   readonly text: string
 }
 
-/** A text with where it stands: a name, a comment, a string or a paragraph. */
+/** A name, a comment, a string or a paragraph, with the line of its start. */
 interface Text {
   readonly line: number
   readonly text: string
 }
 
-/** Returns the problems of a file of TypeScript. */
+/** Returns the problems of a TypeScript file. */
 export function checkCode(file: string, tree: SourceFile, rules: WordRules): WordProblem[] {
   const lineOf = (position: number) => tree.getLineAndCharacterOfPosition(position).line + 1
   const names: Text[] = []
@@ -97,7 +98,7 @@ export function checkCode(file: string, tree: SourceFile, rules: WordRules): Wor
   ]
 }
 
-/** Whether a name is declared here, rather than used. */
+/** Whether the node is the name of a declaration. */
 function isDeclared(node: Node): boolean {
   const { parent } = node
   if (isPropertyAccessExpression(parent)) return false
@@ -156,7 +157,7 @@ function isExcepted(file: string, word: string, text: string, rules: WordRules):
   )
 }
 
-/** Returns the problems of a page of Markdown; a generated one has words only. */
+/** Returns the problems of a Markdown page. In generated pages only words are checked. */
 export function checkPage(file: string, page: string, rules: WordRules): WordProblem[] {
   const blank = (text: string) => text.replace(/[^\n]/g, ' ')
   const prose = page
@@ -186,7 +187,7 @@ function longSentences(file: string, prose: string): WordProblem[] {
   )
 }
 
-/** Returns the sentences of a text that have too many words, links counted by their text. */
+/** Returns the sentences that have too many words. Of links, only the text counts. */
 export function sentencesAbove(text: string, most = LONGEST_SENTENCE): string[] {
   const sentences = text.replace(/\]\([^)]*\)/g, ']').split(/(?<=[.!?:])\s+(?=["'(]?[A-Z`x[])/)
   return sentences
@@ -203,7 +204,7 @@ function longLines(file: string, prose: string): WordProblem[] {
   })
 }
 
-/** Returns the summaries and descriptions of an OpenAPI document that have too long sentences. */
+/** Returns the too long sentences in the summaries and descriptions of an OpenAPI document. */
 export function checkDescriptions(file: string, document: unknown, path = ''): WordProblem[] {
   if (typeof document !== 'object' || document === null) return []
   return Object.entries(document).flatMap(([key, value]): WordProblem[] => {
@@ -241,7 +242,7 @@ export function checkTypes(trees: readonly { readonly file: string; readonly tre
     )
 }
 
-/** Returns the problems of the repository whose root this is. */
+/** Returns the problems of the repository with this root. */
 export function checkRepository(root: string, rules: WordRules): WordProblem[] {
   const api = new API()
   const project = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()[0]!
@@ -302,7 +303,7 @@ if (import.meta.main) {
   const above = Object.entries(counts).filter(([key, count]) => count > (bounds[key] ?? 0))
   for (const [key, count] of above)
     console.error(
-      `${key}: ${count}, and the bound is ${bounds[key] ?? 0}. npm run check:words -- --list ${key.split(' ')[0]} shows the places.`,
+      `${key}: ${count}, limit ${bounds[key] ?? 0}. List them with: npm run check:words -- --list ${key.split(' ')[0]}`,
     )
   if (above.length) process.exitCode = 1
 }

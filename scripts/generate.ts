@@ -1,4 +1,4 @@
-// Writes the generated files; with --check only says which of them are out of date, and fails.
+// Writes the generated files. With --check, it prints which of them are out of date and exits with 1 if there are any.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderSettingsTable } from '../src/config.ts'
@@ -34,9 +34,9 @@ function renderOperations(): string {
 }
 
 /** Returns the differing lines of two texts as a diff; empty if the texts are equal. */
-export function difference(is: string, shouldBe: string): string {
-  if (is === shouldBe) return ''
-  const [old, generated] = [is.split('\n'), shouldBe.split('\n')]
+export function difference(actual: string, expected: string): string {
+  if (actual === expected) return ''
+  const [old, generated] = [actual.split('\n'), expected.split('\n')]
   const shorter = Math.min(old.length, generated.length)
   let start = 0
   while (start < shorter && old[start] === generated[start]) start++
@@ -51,10 +51,10 @@ if (import.meta.main) {
   const check = process.argv.includes('--check')
   for (const [path, render] of Object.entries(generated)) {
     const content = await render()
-    const different = difference(existsSync(path) ? readFileSync(path, 'utf8') : '', content)
-    if (different === '') continue
+    const diff = difference(existsSync(path) ? readFileSync(path, 'utf8') : '', content)
+    if (diff === '') continue
     if (check) {
-      console.error(`${path} is out of date; "npm run generate" writes it.\n${different.slice(0, 2000)}`)
+      console.error(`${path} is out of date. Update it with: npm run generate\n${diff.slice(0, 2000)}`)
       process.exitCode = 1
     } else {
       mkdirSync(dirname(path), { recursive: true })

@@ -1,12 +1,12 @@
-// Makes in a folder what the image holds, by the steps of the Dockerfile, and starts it as the image does: what can be tried where
-// there is no container engine. Steps that install into the system are left out.
+// Builds the content of the image in a folder by the steps of the Dockerfile, and starts it like the image, to test the Dockerfile
+// without a container engine. Steps that install system packages are skipped.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
-/** What the last stage says of how it runs. */
+/** A stage of the Dockerfile, with its configuration. */
 interface Image {
   readonly root: string
   folder: string
@@ -21,16 +21,20 @@ const pinned = JSON.parse(readFileSync('package.json', 'utf8')) as {
   devDependencies: { node: string }
 }
 
-/** Carries out the Dockerfile of the current folder; gives the last stage. */
-function built(work: string): Image {
+/** Builds the Dockerfile of the current folder and returns the last stage. */
+function build(work: string): Image {
   const stages: Image[] = []
-  const named = new Map<string, Image>()
+  const stagesByName = new Map<string, Image>()
   const last = () => stages.at(-1)!
-  const at = (path: string, { root, folder } = last()) => join(root, path.startsWith('/') ? path : join(folder, path))
+  const resolve = (path: string, { root, folder } = last()) =>
+    join(root, path.startsWith('/') ? path : join(folder, path))
   const steps: Record<string, (rest: string) => unknown> = {
     FROM(rest) {
       const [image, , name = ''] = rest.split(' ')
-      demand(image!.startsWith(`node:${pinned.devDependencies.node}-`), `${image} has another Node than package.json`)
+      check(
+        image!.startsWith(`node:${pinned.devDependencies.node}-`),
+        `${image} has another Node version than package.json`,
+      )
       const stage = {
         root: join(work, `stage-${stages.length}`),
         folder: '/',
@@ -40,30 +44,30 @@ function built(work: string): Image {
         env: {},
       }
       stages.push(stage)
-      named.set(name, stage)
+      stagesByName.set(name, stage)
     },
     WORKDIR(rest) {
       last().folder = rest
-      mkdirSync(at('.'), { recursive: true })
+      mkdirSync(resolve('.'), { recursive: true })
     },
     COPY(rest) {
-      const [from, ...all] = rest.startsWith('--from=')
+      const [from, ...paths] = rest.startsWith('--from=')
         ? rest.slice('--from='.length).split(' ')
         : ['', ...rest.split(' ')]
-      const [to, sources] = [all.at(-1)!, all.slice(0, -1)]
-      const source = named.get(from!)
-      const files = sources.flatMap((one) => (source ? [at(one, source)] : one === '.' ? sent : [one]))
-      if (!source) for (const one of files) demand(sent.includes(one), `.dockerignore leaves out ${one}`)
-      for (const one of files) {
-        const target = to.endsWith('/') || to === '.' ? join(at(to), one.split('/').at(-1)!) : at(to)
-        cpSync(one, target, { recursive: true, verbatimSymlinks: true })
+      const [to, sources] = [paths.at(-1)!, paths.slice(0, -1)]
+      const stage = stagesByName.get(from!)
+      const files = sources.flatMap((path) => (stage ? [resolve(path, stage)] : path === '.' ? contextFiles : [path]))
+      if (!stage) for (const file of files) check(contextFiles.includes(file), `.dockerignore excludes ${file}`)
+      for (const file of files) {
+        const target = to.endsWith('/') || to === '.' ? join(resolve(to), file.split('/').at(-1)!) : resolve(to)
+        cpSync(file, target, { recursive: true, verbatimSymlinks: true })
       }
     },
     RUN(rest) {
-      if (rest.startsWith('apt-get ')) return console.log(`left out: ${rest}`)
+      if (rest.startsWith('apt-get ')) return console.log(`skipped: ${rest}`)
       console.log(rest)
-      const { status } = spawnSync(rest, { shell: true, cwd: at('.'), stdio: 'inherit' })
-      demand(status === 0, `it ended with ${status}`)
+      const { status } = spawnSync(rest, { shell: true, cwd: resolve('.'), stdio: 'inherit' })
+      check(status === 0, `${rest} ended with exit code ${status}`)
     },
     USER: (rest) => Object.assign(last(), { user: rest }),
     ENV: (rest) => Object.assign(last().env, Object.fromEntries([rest.split('=')])),
@@ -75,71 +79,78 @@ function built(work: string): Image {
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')) {
     const [, name, rest] = /^([A-Z]+) +(.*)$/.exec(line) ?? []
-    if (name) (steps[name] ?? (() => demand(false, `${name} is not known here`)))(rest!)
+    if (name)
+      (steps[name] ?? (() => check(false, `the instruction ${name} is not supported by scripts/image.ts`)))(rest!)
   }
   return last()
 }
 
-/** What is sent to be built from: what .dockerignore lets pass, which leaves out everything else. */
-const sent = readFileSync('.dockerignore', 'utf8')
+/** The files of the build context: the exceptions in .dockerignore, which excludes everything else. */
+const contextFiles = readFileSync('.dockerignore', 'utf8')
   .split('\n')
   .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
 
-/** Starts it, as who the image says; gives how it ended, and what it said. `until`: it is stopped once it says that. */
-async function started({ root, folder, user, entry, env }: Image, args: readonly string[], until?: RegExp) {
+/**
+ * Starts the image with these arguments as its user, and returns the exit code and the output. Once the output matches `until`,
+ * which captures the URL, it requests the health of the server and stops it.
+ */
+async function start({ root, folder, user, entry, env }: Image, args: readonly string[], until?: RegExp) {
   const [uid, gid] = user.split(':').map(Number)
-  const asWho = process.getuid?.() === 0 ? { uid: uid!, gid: gid! } : {}
+  const ids = process.getuid?.() === 0 ? { uid: uid!, gid: gid! } : {}
   const node = dirname(process.execPath)
   const server = spawn(entry[0]!, [...entry.slice(1), ...args], {
-    ...asWho,
+    ...ids,
     cwd: join(root, folder),
     env: { ...env, PATH: [node, process.env.PATH].join(delimiter), HOME: '/tmp', REGENT_SOURCE: '' },
   })
-  let said = ''
+  let output = ''
   for (const stream of [server.stdout, server.stderr])
     stream.on('data', (chunk: Buffer) => {
-      said += chunk
-      const found = until?.exec(said)
-      if (found)
-        void fetch(`${found[1]}/health/ready`).then(({ status }) => {
-          said += `\nhealth: ${status}`
+      output += chunk
+      const match = until?.exec(output)
+      if (match)
+        void fetch(`${match[1]}/health/ready`).then(({ status }) => {
+          output += `\nhealth: ${status}`
           server.kill()
         })
     })
   const [code] = await once(server, 'close')
-  return { code, said }
+  return { code, output }
 }
 
-function demand(is: boolean, otherwise: string): void {
-  if (!is) throw new Error(otherwise)
+function check(isExpected: boolean, message: string): void {
+  if (!isExpected) throw new Error(message)
 }
 
 const hadolint = [...(process.env.PATH ?? '').split(delimiter), '.venv/bin']
-  .map((one) => join(one, 'hadolint'))
+  .map((folder) => join(folder, 'hadolint'))
   .find(existsSync)
-if (!hadolint) console.log('hadolint is not here: npm run install:hadolint')
+if (!hadolint) console.log('hadolint is not installed. Install it with: npm run install:hadolint')
 else
-  demand(
+  check(
     spawnSync(hadolint, ['Dockerfile'], { stdio: 'inherit' }).status === 0,
-    'hadolint has something against the Dockerfile',
+    'hadolint found problems in the Dockerfile',
   )
 
 const work = mkdtempSync(join(tmpdir(), 'regent-image-'))
 try {
   chmodSync(work, 0o755)
-  const image = built(work)
-  demand(/^[1-9]\d*:\d+$/.test(image.user), `the user must be a number, and not root: ${image.user}`)
-  const version = await started(image, ['--version'])
-  demand(version.said.trim() === pinned.version, `it says that it is ${version.said}`)
-  // What the chart gives is not there.
-  const bare = await started(image, image.command)
-  demand(bare.code === 1 && bare.said.includes('REGENT_DATABASE'), `without settings it says: ${bare.said}`)
+  const image = build(work)
+  check(/^[1-9]\d*:\d+$/.test(image.user), `the user must be a numeric id other than root: ${image.user}`)
+  const version = await start(image, ['--version'])
+  check(version.output.trim() === pinned.version, `expected version ${pinned.version}: ${version.output}`)
+  // The default command requires settings that the chart sets.
+  const unconfigured = await start(image, image.command)
+  check(
+    unconfigured.code === 1 && unconfigured.output.includes('REGENT_DATABASE'),
+    `expected an error about REGENT_DATABASE without settings: ${unconfigured.output}`,
+  )
   const data = join(work, 'data')
   mkdirSync(data)
   chmodSync(data, 0o777)
-  const served = await started(image, ['serve', '--data', data, '--port', '0'], /ready at (http:\S+)/)
-  demand(served.code === 0 && served.said.includes('health: 200'), `it does not serve: ${served.said}`)
-  console.log('The image can be built, and serves.')
+  const served = await start(image, ['serve', '--data', data, '--port', '0'], /ready at (http:\S+)/)
+  check(served.code === 0 && served.output.includes('health: 200'), `the server does not start: ${served.output}`)
+  console.log('The image can be built and starts.')
 } finally {
   rmSync(work, { recursive: true })
 }

@@ -1,9 +1,9 @@
-// docs/lint.md: the rules of `regent lint`.
+// Renders docs/lint.md, the rules of `regent lint`.
 
 import { kinds } from '../src/kinds/index.ts'
 import { lintRules } from '../src/reconcile/lint/lint.ts'
 
-/** The rules as a table. */
+/** Returns the page. */
 export function renderRules(): string {
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [

@@ -1,5 +1,5 @@
-// Records what a server answers about a new realm, and about realms that are imported from files, for
-// test/conformance/imports.test.ts. It makes realms, reads them and deletes them again.
+// Records a server's responses for a new realm and for realms that are imported from files, for
+// test/conformance/imports.test.ts. It creates realms, reads them and deletes them again.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type RealmResponses, readRealm } from '../test/support/read-realm.ts'
 import { readImport, realmImports } from '../test/support/realm-imports.ts'
 import { compactResponses, renderResponses } from '../test/support/response-differences.ts'
 
-const usage = `Usage: node scripts/record-imports.ts --server URL --user NAME --password WORD --files FOLDER [IMPORT...]
+const usage = `Usage: node scripts/record-imports.ts --server URL --user NAME --password PASSWORD --files FOLDER [IMPORT...]
 IMPORT: ${Object.keys(realmImports).join(', ')}`
 
 const { values, positionals } = parseArgs({
@@ -29,7 +29,7 @@ let token = { text: '', at: 0 }
 async function call(method: string, address: string, body?: object) {
   // An administrator's token is valid for a minute.
   if (Date.now() - token.at > 30_000) token = { text: await logIn(), at: Date.now() }
-  const answer = await fetch(server + address, {
+  const response = await fetch(server + address, {
     method,
     headers: {
       authorization: `Bearer ${token.text}`,
@@ -38,12 +38,12 @@ async function call(method: string, address: string, body?: object) {
     },
     body: body ? JSON.stringify(body) : null,
   })
-  const text = await answer.text()
-  return { status: answer.status, body: text && JSON.parse(text) }
+  const text = await response.text()
+  return { status: response.status, body: text && JSON.parse(text) }
 }
 
 async function logIn(): Promise<string> {
-  const answer = await fetch(`${server}/realms/master/protocol/openid-connect/token`, {
+  const response = await fetch(`${server}/realms/master/protocol/openid-connect/token`, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'password',
@@ -52,15 +52,15 @@ async function logIn(): Promise<string> {
       password: password!,
     }),
   })
-  return ((await answer.json()) as { access_token: string }).access_token
+  return ((await response.json()) as { access_token: string }).access_token
 }
 
 async function record(name: string): Promise<RealmResponses> {
   const realm = `import-${randomUUID().slice(0, 8)}`
   const content = readImport(name, realm, pathToFileURL(join(files!, '/')))
   if (!content) throw new Error(`${name}: no file in ${files}`)
-  const made = await call('POST', '/admin/realms', content)
-  if (made.status !== 201) throw new Error(`${name}: ${made.status} ${JSON.stringify(made.body)}`)
+  const creation = await call('POST', '/admin/realms', content)
+  if (creation.status !== 201) throw new Error(`${name}: ${creation.status} ${JSON.stringify(creation.body)}`)
   try {
     return await readRealm(realm, (address) => call('GET', address))
   } finally {
@@ -70,9 +70,9 @@ async function record(name: string): Promise<RealmResponses> {
 
 const folder = join(import.meta.dirname, '..', 'test', 'conformance', 'imports')
 mkdirSync(folder, { recursive: true })
-const fresh = await record('new-realm')
+const newRealm = await record('new-realm')
 for (const name of positionals.length ? positionals : Object.keys(realmImports)) {
-  const answers = name === 'new-realm' ? fresh : compactResponses(fresh, await record(name))
-  writeFileSync(join(folder, `${name}.json`), renderResponses(answers))
+  const responses = name === 'new-realm' ? newRealm : compactResponses(newRealm, await record(name))
+  writeFileSync(join(folder, `${name}.json`), renderResponses(responses))
   console.log(`${name} recorded`)
 }

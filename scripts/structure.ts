@@ -1,5 +1,5 @@
-// Counts in src what makes code hard to read. structure.json holds the bound of each figure, which only shrinks:
-// --list shows the places, --lower lowers the bounds to the figures, --check only compares.
+// Counts in src what makes code hard to read. structure.json contains the allowed number for each count, which is only ever lowered.
+// --list lists the positions, --lower lowers the allowed numbers to the current ones, --check prints only counts that are too high.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
@@ -15,16 +15,16 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast'
 import { API } from 'typescript/unstable/sync'
-import { readImports, targetOf } from './check-imports.ts'
+import { readImports, resolveImport } from './check-imports.ts'
 
 const LONGEST_FUNCTION = 60
 const MOST_PARAMETERS = 3
 const MOST_FILES = 25
 const SMALL_FILE = 50
 
-/** Folders with one file per entry of a table, and no machinery. */
+/** Folders with one file per entry of a table, such as one per command. */
 const tableFolders = ['src/cli/commands', 'src/http/admin', 'src/kinds', 'src/store/migrations']
-/** Files that list entries, each of which is a file of its own. */
+/** Files that list entries from files of their own. */
 const tables = [
   'src/cli/commands.ts',
   'src/http/admin/index.ts',
@@ -38,29 +38,29 @@ const tables = [
   'src/store/database/migrate.ts',
 ]
 
-/** What is counted: each place as a line of text. */
+/** The counted problems, each as a line with its position. */
 export interface Structure {
-  /** Functions of more lines than 60. Tables are no functions; functions in them count. */
+  /** Functions with more than 60 lines. */
   readonly longFunctions: string[]
-  /** Functions with a body and more positional parameters than 3. */
+  /** Functions with more than 3 positional parameters. */
   readonly manyParameters: string[]
-  /** `as`, except for `as const`. */
+  /** Casts by `as`, except `as const`. */
   readonly casts: string[]
-  /** `as unknown as`. */
+  /** Casts by `as unknown as`. */
   readonly doubleCasts: string[]
-  /** Folders of more files than 25, those of tables excepted. */
+  /** Folders with more than 25 files, except those of tables. */
   readonly crowdedFolders: string[]
-  /** Files of fewer lines than 50 that one other file imports, entries of tables excepted. */
+  /** Files with fewer than 50 lines and a single importer, except entries of tables. */
   readonly smallFiles: string[]
 }
 
-/** A file of TypeScript: its path from the root of the repository, and its syntax tree. */
+/** A TypeScript file, as a path from the root of the repository, with its syntax tree. */
 interface ParsedFile {
   readonly file: string
   readonly tree: SourceFile
 }
 
-/** Returns what is counted in the files of src of a project, whose root holds tsconfig.json. */
+/** Measures the files of src of the project with this root, which contains tsconfig.json. */
 export function measure(root: string): Structure {
   const api = new API()
   const project = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()[0]!
@@ -103,11 +103,11 @@ function measureCode(files: readonly ParsedFile[]) {
   return code
 }
 
-/** Returns the name of a function, or of what it is given to. */
+/** Returns the name of a function, or of the variable or property that it is assigned to. */
 function nameOf(node: FunctionLikeDeclaration): string {
   const { name } = node as { readonly name?: Node }
-  const { name: givenTo } = node.parent as { readonly name?: Node }
-  return name?.getText() ?? givenTo?.getText() ?? 'function'
+  const { name: assignedTo } = node.parent as { readonly name?: Node }
+  return name?.getText() ?? assignedTo?.getText() ?? 'function'
 }
 
 function isConst({ type }: AsExpression): boolean {
@@ -128,7 +128,7 @@ function crowdedFolders(files: readonly ParsedFile[]): string[] {
 
 function smallFiles(files: readonly ParsedFile[]): string[] {
   const imports = files.flatMap(({ file, tree }) =>
-    readImports(tree.text).map(({ specifier }) => ({ from: file, to: targetOf(file, specifier) })),
+    readImports(tree.text).map(({ specifier }) => ({ from: file, to: resolveImport(file, specifier) })),
   )
   const importers = new Map(
     [...Map.groupBy(imports, ({ to }) => to)].map(([to, all]) => [to, new Set(all.map(({ from }) => from))]),
@@ -141,11 +141,11 @@ function smallFiles(files: readonly ParsedFile[]): string[] {
   })
 }
 
-/** Returns the figures above their bounds, one line each. */
+/** Returns a line for each count above its bound. */
 export function aboveBounds(structure: Structure, bounds: Readonly<Record<string, number>>): string[] {
   return Object.entries(structure)
     .filter(([name, { length }]) => length > bounds[name]!)
-    .map(([name, { length }]) => `${name}: ${length}, and the bound is ${bounds[name]}`)
+    .map(([name, { length }]) => `${name}: ${length}, limit ${bounds[name]}`)
 }
 
 if (import.meta.main) {
@@ -156,7 +156,7 @@ if (import.meta.main) {
   if (mode !== '--check') {
     for (const [name, places] of Object.entries(structure)) {
       if (mode === '--list') for (const place of places) console.log(`${name}: ${place}`)
-      else console.log(`${name}: ${places.length}, bound ${bounds[name]}`)
+      else console.log(`${name}: ${places.length}, limit ${bounds[name]}`)
     }
   }
   if (mode === '--lower') {
@@ -164,6 +164,6 @@ if (import.meta.main) {
     writeFileSync(path, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`)
   }
   const problems = aboveBounds(structure, bounds)
-  for (const problem of problems) console.error(`${problem}. npm run structure -- --list shows the places.`)
+  for (const problem of problems) console.error(`${problem}. List them with: npm run structure -- --list`)
   if (problems.length) process.exitCode = 1
 }

@@ -22,7 +22,7 @@ test('src has no import cycles, including type imports', () => {
 test('an import cycle is reported with its files', () => {
   const from = (file: string, ...specifiers: string[]) => ({
     file,
-    imports: specifiers.map((specifier) => ({ specifier, typeOnly: true })),
+    imports: specifiers.map((specifier) => ({ specifier, isTypeOnly: true })),
   })
   const files = [from('src/a.ts', './b.ts', 'node:fs'), from('src/b.ts', './lib/c.ts'), from('src/lib/c.ts', '../b.ts')]
   expect(findCycles(files)).toEqual(['src/b.ts → src/lib/c.ts → src/b.ts'])
@@ -70,14 +70,14 @@ describe('a violation names its rule', () => {
     ['src/main.ts', '@fastify/formbody', '@fastify/formbody', 'only http imports it'],
     ['src/http/a.ts', '@kubernetes/client-node', '@kubernetes/client-node', 'only operator imports it'],
   ])('%s → %s', (file, specifier, to, rule) => {
-    expect(checkImports([{ file, imports: [{ specifier, typeOnly: false }] }])).toEqual([
+    expect(checkImports([{ file, imports: [{ specifier, isTypeOnly: false }] }])).toEqual([
       `${file} imports ${to}: ${rule}`,
     ])
   })
 
   test('types count as well, except those of the database libraries in service', () => {
     const types = (file: string, specifier: string) =>
-      checkImports([{ file, imports: [{ specifier, typeOnly: true }] }])
+      checkImports([{ file, imports: [{ specifier, isTypeOnly: true }] }])
     expect(types('src/http/a.ts', '../store/a.ts')).toHaveLength(1)
     expect(types('src/oidc/a.ts', 'fastify')).toHaveLength(1)
     expect(types('src/http/a.ts', 'kysely')).toHaveLength(1)
@@ -97,27 +97,27 @@ test.each([
   ['src/reconcile/execute/apply.ts', '../../service/a.ts'],
   ['src/kinds/index.ts', './built-in/realm.json'],
 ])('%s may import %s', (file, specifier) => {
-  expect(checkImports([{ file, imports: [{ specifier, typeOnly: false }] }])).toEqual([])
+  expect(checkImports([{ file, imports: [{ specifier, isTypeOnly: false }] }])).toEqual([])
 })
 
 test.each<[string, Import[]]>([
-  [`import { a } from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`import a, { type b } from "./a.ts"`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`import {\n  a,\n  b,\n} from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`import * as a from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`import './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`import a from './a.json' with { type: 'json' }`, [{ specifier: './a.json', typeOnly: false }]],
-  [`import type { A } from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
-  [`import type * as a from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
-  [`export type { A } from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
-  [`export { a } from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`export * from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
-  [`export interface A {}\nexport type { B } from './b.ts'`, [{ specifier: './b.ts', typeOnly: true }]],
+  [`import { a } from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`import a, { type b } from "./a.ts"`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`import {\n  a,\n  b,\n} from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`import * as a from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`import './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`import a from './a.json' with { type: 'json' }`, [{ specifier: './a.json', isTypeOnly: false }]],
+  [`import type { A } from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: true }]],
+  [`import type * as a from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: true }]],
+  [`export type { A } from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: true }]],
+  [`export { a } from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`export * from './a.ts'`, [{ specifier: './a.ts', isTypeOnly: false }]],
+  [`export interface A {}\nexport type { B } from './b.ts'`, [{ specifier: './b.ts', isTypeOnly: true }]],
   [
     `  const [a, b] = await Promise.all([import('./a.ts'), import(\n    './b.ts'\n  )])`,
     [
-      { specifier: './a.ts', typeOnly: false },
-      { specifier: './b.ts', typeOnly: false },
+      { specifier: './a.ts', isTypeOnly: false },
+      { specifier: './b.ts', isTypeOnly: false },
     ],
   ],
   [`// import('./a.ts')\n/** import('./a.ts') */\n * import('./a.ts')\nconst from = 'from'`, []],

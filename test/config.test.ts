@@ -146,7 +146,9 @@ describe('production mode', () => {
     expect(problemsOf({ adminUser: 'root' }, production)).toContain(
       '--admin-password (REGENT_ADMIN_PASSWORD): required with',
     )
-    expect(problemsOf({ adminPassword: 'hush' }, production)).toContain('--admin-user (REGENT_ADMIN_USER): required with')
+    expect(problemsOf({ adminPassword: 'hush' }, production)).toContain(
+      '--admin-user (REGENT_ADMIN_USER): required with',
+    )
     expect(readSettings({ adminUser: 'root', adminPassword: 'hush' }, production).adminUser).toBe('root')
   })
 

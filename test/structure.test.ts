@@ -37,5 +37,5 @@ test('a figure above its bound is reported, one at its bound is not', () => {
     smallFiles: [],
   }
   const bounds = { longFunctions: 1, manyParameters: 1, casts: 0, doubleCasts: 0, crowdedFolders: 0, smallFiles: 0 }
-  expect(aboveBounds(structure, bounds)).toEqual(['manyParameters: 2, and the bound is 1'])
+  expect(aboveBounds(structure, bounds)).toEqual(['manyParameters: 2, limit 1'])
 })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { ServerSettings } from '../config.ts'
+import type { SourceSettings } from '../kinds/source-settings.ts'
 import { parseDuration } from '../realm-file/resources/duration.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
 import { SourceError, toDisplayPath } from '../reconcile/read/file-source.ts'
@@ -10,7 +11,6 @@ import { type GitAddress, parseGitAddress, toGitAddress, toSourceName } from '..
 import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
 import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
 import type { SourcePermissions } from '../service/context/admin-permissions.ts'
-import type { SourceSettings } from '../kinds/source-settings.ts'
 
 /** A source of the server, with the defaults that the settings give to every source. */
 export interface ConfiguredSource {

@@ -86,50 +86,15 @@ function addSecurityHeaders(reply: FastifyReply): void {
 
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const {
-    hostname,
-    ownHost,
-    proxies,
-    basePath,
-    logLevel = 'silent',
-    logTo,
-    showRealms = false,
-    metrics = false,
-    apiReference = false,
-    webhook,
-    caller,
-  } = options
-  const app = fastify({
-    logger: { level: logLevel, ...(logTo && { stream: logTo }) },
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    bodyLimit: UNAUTHENTICATED_LIMIT,
-    requestTimeout: REQUEST_TIME,
-    http: SERVER_OPTIONS,
-    trustProxy: toTrustedAddresses(proxies),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
-    rewriteUrl: ({ url = '/' }) => toCurrentPath(url, basePath),
-  })
+  const { hostname, webhook, caller, showRealms = false } = options
+  const app = createApp(options)
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
-
-  // Each scope registers the parsers of its bodies. Without one, a body is not read.
-  app.removeAllContentTypeParsers()
-  if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
-  else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
-  app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
-  app.addHook('onSend', compressResponse)
-  app.addHook('onSend', omitUnchangedBody)
-  app.addHook('preHandler', demandFewFields)
-  app.addHook('preHandler', demandStorable)
+  addHooks(app, options)
   // Loaded on demand: commands start faster without it.
-  if (metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
+  if (options.metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler(sendError)
-  // Keycloak: failures are warnings, other events are for debugging.
-  const stopListening = service.onUserEvent((event) =>
-    app.log[event.error === undefined ? 'debug' : 'warn'](event, event.type),
-  )
-  app.addHook('onClose', async () => stopListening())
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
+  logUserEvents(app, service)
 
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest, about?: string) =>
@@ -143,12 +108,44 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register((scope) => oidcRoutes(scope, service, baseOf))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service))
-  if (apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
+  if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(renderHomePage(baseOf(request), names))
   })
   return app
+}
+
+function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOptions): FastifyInstance {
+  return fastify({
+    logger: { level: logLevel, ...(logTo && { stream: logTo }) },
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    bodyLimit: UNAUTHENTICATED_LIMIT,
+    requestTimeout: REQUEST_TIME,
+    http: SERVER_OPTIONS,
+    trustProxy: toTrustedAddresses(proxies),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
+    rewriteUrl: ({ url = '/' }) => toCurrentPath(url, basePath),
+  })
+}
+
+function addHooks(app: FastifyInstance, { hostname, ownHost, proxies }: ServerOptions): void {
+  // Each scope registers the parsers of its bodies. Without one, a body is not read.
+  app.removeAllContentTypeParsers()
+  if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
+  else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
+  app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
+  app.addHook('onSend', compressResponse)
+  app.addHook('onSend', omitUnchangedBody)
+  app.addHook('preHandler', demandFewFields)
+  app.addHook('preHandler', demandStorable)
+}
+
+function logUserEvents(app: FastifyInstance, service: Service): void {
+  // Keycloak: failures are warnings, other events are for debugging.
+  const stop = service.onUserEvent((event) => app.log[event.error === undefined ? 'debug' : 'warn'](event, event.type))
+  app.addHook('onClose', async () => stop())
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -3,12 +3,12 @@ import type { RequestOptions } from 'node:https'
 import { createInterface } from 'node:readline'
 import { KubeConfig } from '@kubernetes/client-node'
 import {
+  createConnectionPool,
+  getFailureReason,
   type HttpMethod,
   type HttpStream,
   type HttpStreamRequest,
-  createConnectionPool,
   openStream,
-  getFailureReason,
   readBody,
 } from '../lib/http/http-request.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'

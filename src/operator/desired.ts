@@ -1,9 +1,9 @@
 // What all resources say together: for each realm who states something in it, and what cannot count. Pure.
 import { kinds } from '../kinds/index.ts'
+import { type SourceSettings, sourceSettings } from '../kinds/source-settings.ts'
 import { REALM_RESOURCE } from '../realm-file/resources/resource-kinds.ts'
 import { DocumentError, type DocumentProblem } from '../realm-file/yaml/problem.ts'
 import type { SourcePermissions } from '../service/context/admin-permissions.ts'
-import { type SourceSettings, sourceSettings } from '../kinds/source-settings.ts'
 import { admitted } from './admission/admission.ts'
 import { SecretMissing, type Secrets, type Stated, statedBy } from './documents.ts'
 import { isDisabled, nameOf, PRUNE, RECONCILE, type Resource } from './resource.ts'
@@ -81,7 +81,8 @@ export function desired(picture: Picture): Desired {
       others.push({ ...memberOf(resource), fault: { reason: 'RealmTaken', message } })
       continue
     }
-    if (resource.kind === REALM_RESOURCE) byAddress.set(`${resource.metadata.namespace}/${resource.metadata.name}`, resource)
+    if (resource.kind === REALM_RESOURCE)
+      byAddress.set(`${resource.metadata.namespace}/${resource.metadata.name}`, resource)
     const holder = withDocument(memberOf(resource), name, picture.secrets)
     realms.set(name, { holder, members: [holder], ceilings: new Map([[holder.namespace, { realms: [name] }]]) })
   }

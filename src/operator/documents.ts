@@ -1,9 +1,9 @@
 // A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
 import { isList, type Json, type Representation } from '../kinds/json.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
-import { unwrapResources } from '../realm-file/resources/unwrap-resources.ts'
 import { resourceKinds } from '../realm-file/resources/resource-kinds.ts'
-import { type Document, createDocument, markVariables } from '../realm-file/yaml/document.ts'
+import { unwrapResources } from '../realm-file/resources/unwrap-resources.ts'
+import { createDocument, type Document, markVariables } from '../realm-file/yaml/document.ts'
 import { DocumentError, toJsonPointer } from '../realm-file/yaml/problem.ts'
 import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
 import { mayNameSecret } from './secrets/secret-places.ts'

@@ -58,7 +58,9 @@ export async function readKnown(service: Service, counts: (namespace: string) =>
     },
     goingWith(realm, namespace) {
       const all = byGitIn(realm)
-      const stays = all.some(({ source, declaredName }) => declaredName !== null && ownerOf(source)!.namespace === namespace)
+      const stays = all.some(
+        ({ source, declaredName }) => declaredName !== null && ownerOf(source)!.namespace === namespace,
+      )
       return stays ? [] : all.map(({ source }) => source)
     },
     putGit(source, applied) {

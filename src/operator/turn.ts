@@ -1,5 +1,5 @@
 // One turn of a realm: what it waits for, its run, and the approval that it has.
-import { type Deadline, createDeadline } from '../lib/timing/deadline.ts'
+import { createDeadline, type Deadline } from '../lib/timing/deadline.ts'
 import { parseDuration } from '../realm-file/resources/duration.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Service } from '../service/context/service.ts'

@@ -35,7 +35,7 @@ test('an email has a link to the required actions, in text and HTML', async () =
   expect((await call('PUT', `${user}/execute-actions-email?${query}`, { body: actions })).status).toBe(204)
   const { text: plain, html, from } = mailTo('ann1@example.org')
   expect(plain).toContain('Fish & Chips asks you to update your account: update the password, set up one-time codes')
-  expect(plain).toContain('works for 2 hours.')
+  expect(plain).toContain('is valid for 2 hours.')
   expect(html).toContain('Fish &#38; Chips asks')
   expect(from).toBe('Sign-in here <sso@example.org>')
   const key = keyIn(plain)

@@ -275,7 +275,7 @@ describe('a user store', () => {
       ...settings,
       ...more,
       usernameLDAPAttribute: ['uid'],
-      userObjectClasses: ['person'],
+      userObjectClasses: ['inetOrgPerson'],
       authType: ['simple'],
     },
   }

@@ -75,7 +75,12 @@ test('a manager of identity providers cannot authenticate stronger users, nor gr
   await expectForbidden('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'administrator' }))
   const byClient = mapper('oidc-hardcoded-role-idp-mapper', { role: 'realm-management.realm-admin' })
   expect((await as('manager', 'POST', mappers, byClient)).status).toBe(403)
-  await expectForbidden('manager', 'POST', mappers, mapper('oidc-advanced-group-idp-mapper', { group: '/admins' }))
+  await expectForbidden(
+    'manager',
+    'POST',
+    mappers,
+    mapper('oidc-advanced-group-idp-mapper', { group: '/realm-admins' }),
+  )
   const harmless = mapper('oidc-hardcoded-role-idp-mapper', { role: 'offline_access' })
   const response = await as('manager', 'POST', mappers, harmless)
   expect(response.status).toBe(201)

@@ -22,7 +22,7 @@ test('a manager of users cannot grant a role that they lack, directly, by a comp
   })
   await expectForbidden('manager', 'POST', `users/${userIds.manager}/role-mappings/realm`, [adminRole])
   await expectForbidden('manager', 'PUT', `users/${userIds.manager}/groups/${adminGroup}`)
-  await expectForbidden('manager', 'POST', 'users', { username: 'new', groups: ['/admins'] })
+  await expectForbidden('manager', 'POST', 'users', { username: 'new', groups: ['/realm-admins'] })
   await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { name: 'below' })
   const staff = (await make(`${path}/groups`, { name: 'staff' })).split('/').at(-1)!
   await expectForbidden('manager', 'POST', `groups/${staff}/role-mappings/realm`, [adminRole])
@@ -40,7 +40,7 @@ test('a manager of a realm cannot add a role that they lack to a composite role 
   const declared = { name: 'plain', composites: { realm: ['administrator'] } }
   expect((await as('manager', 'PUT', 'roles/plain', declared)).status).toBe(204)
   expect((await call('GET', `${path}/roles/plain/composites`)).body).toEqual([])
-  const settings = { defaultGroups: ['/admins'], defaultRoles: ['administrator'] }
+  const settings = { defaultGroups: ['/realm-admins'], defaultRoles: ['administrator'] }
   expect((await as('manager', 'PUT', '', settings)).status).toBe(204)
   expect((await call('GET', `${path}/default-groups`)).body).toEqual([])
 })

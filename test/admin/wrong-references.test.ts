@@ -1,5 +1,4 @@
-// What cannot be is told by 400, 404 or 409. Keycloak: most of this it answers with 500, and some of it leaves a realm that
-// cannot be read any more.
+// Invalid requests return 400, 404 or 409. Keycloak returns 500 for most of them, and some leave a realm that it cannot read.
 import { randomBytes } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
@@ -33,8 +32,8 @@ const LONG = 'x'.repeat(256)
 const VERY_LONG = randomBytes(5_000).toString('hex')
 const flows = ['browser', 'registration', 'directGrant', 'resetCredentials', 'clientAuthentication', 'firstBrokerLogin']
 
-/** What is invalid, how it is sent, and the expected status. */
-type Row = readonly [what: string, method: string, way: string, body: unknown, status: number]
+/** An invalid request with its title, and the expected status. */
+type Row = readonly [title: string, method: string, way: string, body: unknown, status: number]
 
 const ofRealm = (title: string, body: object, status = 400): Row => [title, 'PUT', '', body, status]
 const rows: Row[] = [

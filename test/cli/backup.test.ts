@@ -2,8 +2,8 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { createCommandFolder } from '../support/cli.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 test.runIf(isFullRun)(
   'a store is backed up while it is served, restored into a folder, and moved from there',

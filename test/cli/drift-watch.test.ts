@@ -54,7 +54,9 @@ test('a change is told in a line as it happens, on a server and on its store, un
     events: [{ event: 'drift', live: 'Changed' }],
   })
   await put('Web shop')
-  expect(await remote.waitForOutput('resolved')).toMatch(/^resolved acme client shop: name no longer differs \(acme\.json:1\)$/m)
+  expect(await remote.waitForOutput('resolved')).toMatch(
+    /^resolved acme client shop: name no longer differs \(acme\.json:1\)$/m,
+  )
   await put('Again')
   const lines = (await store.waitForOutput('"live":"Again"')).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({

@@ -2,9 +2,9 @@
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { committer, createRepository } from '../support/git.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const examples = join(root, 'examples')
@@ -80,7 +80,10 @@ test('lint tells what is advised against, and fails only where that is demanded'
   })
 })
 
-async function all(shell: (line: string) => ReturnType<CommandFolder['run']>, lines: readonly string[]): Promise<string> {
+async function all(
+  shell: (line: string) => ReturnType<CommandFolder['run']>,
+  lines: readonly string[],
+): Promise<string> {
   let said = ''
   for (const line of lines) {
     const { code, out, err } = await shell(line)
@@ -176,7 +179,10 @@ test.runIf(isFullRun)('an administrator changes their password on the running se
     code: 1,
     err: 'There is no user nobody in the master realm.\n',
   })
-  expect(await change('admin', '--new-password', '')).toMatchObject({ code: 1, err: 'The password must not be empty.\n' })
+  expect(await change('admin', '--new-password', '')).toMatchObject({
+    code: 1,
+    err: 'The password must not be empty.\n',
+  })
   expect(await change('admin', '--new-password', 'another')).toMatchObject({
     code: 0,
     out: 'The user admin of the master realm has a new password.\n',

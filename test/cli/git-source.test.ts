@@ -5,9 +5,17 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test as testOf } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
-import { type GitServer, startGitServer, hasGit, hasSshd, type Repository, createRepository, startSshServer } from '../support/git.ts'
+import {
+  createRepository,
+  type GitServer,
+  hasGit,
+  hasSshd,
+  type Repository,
+  startGitServer,
+  startSshServer,
+} from '../support/git.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 if (!hasGit) console.warn('There is no git here: sources in git are not tested.')
 if (!hasSshd) console.warn('There is no sshd here: git over ssh is not tested.')

@@ -6,12 +6,12 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
-import { applySource, createSource } from '../support/sources.ts'
-import { LABEL, type RemoteCall, createRemoteRealm } from '../support/remote-realm.ts'
+import { isFullRun } from '../support/property-options.ts'
+import { createRemoteRealm, LABEL, type RemoteCall } from '../support/remote-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 /** A real server of Keycloak, where there is one to move in from. */
 const reference = process.env.REGENT_REFERENCE
@@ -136,11 +136,11 @@ test('nothing is read or written where it is not clear who asks, for what, or wh
   await refused('Pass --from-user and --from-password', '--realm', 'a')
   await refused('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
   await refused('Check the name of the realm', '--realm', 'not-there', ...credentials)
-  await refused('give --allow-master', '--realm', 'master', ...credentials)
+  await refused('Pass --allow-master', '--realm', 'master', ...credentials)
   await refused('Use a new token', '--realm', 'a', '--from-token', 'ended')
   await at.run('init', 'full/my-realm.yaml')
   await at.run('init', 'my-realm.yaml')
-  await refused('my-realm.yaml is there already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)
+  await refused('my-realm.yaml exists already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)
   expect(await readdir(at.folder)).not.toContain('a')
 })
 

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 let at: CommandFolder
 let flags: string[]

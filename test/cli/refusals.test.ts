@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { lockFolder } from '../../src/store/database/folder-lock.ts'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 let at: CommandFolder
 beforeEach(async () => {
@@ -145,7 +145,9 @@ test.runIf(isFullRun)('replace-key keeps the content of the store', async () => 
     code: 0,
     out: expect.stringMatching(/^The key in next now opens this store. Replace \S+key with it on every replica./),
   })
-  expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/))
+  expect(await at.run('drift')).toMatchObject(
+    refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
+  )
   expect(await at.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
   expect((await at.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
 })
@@ -156,7 +158,9 @@ test('credentials are not sent to another machine named by a data folder', async
   const lock = await lockFolder(folder)
   await lock.announce('http://192.0.2.1:8080')
   expect(await at.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
-    refused(/d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080.*\. To use it, pass its URL with --server/),
+    refused(
+      /d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080.*\. To use it, pass its URL with --server/,
+    ),
   )
   lock.release()
 })

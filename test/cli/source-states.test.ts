@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isFullRun } from '../support/property-options.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { isFullRun } from '../support/property-options.ts'
 
 let at: CommandFolder
 beforeEach(async () => {
@@ -55,7 +55,10 @@ test.runIf(isFullRun)(
     expect(await next).toContain('realm base (new)')
     expect(await shown('team')).toMatchObject({
       realms: ['team'],
-      status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'its dependencies are not applied yet: base' }] },
+      status: {
+        ready: { status: 'True', reason: 'Applied' },
+        attempts: [{}, { message: 'its dependencies are not applied yet: base' }],
+      },
     })
 
     next = server.until('is suspended')
@@ -76,7 +79,7 @@ test.runIf(isFullRun)(
       code: 1,
       err: expect.stringContaining('A source base exists already'),
     })
-    next = server.until('team.yaml is called crew now')
+    next = server.until('team.yaml was renamed to crew')
     await at.run('source', 'rename', 'team', 'crew')
     await next
     expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createVariableFilter, ALL_VARIABLES } from '../../src/reconcile/read/variable-filter.ts'
+import { ALL_VARIABLES, createVariableFilter } from '../../src/reconcile/read/variable-filter.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
 let at: CommandFolder

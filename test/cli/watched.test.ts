@@ -21,7 +21,14 @@ beforeEach(async () => {
   file = join(folder, 'realm.yaml')
   const usual = { settings: undefined, ceiling: undefined, unknownFields: 'error', variables: undefined } as const
   const asked = { signers: undefined, interval: 60, retryInterval: 60, timeout: undefined }
-  const named: ConfiguredSource = { name: newName(), at: { file: folder }, ...usual, ...asked, suspend: false, dependsOn: [] }
+  const named: ConfiguredSource = {
+    name: newName(),
+    at: { file: folder },
+    ...usual,
+    ...asked,
+    suspend: false,
+    dependsOn: [],
+  }
   source = await openSource(named, false, new AbortController().signal)
 })
 afterEach(() => rm(folder, { recursive: true }))

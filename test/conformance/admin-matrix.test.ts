@@ -5,8 +5,14 @@ import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { MASTER } from '../../src/kinds/built-in/index.ts'
-import { isAdministrator, hasPermission, hasNoPermissions, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
-import { type AdminCase, adminCases, toOperationName, listPairs, type RecordedRoles } from '../support/admin-cases.ts'
+import {
+  type AdminPermissions,
+  hasNoPermissions,
+  hasPermission,
+  isAdministrator,
+  toAdminPermissions,
+} from '../../src/service/context/admin-permissions.ts'
+import { type AdminCase, adminCases, listPairs, type RecordedRoles, toOperationName } from '../support/admin-cases.ts'
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
 const recorded = read<RecordedRoles[]>('admin-matrix.json')
@@ -73,4 +79,5 @@ function isEnough({ holder, client, target }: AdminCase, { permission, path }: O
 }
 
 /** Keycloak: a list without realms is nobody's to ask for. */
-const seesOne = (power: AdminPermissions) => ['own', 'other', MASTER].some((realm) => hasPermission(power, realm, 'see-realm'))
+const seesOne = (power: AdminPermissions) =>
+  ['home', 'other', MASTER].some((realm) => hasPermission(power, realm, 'see-realm'))

@@ -9,8 +9,8 @@ import { adminRoles } from '../../src/kinds/admin-roles.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/filled-realm.ts'
-import { toOperationName, type RecordedRoles } from '../support/admin-cases.ts'
+import { type RecordedRoles, toOperationName } from '../support/admin-cases.ts'
+import { createBody, createFilledRealm, type FilledRealm, toAddress } from '../support/filled-realm.ts'
 import { isFullRun } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
@@ -33,7 +33,9 @@ const roles = ['nobody', ...adminRoles.filter((role) => role !== 'create-realm')
 const tokens = new Map<string, string>()
 let realm: FilledRealm
 beforeAll(async () => {
-  realm = await createFilledRealm('thing', (kind) => (kind === 'realm' ? { enabled: true, accessTokenLifespan: 3600 } : {}))
+  realm = await createFilledRealm('thing', (kind) =>
+    kind === 'realm' ? { enabled: true, accessTokenLifespan: 3600 } : {},
+  )
   const { service } = await testService()
   const { call } = await testServer()
   const credentials = [await hashPassword('pw')]

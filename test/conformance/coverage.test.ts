@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { findOperation } from '../support/described-responses.ts'
-import { userTags } from '../support/user-tags.ts'
 import type { RecordedExchanges } from '../support/recorded-exchanges.ts'
+import { userTags } from '../support/user-tags.ts'
 
 /** The reference server has it no more; users.test.ts tells what it does. */
 const ONLY_HERE = ['removeUserTotp']

@@ -7,8 +7,8 @@ import { representationOf } from '../../src/http/responses.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { Kind, KindName } from '../../src/kinds/kind.ts'
-import { toAddress, createFilledRealm } from '../support/filled-realm.ts'
-import { listSettableFields, createSampleObjects } from '../support/samples.ts'
+import { createFilledRealm, toAddress } from '../support/filled-realm.ts'
+import { createSampleObjects, listSettableFields } from '../support/samples.ts'
 import { testServer } from '../support/server.ts'
 import records from './fields.json' with { type: 'json' }
 import apart from './fields-apart.json' with { type: 'json' }

@@ -5,10 +5,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import { type ResponseDifference, findDifferences, expandResponses, type DifferencePosition } from '../support/response-differences.ts'
 import { takeSample } from '../support/property-options.ts'
-import { readImport, realmImports } from '../support/realm-imports.ts'
 import { type RealmResponses, readRealm } from '../support/read-realm.ts'
+import { readImport, realmImports } from '../support/realm-imports.ts'
+import {
+  type DifferencePosition,
+  expandResponses,
+  findDifferences,
+  type ResponseDifference,
+} from '../support/response-differences.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { takeSample } from '../support/property-options.ts'
+import { type RecordedExchanges, replay } from '../support/recorded-exchanges.ts'
 import { testServer } from '../support/server.ts'
-import { replay, type RecordedExchanges } from '../support/recorded-exchanges.ts'
 
 interface Difference {
   readonly tape: string
@@ -23,25 +23,29 @@ const read = <T>(file: string) => JSON.parse(readFileSync(join(folder, file), 'u
 const listed = read<Difference[]>('differences.json')
 const tapes = readdirSync(folder).filter((file) => file.endsWith('.tape.json'))
 
-test.each(takeSample(tapes))('%s is answered as the reference server answers it', { timeout: 120_000 }, async (file) => {
-  const name = file.replace('.tape.json', '')
-  const tape = read<RecordedExchanges>(file)
-  const differing = await replay(tape, await (await testServer()).listen())
-  const ofTape = listed.filter((difference) => difference.tape === name)
-  const expected = new Set(ofTape.map(({ step }) => step))
-  const worded = new Set(ofTape.filter(({ reason }) => reason === PARSER_MESSAGE).map(({ step }) => step))
-  const unexpected = [...differing].filter(
-    ([step, found]) => !expected.has(step) || (worded.has(step) && !found.every((one) => MESSAGE.test(one))),
-  )
-  expect(
-    unexpected.map(([step, found]) => `${step} ${tape.steps[step]!.title}: ${found.join('; ')}`),
-    'steps that differ and are not listed',
-  ).toEqual([])
-  expect(
-    [...expected].filter((step) => !differing.has(step)),
-    'steps that are listed and do not differ: take them off the list',
-  ).toEqual([])
-})
+test.each(takeSample(tapes))(
+  '%s is answered as the reference server answers it',
+  { timeout: 120_000 },
+  async (file) => {
+    const name = file.replace('.tape.json', '')
+    const tape = read<RecordedExchanges>(file)
+    const differing = await replay(tape, await (await testServer()).listen())
+    const ofTape = listed.filter((difference) => difference.tape === name)
+    const expected = new Set(ofTape.map(({ step }) => step))
+    const worded = new Set(ofTape.filter(({ reason }) => reason === PARSER_MESSAGE).map(({ step }) => step))
+    const unexpected = [...differing].filter(
+      ([step, found]) => !expected.has(step) || (worded.has(step) && !found.every((one) => MESSAGE.test(one))),
+    )
+    expect(
+      unexpected.map(([step, found]) => `${step} ${tape.steps[step]!.title}: ${found.join('; ')}`),
+      'steps that differ and are not listed',
+    ).toEqual([])
+    expect(
+      [...expected].filter((step) => !differing.has(step)),
+      'steps that are listed and do not differ: take them off the list',
+    ).toEqual([])
+  },
+)
 
 test('every listed difference has a tape and a reason', () => {
   const broken = listed.filter(({ tape, reason }) => !tapes.includes(`${tape}.tape.json`) || !reason)

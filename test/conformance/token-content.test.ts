@@ -6,7 +6,13 @@ import { expect, test } from 'vitest'
 import { testBrowser } from '../support/browser.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
-import { type TokenServer, requestTokens, tokenCases, createTokenRealm, type TokenResponses } from '../support/token-realm.ts'
+import {
+  createTokenRealm,
+  requestTokens,
+  type TokenResponses,
+  type TokenServer,
+  tokenCases,
+} from '../support/token-realm.ts'
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
 const recorded = read<Record<string, TokenResponses>>('token-content.json')

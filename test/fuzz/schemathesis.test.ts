@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { listParameters } from '../../src/http/operation.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
-import { hasSchemathesis, runSchemathesis, type SchemathesisSettings, withSchemathesis } from '../support/schemathesis.ts'
+import {
+  hasSchemathesis,
+  runSchemathesis,
+  type SchemathesisSettings,
+  withSchemathesis,
+} from '../support/schemathesis.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 import { userTags } from '../support/user-tags.ts'

@@ -7,9 +7,9 @@ import { createServer } from '../../src/http/server.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { updateObject } from '../support/live-objects.ts'
-import { ANN, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const { app, call, realm } = await testServer()
 const { service } = await testService()

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { findTaggedReads } from '../../src/http/conditions.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/filled-realm.ts'
+import { createBody, createFilledRealm, type FilledRealm, toAddress } from '../support/filled-realm.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, adminToken, call, make, realm } = await testServer()

@@ -1,8 +1,14 @@
 // Nobody learns of a realm what they ask of another: an id or a name from elsewhere is one that does not exist.
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { type Operation, listParameters } from '../../src/http/operation.ts'
-import { toAddress, createBody, type FilledRealm, createFilledRealm, findUnknownValue } from '../support/filled-realm.ts'
+import { listParameters, type Operation } from '../../src/http/operation.ts'
+import {
+  createBody,
+  createFilledRealm,
+  type FilledRealm,
+  findUnknownValue,
+  toAddress,
+} from '../support/filled-realm.ts'
 import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 

@@ -7,14 +7,14 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createOutboundGuard } from '../../src/cli/commands/serve.ts'
 import { readSettings } from '../../src/config.ts'
 import { createServer } from '../../src/http/server.ts'
-import { type Outbound, createOutbound } from '../../src/lib/http/outbound.ts'
+import { createOutbound, type Outbound } from '../../src/lib/http/outbound.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import type { Secrets } from '../../src/operator/documents.ts'
 import { openEntry } from '../../src/operator/git/entry.ts'
 import { gitSources } from '../../src/operator/git/stated.ts'
 import type { Resource } from '../../src/operator/resource.ts'
-import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import { parseGitAddress } from '../../src/reconcile/read/git-address.ts'
+import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import type { Service } from '../../src/service/context/service.ts'
 import { sendOverSmtp } from '../../src/service/messages/smtp.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
@@ -185,7 +185,9 @@ describe('a mail server', () => {
     const letter = { to: 'a@b.example', id: 'x', subject: 'x', text: 'x', html: 'x' }
     const mailbox = { host: 'checked.invalid', port: String(portOf(mailServer)), from: 'a@b.example' }
     connections.length = 0
-    await expect(sendOverSmtp(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow('the mail server does not respond')
+    await expect(sendOverSmtp(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow(
+      'the mail server does not respond',
+    )
     expect(connections).toEqual(['mail'])
   })
 
@@ -238,7 +240,7 @@ test.skipIf(!hasGit).each(['https://', 'ssh://git@'])(
     const outbound = resolvesTo('127.0.0.1')
     const source = await repositoryAt(`${start}checked.invalid:${portOf(mailServer)}/x.git`, outbound)
     connections.length = 0
-    await expect(source.fetch()).rejects.toThrow('git cannot list the branches and tags')
+    await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
     expect(connections).toEqual(['mail'])
     await source.close()
   },
@@ -254,7 +256,7 @@ test.skipIf(!hasGit)('git follows no redirect of a repository that a resource na
     createOutbound({ development: true }),
   )
   asked.length = 0
-  await expect(source.fetch()).rejects.toThrow('git cannot list the branches and tags')
+  await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
   expect(asked).toEqual([])
   await source.close()
   redirecting.close()
@@ -264,7 +266,7 @@ test.skipIf(!hasGit).each(['ssh://git@$(id)/x.git', 'ssh://git@a;b/x.git', 'ssh:
   'the host of a repository must be a name, not part of a command: %s',
   async (url) => {
     const source = await repositoryAt(url, createOutbound({ development: true }))
-    await expect(source.fetch()).rejects.toThrow('is not a valid host name')
+    await expect(source.fetchCommit()).rejects.toThrow('is not a valid host name')
     await source.close()
   },
 )
@@ -297,7 +299,7 @@ test
     const url = address.includes('//') ? `${address}:${portOf(mailServer)}/x.git` : address
     const source = await repositoryAt(url, createOutbound({}))
     connections.length = 0
-    await expect(source.fetch()).rejects.toThrow('is in a private network')
+    await expect(source.fetchCommit()).rejects.toThrow('is in a private network')
     expect(connections).toEqual([])
     await source.close()
   },

@@ -12,7 +12,7 @@ import { testService } from '../support/service.ts'
 const { app, call } = await testServer()
 
 const open = { registrationAllowed: true, editUsernameAllowed: true }
-const TAKEN = /This (username|email address) is taken/
+const TAKEN = /This (username|email address) is already taken/
 const hasCode = ({ response }: Visited) => response?.has('code') === true
 
 type Realm = Awaited<ReturnType<typeof createLoginRealm>>

@@ -34,10 +34,12 @@ test('users with a verified email address are notified if the realm enables the 
   const failure = { type: 'LOGIN', error: 'invalid_user_credentials', address: '203.0.113.7' } as const
   await recordAndDeliver({ type: 'LOGIN', user: ann }, { ...failure, user: ann }, { ...failure, user: bob }, failure)
   expect(mailbox.emails.map(({ to, subject }) => [...to, subject])).toEqual([['ann@events.example.org', 'Login error']])
-  expect(mailbox.emails[0]!.text).toMatch(/^On .* UTC somebody failed to log in to your account, from 203\.0\.113\.7\./)
+  expect(mailbox.emails[0]!.text).toMatch(
+    /^A failed login to your account was detected on .* UTC from 203\.0\.113\.7\./,
+  )
   await recordAndDeliver({ type: 'UPDATE_CREDENTIAL', user: ann, details: { credential_type: '<otp>' } })
-  expect(mailbox.emails[1]!.text).toContain('was changed (<otp>), from')
-  expect(mailbox.emails[1]!.html).toContain('was changed (&#60;otp&#62;), from')
+  expect(mailbox.emails[1]!.text).toContain('A credential of your account (<otp>) was changed on')
+  expect(mailbox.emails[1]!.html).toContain('(&#60;otp&#62;) was changed on')
   await call('PUT', path, { body: { eventsListeners: [] } })
   await recordAndDeliver({ ...failure, user: ann })
   expect(mailbox.emails).toHaveLength(2)

@@ -11,20 +11,26 @@ import { type AdmissionServer, serveAdmission } from '../../src/operator/admissi
 import { reviewer } from '../../src/operator/admission/review.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { requiredValues, renderChart } from '../support/chart.ts'
+import { renderChart, requiredValues } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
-import { type KubernetesResponse, connect, hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  startTestOperator,
-  stopTestOperator,
+  connect,
+  hasKubernetes,
+  type Kubernetes,
+  type KubernetesResponse,
+  onKubernetes,
+} from '../support/kubernetes.ts'
+import { newName } from '../support/service.ts'
+import {
   createNamespace,
-  type TestOperator,
   getOperatorCluster,
   resource,
+  startTestOperator,
+  stopTestOperator,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { newName } from '../support/service.ts'
 
 /** The API server must reach the test. */
 const isNear = hasKubernetes && isLoopback(new URL(connect().config.getCurrentCluster()!.server).hostname)
@@ -168,7 +174,9 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
     await space.apply(shop('one', 'One'))
     expect(await tried(space, shop('other', 'Other'))).toMatchObject(
-      denied(`: spec.name: client shop: name is declared differently at spec.name of RealmClient ${space.namespace}/one`),
+      denied(
+        `: spec.name: client shop: name is declared differently at spec.name of RealmClient ${space.namespace}/one`,
+      ),
     )
     expect(await tried(space, shop('one', 'Another'))).toMatchObject({ status: 200 })
     await space.waitForReady(shop('one', ''), 'True')
@@ -179,7 +187,10 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     const realm = newName()
     const acme = (clients: string[]) =>
       resource('Realm', 'acme', { realm, guards: { deletions: 0 }, clients: clients.map((clientId) => ({ clientId })) })
-    const warned = async (one: ReturnType<typeof resource>, options?: string): Promise<KubernetesResponse['warnings']> => {
+    const warned = async (
+      one: ReturnType<typeof resource>,
+      options?: string,
+    ): Promise<KubernetesResponse['warnings']> => {
       const { status, warnings } = await tried(space, one, options)
       expect(status).toBeLessThan(202)
       return warnings

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
-import { CHART, requiredValues, renderChart, toSetFlags } from '../support/chart.ts'
+import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart.ts'
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 
@@ -33,7 +33,9 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   const partOf = (resources: readonly Resource[], kind: string): any => resources.find((one) => one.kind === kind)
 
   test('it has no faults that are known', () => {
-    expect(helm('lint', '--strict', '--kube-version', '1.36.0', CHART, ...toSetFlags(requiredValues))).toContain('0 chart(s) failed')
+    expect(helm('lint', '--strict', '--kube-version', '1.36.0', CHART, ...toSetFlags(requiredValues))).toContain(
+      '0 chart(s) failed',
+    )
   })
 
   test('what is missing, unknown or stated elsewhere is refused', () => {
@@ -76,8 +78,12 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     const given = renderChart([...requiredValues, ...admission, 'admission.secret=own', 'admission.caBundle=Cg=='])
     expect(partOf(given, 'Certificate')).toBeUndefined()
     expect(partOf(given, 'ValidatingWebhookConfiguration').webhooks[0].clientConfig.caBundle).toBe('Cg==')
-    expect(() => renderChart([...requiredValues, ...admission, 'admission.secret=own'])).toThrow(/admission.caBundle must be/)
-    expect(() => renderChart([...requiredValues, ...admission, 'operator.enabled=false'])).toThrow(/goes with operator.enabled/)
+    expect(() => renderChart([...requiredValues, ...admission, 'admission.secret=own'])).toThrow(
+      /admission.caBundle must be/,
+    )
+    expect(() => renderChart([...requiredValues, ...admission, 'operator.enabled=false'])).toThrow(
+      /goes with operator.enabled/,
+    )
   })
 
   test('definitions stay when the chart goes', () => {

@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../src/service/context/service.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, createObject, deleteObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { createObject, deleteObject, getLiveObject, updateObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
+import { ANN } from '../support/sources.ts'
 import {
-  startTestOperator,
-  findCondition,
-  stopTestOperator,
   createNamespace,
-  type TestOperator,
+  findCondition,
   resource,
+  startTestOperator,
+  stopTestOperator,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { ANN } from '../support/sources.ts'
-import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
@@ -32,7 +32,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
   const shop = (spec: object = {}, more: object = {}) =>
     resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, ...spec }, more)
-  const set = (realm: string, fields: Record<string, string>) => updateObject(service, ANN, realm, 'client', ['shop'], fields)
+  const set = (realm: string, fields: Record<string, string>) =>
+    updateObject(service, ANN, realm, 'client', ['shop'], fields)
 
   test('nothing is applied to a realm that is suspended, nothing goes, and no request is handled, until it goes on', async () => {
     const space = await createNamespace(kubernetes)
@@ -60,7 +61,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(never, 'False', 'Suspended')
     await space.delete(never)
     await space.waitForDeletion(never)
-    await waitUntil(async () => findCondition(await space.get(gone), 'Ready')?.message.startsWith('its object goes when'))
+    await waitUntil(async () =>
+      findCondition(await space.get(gone), 'Ready')?.message.startsWith('its object goes when'),
+    )
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
     expect(await clientOf(realm, 'gone')).toBeDefined()
     await space.apply(acme({ displayName: 'Acme' }, '2'))
@@ -264,7 +267,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const realm = newName()
     const labelled = async (tier: string | null) => {
       const merge = { 'content-type': 'application/merge-patch+json' }
-      await kubernetes.request('PATCH', `/api/v1/namespaces/${team.namespace}`, { metadata: { labels: { tier } } }, merge)
+      await kubernetes.request(
+        'PATCH',
+        `/api/v1/namespaces/${team.namespace}`,
+        { metadata: { labels: { tier } } },
+        merge,
+      )
     }
     const selector = { matchExpressions: [{ key: 'tier', operator: 'In', values: ['shop', 'till'] }] }
     await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ selector }] }))

@@ -5,18 +5,29 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
 import { mayNameSecret } from '../../src/operator/secrets/secret-places.ts'
-import { API_VERSION, listParentFields, listResourceNames, SOURCE_RESOURCE } from '../../src/realm-file/resources/resource-kinds.ts'
+import {
+  API_VERSION,
+  listParentFields,
+  listResourceNames,
+  SOURCE_RESOURCE,
+} from '../../src/realm-file/resources/resource-kinds.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import {
-  type KubernetesResponse,
   hasKubernetes,
   type Kubernetes,
+  type KubernetesResponse,
   onKubernetes,
   openKubernetes,
   type Resource,
   readResources,
 } from '../support/kubernetes.ts'
-import { toDocument, createSampleObject, listSettableFields, consistentFields, createSampleObjects } from '../support/samples.ts'
+import {
+  consistentFields,
+  createSampleObject,
+  createSampleObjects,
+  listSettableFields,
+  toDocument,
+} from '../support/samples.ts'
 
 type Schema = {
   [member: string]: unknown
@@ -99,7 +110,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const having = (value: (values: readonly unknown[]) => unknown) =>
       Object.fromEntries(fields.map(([field, , values]) => [field, value(values)])) as Representation
     for (const own of [having(([one]) => one), having(([, other]) => other), having(() => null)]) {
-      const spec = kind === 'realm' ? own : createSampleObject(kind, 'x', { ...own, ...consistentFields[kind] }).representation
+      const spec =
+        kind === 'realm' ? own : createSampleObject(kind, 'x', { ...own, ...consistentFields[kind] }).representation
       expect(await tried(name, placed(kind, spec))).toMatchObject({ status: 201, body: { spec } })
     }
   })
@@ -171,7 +183,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('each is found by a short name, and all by their category', async () => {
     const { resources } = (await kubernetes.request('GET', `/apis/${API_VERSION}`)).body
     const own = resources.filter(({ name }: { name: string }) => !name.includes('/'))
-    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual([...all.map(([name]) => name), SOURCE_RESOURCE].sort())
+    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual(
+      [...all.map(([name]) => name), SOURCE_RESOURCE].sort(),
+    )
     const short = own.flatMap(({ shortNames, categories }: { shortNames: string[]; categories: string[] }) => {
       expect(categories).toEqual(['regent'])
       return shortNames
@@ -241,7 +255,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const wrong of [{}, { url: 'file:///etc' }, { url: '/etc' }])
       expect(refusals(await tried(SOURCE_RESOURCE, wrong))).toEqual(['spec.url'])
     for (const field of ['path', 'variables', 'signersFile'])
-      expect((await tried(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(`.spec.${field}: field not declared`)
+      expect((await tried(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(
+        `.spec.${field}: field not declared`,
+      )
   })
 
   test('the realm of a resource stays', async () => {

@@ -4,11 +4,11 @@ import { openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { getLiveObject } from '../support/live-objects.ts'
 import { type Kubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { createNamespace, type TestOperator, startOperator, resource } from '../support/test-operator.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { hasOwnCluster, type OwnCluster, onOwnCluster, startOwnCluster } from '../support/own-cluster.ts'
 import { newName, testService } from '../support/service.ts'
+import { createNamespace, resource, startOperator, type TestOperator } from '../support/test-operator.ts'
 
 /** Starting a cluster takes its time, and so does asking one that does not answer again. */
 const until = (what: () => boolean) => vi.waitUntil(what, { timeout: 60_000 })

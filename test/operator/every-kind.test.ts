@@ -4,11 +4,17 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { listParentFields, listResourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, deleteObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
-import { startTestOperator, stopTestOperator, createNamespace, type TestOperator, resource } from '../support/test-operator.ts'
-import { toDocument, createSampleObject, createSampleObjects } from '../support/samples.ts'
+import { deleteObject, getLiveObject } from '../support/live-objects.ts'
+import { createSampleObject, createSampleObjects, toDocument } from '../support/samples.ts'
 import { newName } from '../support/service.ts'
+import {
+  createNamespace,
+  resource,
+  startTestOperator,
+  stopTestOperator,
+  type TestOperator,
+} from '../support/test-operator.ts'
 
 const all = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
 

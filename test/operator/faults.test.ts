@@ -2,11 +2,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, listLiveObjects } from '../support/live-objects.ts'
 import { FAULTS, type Fault, type FaultProxy, injectTimes, openFaultProxy } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { stopTestOperator, createNamespace, type TestOperator, startOperator, resource } from '../support/test-operator.ts'
-import { openNewService, newName } from '../support/service.ts'
+import { getLiveObject, listLiveObjects } from '../support/live-objects.ts'
+import { newName, openNewService } from '../support/service.ts'
+import {
+  createNamespace,
+  resource,
+  startOperator,
+  stopTestOperator,
+  type TestOperator,
+} from '../support/test-operator.ts'
 
 /** What a person may be told of; the others pass without a word. */
 const told: readonly Fault[] = ['halved', 'ended', 'responseLost', 'broken', 'refused']

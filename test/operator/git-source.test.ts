@@ -9,32 +9,32 @@ import { createServer } from '../../src/http/server.ts'
 import { signWebhook } from '../../src/lib/webhook-signature.ts'
 import { webhooks } from '../../src/operator/git/webhooks.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { wakeSources } from '../../src/service/sources/source-status.ts'
 import { listPermittedSources } from '../../src/service/sources/source-records.ts'
-import { getLiveObject } from '../support/live-objects.ts'
+import { wakeSources } from '../../src/service/sources/source-status.ts'
 import {
   createCertificate,
+  createRepository,
   type GitServer,
-  startGitServer,
   hasGit,
   hasSshd,
   type Repository,
-  createRepository,
+  startGitServer,
   startSshServer,
 } from '../support/git.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
 import {
-  startTestOperator,
-  stopTestOperator,
   type AnyResource,
   createNamespace,
-  type TestOperator,
   getOperatorCluster,
   resource,
+  startTestOperator,
+  stopTestOperator,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { newName } from '../support/service.ts'
 
 const PASSWORD = 'token-of-the-repository'
 
@@ -88,7 +88,8 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     (await getLiveObject(service, SYSTEM, realm, 'realm', realm).catch(() => undefined))?.representation.displayName
   const clientOf = async (realm: string, name: string) =>
     (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
-  const condition = (one: AnyResource, type: string) => one.status.conditions.find((each: AnyResource) => each.type === type)
+  const condition = (one: AnyResource, type: string) =>
+    one.status.conditions.find((each: AnyResource) => each.type === type)
 
   test('a push is live; a broken commit says where it is wrong, and the last good one stays; deleted, all of it goes', async () => {
     const [space, repository, realm] = [await spaceOfTest(), await newRepository(), newName()]
@@ -205,7 +206,11 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await file('clients: [{ clientId: portal }]\n')
     await team.waitForReady(realms, 'True')
     // What is made elsewhere is not its either.
-    const made = await service.createRealm(SYSTEM, { representation: { realm: newName() } }, async ({ realm }) => realm.name)
+    const made = await service.createRealm(
+      SYSTEM,
+      { representation: { realm: newName() } },
+      async ({ realm }) => realm.name,
+    )
     for (const one of [made, 'master']) {
       await repository.push({ 'team.yaml': `realm: ${one}\ndisplayName: Taken\n` })
       const taken = `there is a realm ${one} that ${team.namespace} has not made`
@@ -229,7 +234,9 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     const acme = source(repository.https, { signers: { secretRef: { name: 'signers' } } })
     await space.apply(acme)
     const { status } = await space.waitForReady(acme, 'False', 'Invalid')
-    expect(status.conditions[0].message).toContain(`commit ${unsigned} is not signed by an allowed signer of the source`)
+    expect(status.conditions[0].message).toContain(
+      `commit ${unsigned} is not signed by an allowed signer of the source`,
+    )
     expect(await live(realm)).toBe(false)
     const how = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${join(folder, 'key')}`, '-c', 'commit.gpgsign=true']
     await repository.push({}, ...how)

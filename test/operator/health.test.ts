@@ -3,7 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type KubernetesResponse, hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import {
+  hasKubernetes,
+  type Kubernetes,
+  type KubernetesResponse,
+  onKubernetes,
+  openKubernetes,
+} from '../support/kubernetes.ts'
 import { resource } from '../support/test-operator.ts'
 
 const documented = readFileSync('docs/kubernetes.md', 'utf8')

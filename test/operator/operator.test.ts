@@ -5,21 +5,21 @@ import type { Cluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listPermittedSources, listRealmSources } from '../../src/service/sources/source-records.ts'
-import { updateObject, getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
+import { getLiveObject, updateObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
+import { ANN } from '../support/sources.ts'
 import {
-  startTestOperator,
-  stopTestOperator,
   type AnyResource,
   createNamespace,
-  type TestOperator,
-  startOperator,
   getOperatorCluster,
   resource,
+  startOperator,
+  startTestOperator,
+  stopTestOperator,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { ANN } from '../support/sources.ts'
-import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
@@ -119,7 +119,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const acme = resource('Realm', 'acme', { realm })
     await owner.apply(acme)
     await owner.waitForReady(acme, 'True')
-    const made = await service.createRealm(SYSTEM, { representation: { realm: newName() } }, async ({ realm }) => realm.name)
+    const made = await service.createRealm(
+      SYSTEM,
+      { representation: { realm: newName() } },
+      async ({ realm }) => realm.name,
+    )
     const refused: [kind: string, name: string, spec: object, reason: string][] = [
       ['RealmClient', 'by-resource', { realmRef: { name: 'acme', namespace: owner.namespace } }, 'NotAdmitted'],
       ['RealmUser', 'by-name', { realm }, 'NotAdmitted'],

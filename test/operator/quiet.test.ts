@@ -5,17 +5,17 @@ import type { Cluster } from '../../src/operator/cluster.ts'
 import { namesOf, sourceNames } from '../../src/operator/names.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { isTransaction, newName, openNewService } from '../support/service.ts'
 import {
-  stopTestOperator,
   createNamespace,
-  type TestOperator,
-  startOperator,
   getOperatorCluster,
   resource,
+  startOperator,
+  stopTestOperator,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { openNewService, isTransaction, newName } from '../support/service.ts'
 
 /** What was asked of the API server, by verb. */
 type Asked = Readonly<Record<'list' | 'watch' | 'POST' | 'PATCH', string[]>>

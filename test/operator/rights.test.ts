@@ -7,16 +7,16 @@ import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, readResources } from '../support/kubernetes.ts'
+import { newName, testService } from '../support/service.ts'
 import {
-  stopTestOperator,
   createNamespace,
-  type TestOperator,
-  startOperator,
   getOperatorCluster,
   resource,
+  startOperator,
+  stopTestOperator,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { newName, testService } from '../support/service.ts'
 
 /** A rule of a ClusterRole. */
 interface Rule {
@@ -52,7 +52,8 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     }
     await written('first-secret')
     await written('second-secret')
-    for (const kind of kinds) await waitUntil(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
+    for (const kind of kinds)
+      await waitUntil(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
 
     const { rules } = renderChart().find(({ kind }) => kind === 'ClusterRole') as unknown as { rules: Rule[] }
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>

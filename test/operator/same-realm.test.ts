@@ -8,22 +8,22 @@ import { listResourceNames } from '../../src/realm-file/resources/resource-kinds
 import { createDocument } from '../../src/realm-file/yaml/document.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { realmFiles } from '../support/realm-imports.ts'
 import { installKeycloakImports, removeKeycloakImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { realmFiles } from '../support/realm-imports.ts'
+import { toResources } from '../support/realm-resources.ts'
+import { createSampleObjects, toDocument } from '../support/samples.ts'
+import { newName } from '../support/service.ts'
+import { createSource, planText } from '../support/sources.ts'
 import {
+  createNamespace,
+  resource,
   startTestOperator,
   stopTestOperator,
-  createNamespace,
-  type TestOperator,
-  resource,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { planText, createSource } from '../support/sources.ts'
-import { toDocument, createSampleObjects } from '../support/samples.ts'
-import { toResources } from '../support/realm-resources.ts'
-import { newName } from '../support/service.ts'
 
 const documentIn = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
 const moped = new URL('moped.json', realmFiles)

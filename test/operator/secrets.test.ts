@@ -4,21 +4,21 @@ import type { Resource } from '../../src/operator/resource.ts'
 import { secretKeeper } from '../../src/operator/secrets/secret-keeper.ts'
 import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
+import { ANN } from '../support/sources.ts'
 import {
-  startTestOperator,
-  findCondition,
-  stopTestOperator,
   createNamespace,
-  type TestOperator,
+  findCondition,
   getOperatorCluster,
   resource,
+  startTestOperator,
+  stopTestOperator,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { ANN } from '../support/sources.ts'
-import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
@@ -70,13 +70,20 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
 
     const merge = { 'content-type': 'application/merge-patch+json' }
-    await kubernetes.request('PATCH', await pathOf(space, 'for-shop'), { data: { 'client-secret': btoa('mine') } }, merge)
+    await kubernetes.request(
+      'PATCH',
+      await pathOf(space, 'for-shop'),
+      { data: { 'client-secret': btoa('mine') } },
+      merge,
+    )
     await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
     await kubernetes.request('DELETE', await pathOf(space, 'for-shop'))
     await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
 
     await space.apply(shop({ writeSecretTo: { name: 'for-shop', key: 'password' } }))
-    await waitUntil(async () => JSON.stringify(await textsIn(space, 'for-shop')) === JSON.stringify({ password: second }))
+    await waitUntil(
+      async () => JSON.stringify(await textsIn(space, 'for-shop')) === JSON.stringify({ password: second }),
+    )
     const { status } = await space.waitForReady(shop({}), 'True')
     expect(JSON.stringify(status)).not.toContain(second)
     await space.delete(shop({}))
@@ -113,7 +120,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const space = await createNamespace(kubernetes)
     // The API server collects what belongs to nobody.
     await space.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } })
-    const owner: Resource = (await kubernetes.request('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`)).body
+    const owner: Resource = (await kubernetes.request('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`))
+      .body
     const { uid } = owner.metadata
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]
     const owned = (text: string) => ({

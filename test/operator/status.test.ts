@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { getLiveObject, updateObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
+import { ANN } from '../support/sources.ts'
 import {
-  startTestOperator,
-  findCondition,
-  stopTestOperator,
   type AnyResource,
   createNamespace,
-  type TestOperator,
+  findCondition,
   resource,
+  startTestOperator,
+  stopTestOperator,
   type TestNamespace,
+  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
-import { ANN } from '../support/sources.ts'
-import { newName } from '../support/service.ts'
 
 /** What is wrong with a version of a resource, given the one before. */
 function broken({ metadata, status }: AnyResource, before: AnyResource): string[] {

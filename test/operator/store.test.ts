@@ -3,11 +3,19 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { findCondition, stopTestOperator, createNamespace, type TestOperator, startOperator, resource, waitUntil } from '../support/test-operator.ts'
-import { type Relay, startRelay } from '../support/tcp-relay.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newDatabase, newName } from '../support/service.ts'
+import { type Relay, startRelay } from '../support/tcp-relay.ts'
+import {
+  createNamespace,
+  findCondition,
+  resource,
+  startOperator,
+  stopTestOperator,
+  type TestOperator,
+  waitUntil,
+} from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
   let kubernetes: Kubernetes

@@ -3,11 +3,18 @@
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type ResourceChurn, createResourceChurn, retryUntilSuccess } from '../support/resource-churn.ts'
-import { type RunningServer, type CommandFolder, createCommandFolder } from '../support/cli.ts'
-import { FAULTS, type Fault, type FaultProxy, openFaultProxy, injectRandomly, createRandom } from '../support/fault-proxy.ts'
+import { type CommandFolder, createCommandFolder, type RunningServer } from '../support/cli.ts'
+import {
+  createRandom,
+  FAULTS,
+  type Fault,
+  type FaultProxy,
+  injectRandomly,
+  openFaultProxy,
+} from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { hasOwnCluster, type OwnCluster, onOwnCluster, startOwnCluster } from '../support/own-cluster.ts'
+import { createResourceChurn, type ResourceChurn, retryUntilSuccess } from '../support/resource-churn.ts'
 
 const SECONDS = Number(process.env.REGENT_FAULT_SECONDS ?? 15)
 const isCampaign = process.env.REGENT_FAULT_SECONDS !== undefined

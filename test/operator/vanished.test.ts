@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { getLiveObject } from '../support/live-objects.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
-import { startTestOperator, stopTestOperator, createNamespace, type TestOperator, startOperator, resource } from '../support/test-operator.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
+import {
+  createNamespace,
+  resource,
+  startOperator,
+  startTestOperator,
+  stopTestOperator,
+  type TestOperator,
+} from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service

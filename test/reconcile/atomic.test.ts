@@ -4,12 +4,12 @@ import { afterAll, expect, test } from 'vitest'
 import { ActionError } from '../../src/reconcile/execute/action-error.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
-import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
-import { applySource, createSource } from '../support/sources.ts'
 import { dumpRows, plantFailure } from '../support/database-rows.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
+import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
 import { toDocument } from '../support/samples.ts'
-import { openNewService, isTransaction, newName } from '../support/service.ts'
+import { isTransaction, newName, openNewService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const service = await openNewService()
 afterAll(() => service.close())
@@ -94,7 +94,8 @@ test(
     await fc.assert(
       fc.asyncProperty(generatedRealms, generatedRealms, point, async (first, second, share) => {
         const name = newName()
-        const state = ({ settings, objects }: GeneratedRealm) => createSource([toDocument(name, objects, settings)], name)
+        const state = ({ settings, objects }: GeneratedRealm) =>
+          createSource([toDocument(name, objects, settings)], name)
         await applySource(failing, state(first))
         const before = await dumpRows(failing, name)
         const wanted = state(second)

@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/live-objects.ts'
-import { ANN, applySource, planText, createSource } from '../support/sources.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
 import { newRealm, testService } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 let service: Service
 let realm: string
@@ -175,7 +175,9 @@ test('a policy names only what its type names', async () => {
     kind: 'RealmAuthorizationPolicy',
     spec: { realm, client: 'api', name: 'Night', type: 'time', users: ['mia'] },
   }
-  await expect(applySource(service, createSource([policy], 'other'))).rejects.toThrow('is of type time, which has no users')
+  await expect(applySource(service, createSource([policy], 'other'))).rejects.toThrow(
+    'is of type time, which has no users',
+  )
 })
 
 test('settings of a client without authorization services are refused', async () => {

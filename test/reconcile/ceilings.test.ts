@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import type { SourcePermissions } from '../../src/service/context/admin-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { call } = await testServer()
 const { service } = await testService()
@@ -47,11 +47,16 @@ test('a source that is limited to some realms touches no other one', async () =>
   const limit: SourcePermissions = { realms: [own] }
   await applySource(service, stated(own, limit, {}))
   await expect(applySource(service, stated(other, limit, {}))).rejects.toMatchObject({
-    problems: [{ message: `source source-of-${other} is not permitted to declare realm ${other}. Permitted realms: ${own}.` }],
+    problems: [
+      { message: `source source-of-${other} is not permitted to declare realm ${other}. Permitted realms: ${own}.` },
+    ],
   })
   await applySource(service, stated(other, {}, {}))
   const taken = newName()
-  const renaming = { ...createSource([{ realm: taken, renamedFrom: other }], 'thief'), sourcePermissions: { realms: [taken] } }
+  const renaming = {
+    ...createSource([{ realm: taken, renamedFrom: other }], 'thief'),
+    sourcePermissions: { realms: [taken] },
+  }
   await expect(applySource(service, renaming)).rejects.toMatchObject({
     problems: [{ message: `source thief is not permitted to declare realm ${other}. Permitted realms: ${taken}.` }],
   })

@@ -1,8 +1,8 @@
 // Components in documents: by the type of their provider, each with those that belong to it.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, listLiveObjects } from '../support/live-objects.ts'
-import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { apply, exportDocument, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
@@ -131,9 +131,7 @@ test('stores as earlier versions list them are components; a mapper names its st
     ],
   })
   const lost = { userFederationMappers: [{ ...old.userFederationMappers[0], federationProviderDisplayName: 'nobody' }] }
-  await expect(plan(lost)).rejects.toThrow(
-    'mapper phone: user federation provider "nobody" is not in this document',
-  )
+  await expect(plan(lost)).rejects.toThrow('mapper phone: user federation provider "nobody" is not in this document')
 })
 
 test('spaces and the order of keys in the user profile say nothing', async () => {

@@ -4,10 +4,10 @@ import type { Deadline } from '../../src/lib/timing/deadline.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { failure } from '../../src/service/context/errors.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/live-objects.ts'
-import { applySource, createSource } from '../support/sources.ts'
 import { dumpRows } from '../support/database-rows.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 

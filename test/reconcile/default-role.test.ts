@@ -1,14 +1,14 @@
 // Users that are created with declared roles have exactly these, and the default role of a new realm its declared members.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { getLiveObject } from '../support/live-objects.ts'
-import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const { call, make } = await testServer()
@@ -181,7 +181,9 @@ test('partialImport overwrites the members of the default role with the declared
 test('the plan notes users that are created without the default role, in one line', async () => {
   const notesOf = async (...users: object[]) => {
     const realm = newName()
-    const { realms } = await planSources(service, SYSTEM, [createSource([{ realm, roles, clients: [shop], users }], realm)])
+    const { realms } = await planSources(service, SYSTEM, [
+      createSource([{ realm, roles, clients: [shop], users }], realm),
+    ])
     return realms[0]!.plan.notes.map(({ message }) => message.replaceAll(realm, 'R'))
   }
   const ann = { username: 'ann', realmRoles: ['staff'] }

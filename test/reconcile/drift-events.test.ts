@@ -6,8 +6,8 @@ import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
 import { listenToDrift } from '../support/drift-listener.ts'
-import { applySource, createSource } from '../support/sources.ts'
 import { newDatabase, newName } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const location = await newDatabase()
 let late = 0

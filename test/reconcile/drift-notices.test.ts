@@ -9,10 +9,10 @@ import { type DriftNotifier, startDriftNotifier } from '../../src/reconcile/drif
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { countOutboxMessages, startOutbox } from '../../src/service/messages/outbox.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { updateObject } from '../support/live-objects.ts'
-import { ANN, applySource, createSource } from '../support/sources.ts'
-import { newDatabase, newRealm } from '../support/service.ts'
 import { createInbox } from '../support/inbox.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { newDatabase, newRealm } from '../support/service.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 const HOUR = 3_600_000
 const SECRET = 'shared'

@@ -1,14 +1,14 @@
 // What becomes of drift is settled by the source, by kind and path; where it settles nothing, by what is usual.
 import { expect, test } from 'vitest'
+import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import type { SourceSettings } from '../../src/kinds/source-settings.ts'
-import { updateObject, deleteObject } from '../support/live-objects.ts'
-import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
-import { ANN, applySource, createSource } from '../support/sources.ts'
+import { deleteObject, updateObject } from '../support/live-objects.ts'
+import { getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testService } from '../support/service.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

@@ -1,14 +1,14 @@
 // What people lose by a plan: counted before it is carried out, the same in plan and apply, in text, markdown and JSON.
 import { expect, test } from 'vitest'
 import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
-import { withoutColors, renderOutcome } from '../../src/reconcile/report/text-report.ts'
+import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { forgetSourceInRealm } from '../../src/service/sources/source-records.ts'
-import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
-import { applySource, createSource } from '../support/sources.ts'
+import { apply, getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -53,11 +53,9 @@ const everything = {
   clients: [{ clientId: 'shop' }, { clientId: 'kept' }],
 }
 const counted = async (stated: object) =>
-  (await planSources(service, SYSTEM, [toRealmSource(stated)])).realms[0]!.effects.map(({ key, effect: what, count }) => [
-    key.at(-1),
-    what,
-    count,
-  ])
+  (await planSources(service, SYSTEM, [toRealmSource(stated)])).realms[0]!.effects.map(
+    ({ key, effect: what, count }) => [key.at(-1), what, count],
+  )
 
 test('a plan counts what people lose with what it deletes, and an apply tells the same', async () => {
   await apply(everything)
@@ -118,8 +116,9 @@ test('it costs a constant number of statements, and none where nothing ends', as
   await apply(everything)
   await people()
   const of = async (stated: object) =>
-    (await statements(() => planSources(service, SYSTEM, [toRealmSource(stated)]))).filter(({ sql }) => sql.includes('effects'))
-      .length
+    (await statements(() => planSources(service, SYSTEM, [toRealmSource(stated)]))).filter(({ sql }) =>
+      sql.includes('effects'),
+    ).length
   expect(await of({ ...everything, displayName: 'Other' })).toBe(0)
   expect(await of({ clients: [{ clientId: 'kept' }] })).toBe(1)
 })

@@ -1,11 +1,11 @@
 // What an export leaves out: everything that the creation of a realm gives anyway.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { splitIntoFiles } from '../../src/realm-file/export/split-into-files.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { splitIntoFiles } from '../../src/realm-file/export/split-into-files.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText, createSource } from '../support/sources.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const exported = (realm: string, options = {}) =>

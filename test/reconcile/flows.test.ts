@@ -2,9 +2,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { getLiveObject, listLiveObjects } from '../support/live-objects.ts'
-import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 let service: Service
 let realm: string

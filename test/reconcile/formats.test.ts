@@ -10,8 +10,8 @@ import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import type { RunOutcome } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applySource, planText } from '../support/sources.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const folder = await mkdtemp(join(tmpdir(), 'formats-'))
@@ -26,7 +26,11 @@ async function sourceOf(files: Files, unknownFields?: 'warn', env = {}) {
     await mkdir(dirname(join(root, name)), { recursive: true })
     await writeFile(join(root, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
   }
-  const { documents: _, warnings: __, ...text } = await readFileSource(root, { env, isAllowed: () => true, unknownFields })
+  const {
+    documents: _,
+    warnings: __,
+    ...text
+  } = await readFileSource(root, { env, isAllowed: () => true, unknownFields })
   return deserializeSource(JSON.parse(JSON.stringify(text).replaceAll(`${root}/`, '')))
 }
 

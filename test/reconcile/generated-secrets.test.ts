@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { createAdminToken } from '../support/admin-tokens.ts'
-import { applySource, planText, createSource } from '../support/sources.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const { call, realm: testRealm } = await testServer()
@@ -89,15 +89,14 @@ test('only who administers the realm sees its secrets', async () => {
 test('a generated secret has no place but where secrets have theirs', async () => {
   const stated = createSource([{ realm, clients: [{ clientId: 'shop', description: generated('shop') }] }], team)
   await expect(applySource(service, stated)).rejects.toMatchObject({
-    problems: [
-      { message: expect.stringMatching(/client shop: description is no secret, so that /) },
-    ],
+    problems: [{ message: expect.stringMatching(/client shop: description is no secret, so that /) }],
   })
 })
 
 test('where documents are read, the name stays as it is written', () => {
   const read = (text: string) =>
-    substituteVariables(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, isAllowed: () => false }).value
+    substituteVariables(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, isAllowed: () => false })
+      .value
   expect(read("secret: '$(generated:shop)'")).toEqual({ secret: '$(generated:shop)' })
   expect(() => read("secret: '$(generated:a b)'")).toThrow(/a name has letters, digits/)
   expect(() => read("secret: '$(generatd:a)'")).toThrow(/did you mean \$\(generated:…\)/)

@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createOutbound } from '../../src/lib/http/outbound.ts'
-import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import {
   type GitAddress,
-  parseGitAddress,
-  toSourceName,
   isSameRepository,
+  parseGitAddress,
   renderGitAddress,
+  toSourceName,
 } from '../../src/reconcile/read/git-address.ts'
-import { startGitServer, hasGit, createRepository } from '../support/git.ts'
+import { openGitSource } from '../../src/reconcile/read/git-source.ts'
+import { createRepository, hasGit, startGitServer } from '../support/git.ts'
 
 const env = {}
 const allowed = () => true
@@ -32,7 +32,7 @@ test.skipIf(!hasGit)('only files that have changed are parsed again, and no link
     const second = await source.read()
     expect(second.documents.map(({ header: head }) => head.realm)).toEqual(['a', 'c'])
     expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
-    expect(second.revision).toBe(await source.fetch())
+    expect(second.revision).toBe(await source.fetchCommit())
 
     await writeFile(join(folder, 'outside.yaml'), 'realm: outside\n')
     await symlink(join(folder, 'outside.yaml'), join(folder, 'copy', 'prod', 'c.yaml'))
@@ -54,7 +54,7 @@ test.skipIf(!hasGit)('a tag and a whole commit are read like a branch; what is n
   const read = async (place: string) => {
     const source = await openGitSource(parseGitAddress(`${repository.url}${place}`)!, { env, isAllowed: allowed })
     try {
-      expect(await source.fetch()).toBe((await source.read()).revision)
+      expect(await source.fetchCommit()).toBe((await source.read()).revision)
       return source.attemptedRevision
     } finally {
       await source.close()
@@ -138,7 +138,7 @@ test.skipIf(!hasGit)(
     try {
       expect((await source.read()).documents).toHaveLength(1)
       const asked = host.countRequests()
-      await expect(redirected.fetch()).rejects.toThrow(/git cannot/)
+      await expect(redirected.fetchCommit()).rejects.toThrow(/git cannot/)
       expect(host.countRequests()).toBe(asked)
       expect(new Set(checked)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
     } finally {

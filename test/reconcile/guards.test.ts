@@ -5,13 +5,13 @@ import { approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-pla
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { getCredentialsByUser } from '../../src/service/users/credentials.ts'
-import { updateObject, getLiveObject, listLiveObjects, createObject, deleteObject } from '../support/live-objects.ts'
-import { createPlanClient, toSourceBody } from '../support/plan-client.ts'
 import { createAdminRealm } from '../support/admin-realm.ts'
-import { ANN, createSource } from '../support/sources.ts'
 import { dumpRows } from '../support/database-rows.ts'
+import { createObject, deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { createPlanClient, toSourceBody } from '../support/plan-client.ts'
 import { type TestServer, testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, createSource } from '../support/sources.ts'
 
 const { service, statements } = await testService()
 const server: TestServer = await testServer()

@@ -1,14 +1,14 @@
 // The past of a realm: its revisions, what lies between two of them, and the way back.
 import { describe, expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
-import { diffRevisions, listHistory, rollback } from '../../src/reconcile/history/history.ts'
 import { explainObject } from '../../src/reconcile/history/explain-object.ts'
+import { diffRevisions, listHistory, rollback } from '../../src/reconcile/history/history.ts'
 import { renderActions, renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import type { Context } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { resumeSourceInRealm } from '../../src/service/sources/source-records.ts'
-import { updateObject, createObject, deleteObject } from '../support/live-objects.ts'
-import { apply, exportDocument, getLive, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { createObject, deleteObject, updateObject } from '../support/live-objects.ts'
+import { apply, exportDocument, getLive, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
@@ -43,7 +43,8 @@ test('what lies between two revisions is told object by object, in both directio
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
   await createObject(service, ANN, realm, 'role', { name: 'new' })
   await deleteObject(service, ANN, realm, 'role', 'all')
-  const between = (from: number, to?: number) => read(async (context) => renderActions(await diffRevisions(context, from, to)))
+  const between = (from: number, to?: number) =>
+    read(async (context) => renderActions(await diffRevisions(context, from, to)))
   expect(await between(before)).toBe(
     ['  ~ client shop', '      name: Shop → Other', '  + role new', '  - role all'].join('\n'),
   )
@@ -158,7 +159,11 @@ test('why something is as it is: file, line and revision that state it, or who c
     declarations: [{ source: realm, file: `${realm}-1.yaml`, line: 5 }],
     by: { kind: 'source', name: realm, revision: expect.stringMatching(/^\w{12}$/) },
   })
-  expect(of('description')).toMatchObject({ value: 'by hand', declarations: [], by: { name: 'ann', client: 'admin-cli' } })
+  expect(of('description')).toMatchObject({
+    value: 'by hand',
+    declarations: [],
+    by: { name: 'ann', client: 'admin-cli' },
+  })
   expect(JSON.stringify(fields)).not.toContain('canary')
   const setting = await read((context) => explainObject(context, 'displayName'))
   expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', declarations: [{ line: 2 }] }])

@@ -3,10 +3,18 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/live-objects.ts'
-import { apply, exportDocument, switchRealm, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
-import { ANN, planText, createSource } from '../support/sources.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import {
+  apply,
+  exportDocument,
+  plan,
+  realm,
+  service,
+  switchRealm,
+  useNewRealmPerTest,
+} from '../support/realm-documents.ts'
 import { newName } from '../support/service.ts'
+import { ANN, createSource, planText } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -52,13 +60,21 @@ test('an export with ids and secrets makes the same providers in another realm',
   await switchRealm()
   const { identityProviders, identityProviderMappers } = shown
   await apply({ identityProviders, identityProviderMappers })
-  expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({ identityProviders, identityProviderMappers })
-  expect([...(await listLiveObjects(service, SYSTEM, realm, 'identityProvider')).values()].map(({ id }) => id)).toEqual(ids)
+  expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({
+    identityProviders,
+    identityProviderMappers,
+  })
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'identityProvider')).values()].map(({ id }) => id)).toEqual(
+    ids,
+  )
 })
 
 test('what an administrator changes is drift; a mapper and its provider that are stated no more are pruned', async () => {
   await apply(document())
-  await updateObject(service, ANN, realm, 'identityProvider', ['op'], { displayName: 'Mine', 'config.clientSecret': 'loud' })
+  await updateObject(service, ANN, realm, 'identityProvider', ['op'], {
+    displayName: 'Mine',
+    'config.clientSecret': 'loud',
+  })
   expect(await listDrift(service, SYSTEM, realm)).toMatchObject([{ path: 'displayName', live: 'Mine' }, {}])
   expect(await plan(document())).toMatch(/! identity provider op: config\.clientSecret was changed by ann/)
   expect(await plan({ identityProviders: [provider()], identityProviderMappers: [] })).toMatch(
@@ -79,7 +95,9 @@ identityProviderMappers:
   await expect(planText(service, createSource([text]))).rejects.toThrow(
     'test-1.yaml:8:5: identity provider mapper unit of identity provider opp: identity provider opp does not exist. Did you mean op?',
   )
-  await expect(planText(service, createSource([text.replace('identityProviderAlias: opp', 'config: {}')]))).rejects.toThrow(
+  await expect(
+    planText(service, createSource([text.replace('identityProviderAlias: opp', 'config: {}')])),
+  ).rejects.toThrow(
     'test-1.yaml:6:5: identity provider mapper unit needs an identity provider: add "identityProviderAlias: <alias>"',
   )
   await expect(planText(service, createSource([text.replace('Alias: opp', 'Alais: op')]))).rejects.toThrow(

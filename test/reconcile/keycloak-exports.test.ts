@@ -1,15 +1,15 @@
 // Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { takeSample } from '../support/property-options.ts'
 import { getLiveObject } from '../support/live-objects.ts'
-import { applySource, planText, createSource } from '../support/sources.ts'
+import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
+import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 const { call, make } = await testServer()

@@ -16,10 +16,10 @@ import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { StoreLocation } from '../../src/service/context/store-types.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
+import { DONE, KILL_REQUEST, type KilledApplyOptions } from '../support/killed-apply.ts'
 import { isFullRun } from '../support/property-options.ts'
-import { DONE, type KilledApplyOptions, KILL_REQUEST } from '../support/killed-apply.ts'
-import { withoutDeletionGuards } from '../support/sources.ts'
 import { newDatabase } from '../support/service.ts'
+import { withoutDeletionGuards } from '../support/sources.ts'
 
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
 const CLIENTS = Number(process.env.REGENT_CLIENTS ?? 10)

@@ -9,13 +9,13 @@ import { planSources } from '../../src/reconcile/run/run.ts'
 import { approveSavedPlan } from '../../src/reconcile/run/saved-plans.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
-import { updateObject } from '../support/live-objects.ts'
-import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
-import { ANN, applySource, planText, createSource } from '../support/sources.ts'
 import { dumpRows } from '../support/database-rows.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
 import { toDocument } from '../support/samples.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
 
@@ -58,7 +58,8 @@ test(
     await fc.assert(
       fc.asyncProperty(generatedRealms, generatedRealms, fc.nat(1), async (first, second, half) => {
         const realm = newName()
-        const state = ({ settings, objects }: GeneratedRealm) => createSource([toDocument(realm, objects, settings)], realm)
+        const state = ({ settings, objects }: GeneratedRealm) =>
+          createSource([toDocument(realm, objects, settings)], realm)
         const exported = (secrets = false) =>
           service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true, secrets }))
 
@@ -130,7 +131,8 @@ test('a change between plan and apply makes the plan void: it is made anew, and 
     ...service,
     async readSnapshot(caller, name, work) {
       const result = await service.readSnapshot(caller, name, work)
-      if (interfered++ === 0) await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { description: 'theirs' })
+      if (interfered++ === 0)
+        await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { description: 'theirs' })
       return result
     },
   }

@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, deleteObject } from '../support/live-objects.ts'
-import { apply, getLive, plan, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
-import { ANN, applySource } from '../support/sources.ts'
+import { deleteObject, updateObject } from '../support/live-objects.ts'
+import { apply, getLive, plan, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
+import { ANN, applySource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 

@@ -6,12 +6,12 @@ import { substituteVariables } from '../../src/realm-file/substitute-variables.t
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { findLintFindings, type LintFinding, lintRules } from '../../src/reconcile/lint/lint.ts'
 import { readDesiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
-import { listVariableValues, deserializeSource } from '../../src/reconcile/read/source-text.ts'
-import { withoutColors, renderOutcome } from '../../src/reconcile/report/text-report.ts'
+import { deserializeSource, listVariableValues } from '../../src/reconcile/read/source-text.ts'
+import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openVault } from '../../src/service/context/vault.ts'
-import { realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()

@@ -1,7 +1,7 @@
 // Texts by language in documents: owned text by text.
 import { expect, test } from 'vitest'
 import { updateObject } from '../support/live-objects.ts'
-import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/realm-documents.ts'
+import { apply, exportDocument, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()

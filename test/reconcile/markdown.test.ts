@@ -9,7 +9,7 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { users } from '../../src/service/users/users.ts'
 import { updateObject } from '../support/live-objects.ts'
-import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
+import { apply, getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { updateObject, listLiveObjects, createObject, deleteObject } from '../support/live-objects.ts'
-import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/realm-documents.ts'
-import { ANN, applySource, planText, createSource } from '../support/sources.ts'
+import { createObject, deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { newName } from '../support/service.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
@@ -83,8 +83,14 @@ test('an object that somebody renamed is drift of its natural key', async () => 
 })
 
 test('null states that there is none', async () => {
-  await applySource(service, toRealmSource({ clientScopes: [scope({ description: 'Yours', attributes: { a: '1', b: '2' } })] }))
-  await applySource(service, toRealmSource({ clientScopes: [scope({ description: null, attributes: { a: null, b: '2' } })] }))
+  await applySource(
+    service,
+    toRealmSource({ clientScopes: [scope({ description: 'Yours', attributes: { a: '1', b: '2' } })] }),
+  )
+  await applySource(
+    service,
+    toRealmSource({ clientScopes: [scope({ description: null, attributes: { a: null, b: '2' } })] }),
+  )
   const { representation } = await getLive('clientScope', 'calendar')
   expect(representation.description).toBeUndefined()
   expect(representation.attributes).toEqual({ b: '2' })
@@ -204,7 +210,9 @@ test('a wished id is honoured by creation and never compared', async () => {
   const id = newName('id')
   await applySource(service, toRealmSource({ clientScopes: [scope({ id })] }))
   expect((await getLive('clientScope', 'calendar')).id).toBe(id)
-  expect(await planText(service, toRealmSource({ clientScopes: [scope({ id: 'another' })] }))).toContain('Nothing to do.')
+  expect(await planText(service, toRealmSource({ clientScopes: [scope({ id: 'another' })] }))).toContain(
+    'Nothing to do.',
+  )
 })
 
 test('a whole number may name an object', async () => {

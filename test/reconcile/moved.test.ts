@@ -7,19 +7,19 @@ import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
 import type { RealmOutcome } from '../../src/reconcile/execute/realm-outcome.ts'
 import { type Action, isRelationChange } from '../../src/reconcile/model/action.ts'
-import { type RunOutcome, planSources } from '../../src/reconcile/run/run.ts'
-import { applySavedPlan, type StalePlanError, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
+import { planSources, type RunOutcome } from '../../src/reconcile/run/run.ts'
+import { applySavedPlan, planAndSave, type StalePlanError } from '../../src/reconcile/run/saved-plans.ts'
 import { digestSecrets } from '../../src/service/context/secrets.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import type { LiveObject } from '../../src/service/objects/live-objects.ts'
-import { isFullRun } from '../support/property-options.ts'
-import { createObject } from '../support/live-objects.ts'
-import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
-import { ANN, applySource, createSource } from '../support/sources.ts'
 import { dumpRows } from '../support/database-rows.ts'
-import { toDocument, listSettableFields } from '../support/samples.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generated-realms.ts'
+import { createObject } from '../support/live-objects.ts'
+import { isFullRun } from '../support/property-options.ts'
+import { listSettableFields, toDocument } from '../support/samples.ts'
 import { newName, testService } from '../support/service.ts'
+import { ANN, applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 
@@ -144,7 +144,9 @@ test('a saved plan is refused exactly where it touches what somebody changed mea
           const touched =
             !anew || JSON.stringify(anew.realms.flatMap(told)) !== JSON.stringify(planned.realms.flatMap(told))
           const [before, rows] = [await allOf(realm), await dumpRows(service, realm)]
-          const outcome = await applySavedPlan(service, SYSTEM, { id: planned.saved.id }).catch((error: unknown) => error)
+          const outcome = await applySavedPlan(service, SYSTEM, { id: planned.saved.id }).catch(
+            (error: unknown) => error,
+          )
           seen[touched ? 'refused' : 'applied']++
           if (touched) {
             expect(outcome).toBeInstanceOf(Error)

@@ -293,7 +293,7 @@ describe('other values instead of objects', () => {
       'names for objects',
       shop('clients:', '  - web', '  - [api]', '  - 5'),
       [
-        'a.yaml:3:5: realm shop: clients[0] must be an object, not a text: begin it with "- clientId: <name>"',
+        'a.yaml:3:5: realm shop: clients[0] must be an object, not a string: begin it with "- clientId: <name>"',
         'a.yaml:4:5: realm shop: clients[1] must be an object, not a list: begin it with "- clientId: <name>"',
         'a.yaml:5:5: realm shop: clients[2] must be an object, not a number: begin it with "- clientId: <name>"',
       ],
@@ -518,7 +518,7 @@ describe('several realms and files', () => {
       'a.yaml:7:1: a realm needs a name: add "realm: <name>"',
       'b.yaml:2:18: client scope: name must be a string, not a number: put it in quotes',
       'c.yaml:2:1: realm shop: unknown field realmm; did you mean realm?',
-      'c.yaml:3:11: realm shop: clients[0] must be an object, not a text: begin it with "- clientId: <name>"',
+      'c.yaml:3:11: realm shop: clients[0] must be an object, not a string: begin it with "- clientId: <name>"',
     ])
   })
 

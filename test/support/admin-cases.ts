@@ -2,13 +2,13 @@
 import type { Operation } from '../../src/http/operation.ts'
 import { adminRoles } from '../../src/kinds/admin-roles.ts'
 
-/** A realm: that of the administrators, another one, or master. */
-export type RealmRelation = 'own' | 'other' | 'master'
+/** A realm: the home realm of the administrators, another one, or master. */
+export type RealmRelation = 'home' | 'other' | 'master'
 
 /** Roles of administrators of one realm, and the realm that they call. */
 export interface AdminCase {
   readonly holder: RealmRelation
-  /** Client id of the roles' client; null for realm roles. `own` is replaced by the name of the realm. */
+  /** Client id of the roles' client; null for realm roles. `home` is replaced by the name of the realm. */
   readonly client: string | null
   readonly target: RealmRelation
   readonly roles: readonly string[]
@@ -17,22 +17,22 @@ export interface AdminCase {
 /** The roles of the client realm-management. Master has no `realm-admin`; `admin` takes its place. */
 const ofManagement = adminRoles.filter((role) => role !== 'create-realm')
 const ofMaster = ofManagement.filter((role) => role !== 'realm-admin')
-const management = { holder: 'own', client: 'realm-management', roles: ofManagement } as const
-const realmInMaster = { holder: 'master', client: 'own-realm', roles: ofMaster } as const
+const management = { holder: 'home', client: 'realm-management', roles: ofManagement } as const
+const realmInMaster = { holder: 'master', client: 'home-realm', roles: ofMaster } as const
 const masterInMaster = { holder: 'master', client: 'master-realm', roles: ofMaster } as const
 const ofRealm = { holder: 'master', client: null, roles: ['admin', 'create-realm'] } as const
 
 /** The cases by their names in admin-matrix.json. */
 export const adminCases: Readonly<Record<string, AdminCase>> = {
-  'realm-management, own realm': { ...management, target: 'own' },
+  'realm-management, own realm': { ...management, target: 'home' },
   'realm-management, another realm': { ...management, target: 'other' },
   'realm-management, master': { ...management, target: 'master' },
-  '<realm>-realm, that realm': { ...realmInMaster, target: 'own' },
+  '<realm>-realm, that realm': { ...realmInMaster, target: 'home' },
   '<realm>-realm, another realm': { ...realmInMaster, target: 'other' },
   '<realm>-realm, master': { ...realmInMaster, target: 'master' },
-  'master-realm, another realm': { ...masterInMaster, target: 'own' },
+  'master-realm, another realm': { ...masterInMaster, target: 'home' },
   'master-realm, master': { ...masterInMaster, target: 'master' },
-  'roles of master, another realm': { ...ofRealm, target: 'own' },
+  'roles of master, another realm': { ...ofRealm, target: 'home' },
   'roles of master, master': { ...ofRealm, target: 'master' },
 }
 

@@ -13,7 +13,7 @@ export interface AdminRealm {
   readonly users: Readonly<Record<string, string>>
   /** A composite realm role with `realm-admin`. */
   readonly adminRole: { readonly id: string; readonly name: string }
-  /** Id of the group /admins, which has that role. */
+  /** Id of the group /realm-admins, which has that role. */
   readonly adminGroup: string
   /** Returns an access token. */
   token(username: string): Promise<string>
@@ -33,7 +33,7 @@ export async function createAdminRealm(administrators: Readonly<Record<string, s
     name: 'administrator',
     composites: { client: { 'realm-management': ['realm-admin'] } },
   })
-  const adminGroup = (await make(`${path}/groups`, { name: 'admins' })).split('/').at(-1)!
+  const adminGroup = (await make(`${path}/groups`, { name: 'realm-admins' })).split('/').at(-1)!
   const adminRole = (await call('GET', `${path}/roles/administrator`)).body
   await call('POST', `${path}/groups/${adminGroup}/role-mappings/realm`, { body: [adminRole] })
   const credentials = [await hashPassword('pw')]

@@ -1,7 +1,7 @@
 // A realm with one object of every kind, and the values of path parameters that address these objects.
 import { randomUUID } from 'node:crypto'
 import { operations } from '../../src/http/admin/index.ts'
-import { type Operation, listParameters } from '../../src/http/operation.ts'
+import { listParameters, type Operation } from '../../src/http/operation.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'

@@ -51,7 +51,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     realm,
     flags,
   ).finally(progress.end)
-  const { document, warnings: warnings } = migrateRealm(from, read, flags)
+  const { document, warnings } = migrateRealm(from, read, flags)
   if (flags.file === undefined) await writeFolder(target, document, flags)
   else {
     await writeRealmFile(target, renderDocument(document, flags.output), flags)

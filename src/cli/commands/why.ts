@@ -1,7 +1,6 @@
 import { describeObject } from '../../kinds/tree.ts'
 import type { FieldExplanation, ObjectExplanation } from '../../reconcile/history/explain-object.ts'
-import { shortenRevision } from '../../reconcile/model/attribution.ts'
-import { renderAttribution } from '../../reconcile/model/attribution.ts'
+import { renderAttribution, shortenRevision } from '../../reconcile/model/attribution.ts'
 import { renderValue } from '../../reconcile/report/value-text.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'

@@ -1,6 +1,6 @@
-import { CLIENT_NOT_FOUND } from '../../service/admin-api/clients/client-lookup.ts'
 import { CLIENT_SCOPE_NOT_FOUND } from '../../service/admin-api/clients/client-scopes.ts'
 import { createProtocolMapperResource } from '../../service/admin-api/clients/protocol-mappers.ts'
+import { CLIENT_NOT_FOUND } from '../../service/admin-api/common/client-lookup.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { protocolMappers } from '../shapes/protocol-mappers.ts'
 

@@ -72,7 +72,9 @@ const ofClients = (['user', 'offline'] as const).flatMap((sessionType): Untagged
       permission: 'view-clients',
       query: z.object(page),
       responses: sessions,
-      handle: readHandler((context, call) => listClientSessions(context, { client: client(call), offline }, call.query)),
+      handle: readHandler((context, call) =>
+        listClientSessions(context, { client: client(call), offline }, call.query),
+      ),
     },
     {
       operationId: offline ? 'countClientOfflineSessions' : 'countClientSessions',

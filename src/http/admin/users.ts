@@ -187,7 +187,9 @@ export const userOperations: Operation[] = [
       permission: manage,
       event: { type: 'GROUP_MEMBERSHIP', operation: 'CREATE' },
       responses: { ...noContentResponse, ...errorResponses },
-      handle: writeHandler((context, call) => setMembership(context, { user: user(call), group: getParameter(call, 'groupId') }, 'add')),
+      handle: writeHandler((context, call) =>
+        setMembership(context, { user: user(call), group: getParameter(call, 'groupId') }, 'add'),
+      ),
     },
     {
       operationId: 'leaveGroup',

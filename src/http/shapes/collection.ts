@@ -53,9 +53,8 @@ export function collection(resource: AdminResource, facts: CollectionOptions): C
   const kind = kinds[resource.kind]
   const { path, item, query, event = kind.events.type, yaml, responses } = facts
   const { list, item: toItem, bodyOf } = createCallReaders(resource, facts)
-  const shared = { ...(yaml && { yaml }) }
-  const ofList = { ...shared, path }
-  const ofOne = { ...shared, path: `${path}/${item}` }
+  const ofList = { path, ...(yaml && { yaml }) }
+  const ofOne = { ...ofList, path: `${path}/${item}` }
   const changing = { permission: resource.manage, event }
   const body = objectBody(kind)
   return {

@@ -73,8 +73,8 @@ function termsFor(path: string, client: string | undefined) {
 }
 
 /**
- * The operations on the roles of a set under the path: those of the client that its last parameter names, or, where it has
- * none, those of the realm. `event`: what admin events say that they are about.
+ * Returns the operations on role mappings under a path: of the roles of the client that its last parameter names, or of realm
+ * roles. `event` is the resource type of their admin events.
  */
 export function roleSet(set: RoleMappings, path: string, event: EventType) {
   const [, owner, client] = listParameters(path) as [string, string, string?]
@@ -83,7 +83,7 @@ export function roleSet(set: RoleMappings, path: string, event: EventType) {
     owner: getParameter(call, owner),
     ...(client && { client: getParameter(call, client) }),
   })
-  // What a client has is shown to who may view clients.
+  // The roles of a client are visible to those who may view clients.
   const view = client && set.view !== 'view-clients' ? ([set.view, 'view-clients'] as const) : set.view
   const bodyOf = (context: Context, call: Call) =>
     readBodyAfter(call, () => requireChangeableMappings(context, set, at(call)))

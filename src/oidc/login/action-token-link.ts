@@ -106,7 +106,11 @@ async function resumeLogin(call: BrowserCall, saved: SavedLogin, state: ActionTo
   return { login: await openSavedLogin(call, { ...saved, state: resumed }), saved, cookies: [] }
 }
 
-async function createTokenLogin(call: BrowserCall, { azp, reduri }: ActionToken, state: ActionTokenState): Promise<NewLogin> {
+async function createTokenLogin(
+  call: BrowserCall,
+  { azp, reduri }: ActionToken,
+  state: ActionTokenState,
+): Promise<NewLogin> {
   const client = await findClient(call, azp)
   requireBrowserClient(client)
   const parameters = { redirectUri: reduri ?? '', responseMode: 'query' as const, scope: '', prompt: [] }

@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { type JsonSchema, toJsonSchema } from '../../kinds/json-schema.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { addArticle } from '../../realm-file/message-words.ts'
 import { createObjectSchemas } from '../../realm-file/resources/object-schemas.ts'
 import { kubernetesFields, locationFields } from '../../realm-file/resources/resource-fields.ts'
 import { API_GROUP, API_VERSION, listParentFields } from '../../realm-file/resources/resource-kinds.ts'
-import { addArticle } from '../../realm-file/message-words.ts'
 import { CATEGORY, namesOf, type ResourceNames, sourceNames } from '../names.ts'
 import { clusterSourceSpec } from '../source-spec.ts'
 import { objectStatus, runStatus } from '../status/status.ts'
@@ -49,7 +49,10 @@ function partsOf(kind: Kind, objects: Readonly<Record<string, JsonSchema>>): Par
 function specOf(kind: Kind, objects: Readonly<Record<string, JsonSchema>>): JsonSchema {
   // Its name may be that of the resource.
   const { required: _, ...object } = structural(objects[kind.name]!, objects)
-  const besides = structural(toJsonSchema(z.strictObject({ ...locationFields(kind), ...kubernetesFields(kind) }), VALUES), {})
+  const besides = structural(
+    toJsonSchema(z.strictObject({ ...locationFields(kind), ...kubernetesFields(kind) }), VALUES),
+    {},
+  )
   const own = object.properties as Record<string, JsonSchema>
   const more = besides.properties as Record<string, JsonSchema>
   const twice = Object.keys(more).filter((field) => field in own && field !== kind.parentField)

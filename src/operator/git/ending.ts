@@ -2,8 +2,8 @@
 import { applySources } from '../../reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
+import { forgetSourceInRealm, getAppliedAndPending } from '../../service/sources/source-records.ts'
 import { saveSourceStatus } from '../../service/sources/source-status.ts'
-import { getAppliedAndPending, forgetSourceInRealm } from '../../service/sources/source-records.ts'
 import { type Fault, settingsOf } from '../desired.ts'
 import { type Grounds, grantOf } from './grants.ts'
 import type { GitSource } from './stated.ts'
@@ -40,7 +40,8 @@ export async function endSource(
     }
   }
   const { applied } = await getAppliedAndPending(service, [name])
-  for (const { realm } of applied) await service.write({ ...SYSTEM, lease }, realm, (context) => forgetSourceInRealm(context, name))
+  for (const { realm } of applied)
+    await service.write({ ...SYSTEM, lease }, realm, (context) => forgetSourceInRealm(context, name))
   await saveSourceStatus(service, lease, { source: name, status: {} })
   return undefined
 }

@@ -1,6 +1,6 @@
 // A RealmSource while it is followed: its repository, and what is known of what it states.
 import { parseDuration } from '../../realm-file/resources/duration.ts'
-import { openRepository, type FollowedRepository } from '../../reconcile/following/repository.ts'
+import { type FollowedRepository, openRepository } from '../../reconcile/following/repository.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import type { Service } from '../../service/context/service.ts'

@@ -69,7 +69,11 @@ export class GitSourceController {
     this.#service = service
     this.#options = options
     const stands = (source: FollowedSource, how: ReportedSourceStatus) => this.#stands(source, how)
-    this.#controllers = new NamespaceControllers(service, lease, { reportStatus: stands, warn: say, reportFailure: failed })
+    this.#controllers = new NamespaceControllers(service, lease, {
+      reportStatus: stands,
+      warn: say,
+      reportFailure: failed,
+    })
     this.#queue = operatorQueue((namespace) => this.#reconcile(namespace), failed)
     this.#endQueue = operatorQueue((name) => this.#end(name), failed)
     this.#statusQueue = operatorQueue(
@@ -235,11 +239,7 @@ export class GitSourceController {
     if (plan === undefined || plan === entry.approved) return
     if (!waitingIn(stoodOf(entry)?.outcome).some((one) => one.plan === plan)) return
     entry.approved = plan
-    const approved = recordApproval(
-      this.#service,
-      { actor: approverOf(resource) },
-      { plan, withCredentials: false },
-    )
+    const approved = recordApproval(this.#service, { actor: approverOf(resource) }, { plan, withCredentials: false })
     approved.then(() => this.#applyAgain(entry), this.#options.failed)
   }
 
@@ -323,7 +323,9 @@ export class GitSourceController {
     known.putGit(name, entry.applied)
     // What it has made is its own from now on: nothing else may it touch.
     if (entry.grants !== undefined) entry.grants = grantsTold(entry, grounds())
-    const owned = await Promise.all(entry.applied.map(({ realm }) => this.#service.read(SYSTEM, realm, listRealmSources)))
+    const owned = await Promise.all(
+      entry.applied.map(({ realm }) => this.#service.read(SYSTEM, realm, listRealmSources)),
+    )
     entry.objects = owned.flat().reduce((sum, { source, objects }) => sum + (source === name ? objects : 0), 0)
     for (const realm of stood ? actsIn(stood) : []) applied(realm)
   }

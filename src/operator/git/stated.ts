@@ -1,8 +1,8 @@
 // What a RealmSource says: which repository is followed, and with what Secrets. Pure.
 import type { DocumentPath } from '../../lib/source-position.ts'
-import type { GitKeys } from '../../reconcile/read/git-keys.ts'
 import { SourceError } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, toGitAddress } from '../../reconcile/read/git-address.ts'
+import type { GitKeys } from '../../reconcile/read/git-keys.ts'
 import { wayBack } from '../dependencies.ts'
 import { type Fault, type Member, memberOf, sourceOf } from '../desired.ts'
 import { SecretMissing, type Secrets, secretText } from '../documents.ts'

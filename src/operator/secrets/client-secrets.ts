@@ -2,8 +2,8 @@
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
-import type { Context } from '../../service/context/context.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
+import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { listManagedByKeys } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
@@ -117,9 +117,9 @@ async function secretsOf(
       const owning = (client && owners.get(client.id)) ?? []
       return owning.some(({ source }) => source === sourceOf(namespace)) ? [{ one, client: client!, owning }] : []
     })
-    const power = toGrantablePermissions(name, [ceilings.get(namespace) ?? {}])
+    const permissions = toGrantablePermissions(name, [ceilings.get(namespace) ?? {}])
     const ids = clients.map(({ client }) => client.id)
-    const stronger = await findMissingRolesForClients({ ...context, permissions: power }, ids)
+    const stronger = await findMissingRolesForClients({ ...context, permissions }, ids)
     for (const { one, client, owning } of clients) {
       const others = owning.map(({ source }) => source).filter((source) => source !== sourceOf(namespace))
       const stating = namespace === holder?.namespace ? [] : others

@@ -160,7 +160,8 @@ const TOLD = 5
 
 function driftTold(drifts: readonly Drift[]): string {
   const places = drifts.slice(0, TOLD).map(({ kind, key, path, by }) => {
-    const what = path === undefined ? `${describeObject(kind, key)} is gone` : `${describeObject(kind, key)}: ${path} was changed`
+    const what =
+      path === undefined ? `${describeObject(kind, key)} is gone` : `${describeObject(kind, key)}: ${path} was changed`
     return by ? `${what} by ${by.name}` : what
   })
   const more = drifts.length > TOLD ? `, and ${drifts.length - TOLD} more` : ''

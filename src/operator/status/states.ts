@@ -1,7 +1,7 @@
 // A realm of resources as sources: each namespace is one.
 import { createHash } from 'node:crypto'
-import type { SourceContent, SerializedSource } from '../../reconcile/read/source-content.ts'
 import type { Removals } from '../../reconcile/read/removals.ts'
+import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
 import { type Fault, type Member, type RealmOf, sourceOf } from '../desired.ts'
 
 /** What is known besides the realm itself. */

@@ -41,7 +41,7 @@ export async function openRepository(address: GitAddress, options: RepositoryOpt
     // The controller retries a failed source itself.
     if (!controller || controller.isRetrying(repository)) return requeue
     try {
-      if ((await source.fetch()) !== source.attemptedRevision) await controller.reconcile(repository)
+      if ((await source.fetchCommit()) !== source.attemptedRevision) await controller.reconcile(repository)
     } catch (error) {
       controller.recordFailure(repository, error)
     }

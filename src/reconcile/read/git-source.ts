@@ -90,8 +90,8 @@ export class ClonedGitSource {
   }
 
   /** Fetches the current commit of the ref and returns its hash. Throws RemoteError. */
-  fetch(): Promise<string> {
-    return this.#oneAtATime(() => this.#fetchCommit())
+  fetchCommit(): Promise<string> {
+    return this.#oneAtATime(() => this.#fetchRef())
   }
 
   /**
@@ -99,7 +99,7 @@ export class ClonedGitSource {
    * DocumentError where documents are invalid, SourceError where the commit is not signed or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const commit = this.#unreadRevision ?? (await this.fetch())
+    const commit = this.#unreadRevision ?? (await this.fetchCommit())
     this.#attemptedRevision = commit
     this.#unreadRevision = undefined
     const { signersFile } = this.#options
@@ -119,7 +119,7 @@ export class ClonedGitSource {
     return (reason) => new RemoteError(`${this.#options.address.url}: ${problem}: ${reason}`)
   }
 
-  async #fetchCommit(): Promise<string> {
+  async #fetchRef(): Promise<string> {
     const { url, ref } = this.#options.address
     const isCommit = ref !== undefined && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)
     if (isCommit && ref === this.#attemptedRevision) return ref
@@ -131,7 +131,7 @@ export class ClonedGitSource {
       if (!this.#refName || !(error instanceof RemoteError && error.message.includes("couldn't find remote ref")))
         throw error
       this.#refName = undefined
-      return this.#fetchCommit()
+      return this.#fetchRef()
     }
     // Another name is looked up again each time, since a branch that takes precedence may be created.
     if (name === refNamesOf(ref)[0]) this.#refName = name

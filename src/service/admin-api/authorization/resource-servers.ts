@@ -11,7 +11,7 @@ import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
-import { getClient } from '../clients/client-lookup.ts'
+import { getClient } from '../common/client-lookup.ts'
 
 /** The message of an error about a client without authorization services, or about an object that a resource server does not have. */
 export const NOT_FOUND = 'HTTP 404 Not Found'

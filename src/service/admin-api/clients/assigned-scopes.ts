@@ -8,9 +8,9 @@ import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import type { ObjectUpdate } from '../../objects/writers.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
 import { getObject } from '../common/resource.ts'
-import { getClient, refuseAdminClient } from './client-lookup.ts'
 
 const CLIENT_FIELDS = { default: 'defaultClientScopes', optional: 'optionalClientScopes' } as const
 const REALM_FIELDS = { default: 'defaultDefaultClientScopes', optional: 'defaultOptionalClientScopes' } as const

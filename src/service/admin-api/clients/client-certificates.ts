@@ -10,7 +10,7 @@ import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requireControlOfClients } from '../../permissions/privilege-escalation.ts'
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
-import { getClient, refuseAdminClient } from './client-lookup.ts'
+import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 
 /** Keycloak: CertificateRepresentation. */
 export interface CertificateInfo {

@@ -9,8 +9,8 @@ import { findServiceAccountOf } from '../../login/find-user.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { unrestrictedProfile } from '../../users/user-profile-rules.ts'
+import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { findUserRepresentation } from '../users/user-representations.ts'
-import { getClient, refuseAdminClient } from './client-lookup.ts'
 
 const MANAGE = 'manage-clients'
 

@@ -7,8 +7,8 @@ import { writers } from '../../kinds/index.ts'
 import { clearedRotatedSecret, findRotatedSecret, rotateSecret } from '../../login/secret-rotation.ts'
 import { requireControlOfClients } from '../../permissions/privilege-escalation.ts'
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
-import { getClient, refuseAdminClient } from './client-lookup.ts'
 
 /** Keycloak: CredentialRepresentation. */
 interface SecretRepresentation {

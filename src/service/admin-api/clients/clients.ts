@@ -18,11 +18,11 @@ import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls, resolveReferenceIds, toReplacement } from '../../objects/put-body.ts'
 import { findMissingRolesForClients } from '../../permissions/privilege-escalation.ts'
 import { getVisibility, isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient, isAdminClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
 import type { AdminResource, Query } from '../common/resource.ts'
 import { selectOwnScopes, updateServiceAccountScope } from './assigned-scopes.ts'
-import { getClient, isAdminClient, refuseAdminClient } from './client-lookup.ts'
 import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
 
 /** Keycloak: the attributes that clients can be searched by. */

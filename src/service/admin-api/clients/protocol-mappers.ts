@@ -9,9 +9,9 @@ import { writers } from '../../kinds/index.ts'
 import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { refuseAdminClient } from '../common/client-lookup.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
 import { createChildGetter, getObject, type ObjectAddress, toNewObject, toParent } from '../common/resource.ts'
-import { refuseAdminClient } from './client-lookup.ts'
 
 const MANAGE = 'manage-clients'
 

@@ -1,6 +1,6 @@
 // The owners of role mappings: users and groups, and the clients and client scopes that have scope mappings. Only roles in its
 // scope come into the tokens of a client without full scope.
-import { CLIENT_NOT_FOUND, getClient, refuseAdminClient } from '../clients/client-lookup.ts'
+import { CLIENT_NOT_FOUND, getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { getObject } from '../common/resource.ts'
 import { getLiveGroup } from '../users/groups.ts'
 import { getLiveUser } from '../users/users.ts'

@@ -16,7 +16,7 @@ import type { LiveObject } from '../../objects/live-objects.ts'
 import { getEventType } from '../../objects/object-events.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
-import { getClient, refuseAdminClient } from '../clients/client-lookup.ts'
+import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
 import { type AdminResource, getObject, type ObjectAddress, toNewObject } from '../common/resource.ts'
 
