@@ -113,7 +113,7 @@ describe('development mode', () => {
 
   test.each(['0.0.0.0', '::', '192.0.2.1', '127.example.com'])('does not listen on %s', (host) => {
     expect(problemsOf({ host }, {})).toContain(
-      '--host (REGENT_HOST): development mode listens on a loopback address only',
+      '--host (REGENT_HOST): must be a loopback address in development mode',
     )
   })
 })
@@ -135,9 +135,9 @@ describe('production mode', () => {
     expect(problemsOf({ production: true }, {})).toBe(
       [
         'These settings are invalid or missing:',
-        '  --hostname (REGENT_HOSTNAME): production demands it',
-        '  --database (REGENT_DATABASE): production demands it',
-        '  --key-file (REGENT_KEY_FILE): production demands it',
+        '  --hostname (REGENT_HOSTNAME): required in production mode',
+        '  --database (REGENT_DATABASE): required in production mode',
+        '  --key-file (REGENT_KEY_FILE): required in production mode',
       ].join('\n'),
     )
   })

@@ -31,7 +31,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
     await page.goto(`${origin}/docs`)
-    await page.getByText('Create a realm').first().waitFor()
+    await page.getByText('Create a realm').filter({ visible: true }).first().waitFor()
     await browser.close()
     expect(requests).toContain(`${origin}/openapi.json`)
     expect(requests.filter((url) => !/^(?:data|blob):/.test(url) && !url.startsWith(`${origin}/`))).toEqual([])

@@ -61,7 +61,7 @@ describe('a realm demands HTTPS', () => {
       expect({ status: answer.statusCode, body: answer.json() }, path).toEqual(demanded)
     }
     const page = await testBrowser(app).open(logInAddress().address)
-    expect(page).toMatchObject({ status: 400, text: expect.stringContaining('over HTTPS only') })
+    expect(page).toMatchObject({ status: 400, text: expect.stringContaining('HTTPS required') })
   })
 })
 

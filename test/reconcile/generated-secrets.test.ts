@@ -98,6 +98,6 @@ test('where documents are read, the name stays as it is written', () => {
     substituteVariables(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, isAllowed: () => false })
       .value
   expect(read("secret: '$(generated:shop)'")).toEqual({ secret: '$(generated:shop)' })
-  expect(() => read("secret: '$(generated:a b)'")).toThrow(/a name has letters, digits/)
+  expect(() => read("secret: '$(generated:a b)'")).toThrow(/write a name of letters, digits/)
   expect(() => read("secret: '$(generatd:a)'")).toThrow(/did you mean \$\(generated:…\)/)
 })

@@ -52,7 +52,7 @@ test('credentials of a service account that is declared as a user are refused', 
   await applySource(service, declared({ credentials }))
   const newCredentials = [{ type: 'password', value: 'another' }]
   await expect(applySource(service, declared({ credentials: newCredentials }))).rejects.toThrow(
-    'A service account has no credentials',
+    'A service account cannot have credentials',
   )
   expect(await credentialsIn(realm)).toEqual([])
 })

@@ -32,9 +32,10 @@ export async function serveApiReference(app: FastifyInstance): Promise<void> {
 
 /** Returns the policy of a page that runs only its own inline scripts and loads nothing from other hosts. */
 function contentSecurityPolicy(page: string): string {
-  const hashes = [...page.matchAll(/<script[^>]*>([\s\S]+?)<\/script>/g)].map(
-    ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
-  )
+  const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script]) => script!)
+  const hashes = scripts
+    .filter((script) => script !== '')
+    .map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`)
   return [
     "default-src 'self'",
     `script-src 'self' ${hashes.join(' ')}`,

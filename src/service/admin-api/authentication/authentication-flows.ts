@@ -225,8 +225,7 @@ async function refuseBoundFlows(context: Context, flows: readonly FlowWithExecut
     const [referrer] = await listObjects(context, kind.name, { ids: [owner] })
     throw failure(
       'invalid',
-      `Flow ${flows.map(getAlias)[0]} is in use: ${describeObject(referrer!.kind, referrer!.key)}
-is bound to it`,
+      `Flow ${flows.map(getAlias)[0]} is in use: ${describeObject(referrer!.kind, referrer!.key)} is bound to it`,
     )
   }
 }
