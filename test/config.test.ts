@@ -112,9 +112,7 @@ describe('development mode', () => {
   })
 
   test.each(['0.0.0.0', '::', '192.0.2.1', '127.example.com'])('does not listen on %s', (host) => {
-    expect(problemsOf({ host }, {})).toContain(
-      '--host (REGENT_HOST): must be a loopback address in development mode',
-    )
+    expect(problemsOf({ host }, {})).toContain('--host (REGENT_HOST): must be a loopback address in development mode')
   })
 })
 

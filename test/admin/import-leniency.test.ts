@@ -103,7 +103,9 @@ test('the same missing references in a document are an error', async () => {
   const { users, groups, scopeMappings, clients } = holders
   await expect(apply({ clients, users })).rejects.toThrow('user ann: realmRoles refers to role a, which does not exist')
   await expect(apply({ clients, groups })).rejects.toThrow('realmRoles refers to role c, which does not exist')
-  await expect(apply({ clients, scopeMappings: scopeMappings.slice(0, 1) })).rejects.toThrow('refers to role e, which does not exist')
+  await expect(apply({ clients, scopeMappings: scopeMappings.slice(0, 1) })).rejects.toThrow(
+    'refers to role e, which does not exist',
+  )
   await expect(apply({ clients: [{ clientId: 'a', defaultClientScopes: ['nix'] }] })).rejects.toThrow(
     'client scope nix',
   )

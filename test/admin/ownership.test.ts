@@ -82,7 +82,10 @@ test('elements can be added to a managed relation, but declared ones cannot be r
   expect((await write('POST', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
   expect((await write('DELETE', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
   const { status, body } = await write('DELETE', '/roles/staff/composites', await roles('offline_access'))
-  expect([status, body.errorMessage]).toEqual([409, expect.stringContaining('role staff: composites is managed by the source')])
+  expect([status, body.errorMessage]).toEqual([
+    409,
+    expect.stringContaining('role staff: composites is managed by the source'),
+  ])
   // Nor by the end of what they name.
   expect((await write('DELETE', '/roles/offline_access')).status).toBe(409)
 })
