@@ -96,7 +96,7 @@ test('drift, and that it is settled, is posted once, signed, however many server
   // What failed was told of in the log, without the address's own secrets.
   for (const one of servers) await one.outboxWorker?.whenIdle()
   expect(reports.join()).toMatch(
-    /a webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ answered 302/,
+    /a webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ responded with status 302/,
   )
   expect(reports.join()).not.toContain('canary')
   expect(await countOutboxMessages(service)).toBe(0)
