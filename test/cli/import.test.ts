@@ -103,7 +103,7 @@ test.runIf(isFullRun)(
     const moved = await at.run('import', from, '--realm', realm, ...credentials)
     expect(moved).toMatchObject({ code: 0, err: '' })
     expect(moved.out).toMatch(/realm\.yaml:\d+:3 {2}smtpServer\.password of realm/)
-    expect(moved.out).toContain('121 people need a new one')
+    expect(moved.out).toContain('121 users need a new one')
     expect(moved.out).not.toContain('told to nobody')
     expect(await at.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothing })
     expect(await at.run('source', 'list')).toMatchObject({ out: 'No source has been applied so far.\n' })
