@@ -28,7 +28,7 @@ test.runIf(isFullRun)(
 
       const moved = await at.run('migrate', '--data', 'new', '--key-file', key, '--to', 'moved')
       expect(moved).toMatchObject({ code: 0, err: '' })
-      expect(moved.out).toMatch(/^Moved 2 realms with 2 accounts into moved\.\n/)
+      expect(moved.out).toMatch(/^Copied 2 realms with 2 accounts into moved\.\n/)
       const people = await at.run('get', 'shop/users', '--data', 'moved', '--key-file', key)
       expect(JSON.parse(people.out)).toMatchObject([{ username: 'ann' }])
     } finally {

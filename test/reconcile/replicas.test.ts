@@ -48,14 +48,14 @@ async function takeOver(change: string): Promise<void> {
   const takenOver = waiting.until(`→ ${change}`)
   await state(change)
   expect(await takenOver).toContain('This server now applies the sources.')
-  const standby = applying.until('takes over when that one ends')
+  const standby = applying.until('takes over when that one stops')
   applying.resume()
   expect(await standby).toContain('Another server has taken over')
   ;[applying, waiting] = [waiting, applying]
 }
 
 test('a server that is paused beyond its lease is replaced, and stands by when it continues', async () => {
-  expect(waiting.output()).toMatch(/The server \S+ applies the sources. This one serves, and takes over/)
+  expect(waiting.output()).toMatch(/The server \S+ applies the sources. This one takes over when that one stops/)
   expect(await fetch(`${waiting.url}/health/ready`)).toMatchObject({ status: 200 })
   await takeOver('Taken over')
   expect(await names()).toEqual(['Begun', 'Taken over'])

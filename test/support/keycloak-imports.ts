@@ -11,7 +11,7 @@ const timeout = 30_000
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const version = (name: string, storage: boolean) => ({
-  ...{ name, storage, listServed: true, subresources: { status: {} } },
+  ...{ name, storage, served: true, subresources: { status: {} } },
   schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
 })
 const definition: Resource = {
