@@ -31,8 +31,9 @@ export async function prepareDeclaredState(
   const { objects } = planned.desired
   const readDeclared = (address: string) => readObjects(objects.get(address)?.secrets?.[CREDENTIALS])
   const withCredentials = planned.plan.actions
+    // The changes of a creation are computed on each access.
     .filter(
-      ({ kind, changes }) => CREDENTIALS in kinds[kind].fields && changes.some(({ path }) => path === CREDENTIALS),
+      (action) => CREDENTIALS in kinds[action.kind].fields && action.changes.some(({ path }) => path === CREDENTIALS),
     )
     .map((action) => ({ action, address: formatAddress(action.kind, action.key) }))
   // Declared hashes are converted on demand, since prepared ones of many users would take much memory.

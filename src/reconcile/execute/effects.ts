@@ -26,10 +26,10 @@ export async function countEffects(context: Context, { actions }: RealmPlan): Pr
 }
 
 /** Returns whether an action deletes or disables its object; undefined if neither. */
-function getEnding({ operation, changes }: Action): EndingObject['change'] | undefined {
-  if (operation === 'delete') return 'deleted'
+function getEnding(action: Action): EndingObject['change'] | undefined {
+  if (action.operation === 'delete') return 'deleted'
   const isDisabled =
-    operation === 'update' &&
-    changes.some((change) => !isRelationChange(change) && change.path === 'enabled' && change.to === false)
+    action.operation === 'update' &&
+    action.changes.some((change) => !isRelationChange(change) && change.path === 'enabled' && change.to === false)
   return isDisabled ? 'disabled' : undefined
 }

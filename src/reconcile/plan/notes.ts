@@ -36,23 +36,25 @@ export function listNotes(plan: NotedPlan): Note[] {
 }
 
 function noteMaskedSecrets({ input, actions }: NotedPlan): Note[] {
+  const masked = [...input.declared.values()].flatMap((declaration) =>
+    declaration.masked.filter((path) => !declaration.fields.has(path)).map((path) => ({ declaration, path })),
+  )
+  if (!masked.length) return []
   const removed = new Set(
-    actions.flatMap(({ kind, key, changes }) =>
-      Object.entries(collectNewValues(changes)).flatMap(([path, value]) =>
-        value === null && isSecret(kinds[kind], path) ? [`${formatAddress(kind, key)} ${path}`] : [],
+    actions
+      .filter(({ operation }) => operation === 'update')
+      .flatMap(({ kind, key, changes }) =>
+        Object.entries(collectNewValues(changes)).flatMap(([path, value]) =>
+          value === null && isSecret(kinds[kind], path) ? [`${formatAddress(kind, key)} ${path}`] : [],
+        ),
       ),
-    ),
   )
-  return [...input.declared.values()].flatMap(({ kind, key, fields, masked, origin }) =>
-    masked
-      .filter((path) => !fields.has(path))
-      .map((path) => ({
-        message: removed.has(`${formatAddress(kind, key)} ${path}`)
-          ? `${describeObject(kind, key)}: ${path} is masked and is removed, since it would be sent to another address. Declare it, or set it again.`
-          : `${describeObject(kind, key)}: ${path} is masked; the live value is retained`,
-        position: origin.position,
-      })),
-  )
+  return masked.map(({ declaration: { kind, key, origin }, path }) => ({
+    message: removed.has(`${formatAddress(kind, key)} ${path}`)
+      ? `${describeObject(kind, key)}: ${path} is masked and is removed, since it would be sent to another address. Declare it, or set it again.`
+      : `${describeObject(kind, key)}: ${path} is masked; the live value is retained`,
+    position: origin.position,
+  }))
 }
 
 /** Notes providers that Regent does not have, such as a custom authenticator: one note for all objects of a kind that use it. */

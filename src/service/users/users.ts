@@ -4,7 +4,7 @@ import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { lowerCaseTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isEmpty, type Json, type Representation, readTexts } from '../../kinds/json.ts'
-import type { Key } from '../../kinds/kind.ts'
+import { type Key, viewOf } from '../../kinds/kind.ts'
 import { declaresRoles } from '../../kinds/user.ts'
 import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
 import { insertDefaultRole } from '../../store/users/role-mappings.ts'
@@ -55,7 +55,7 @@ export const users: Writers = {
     await unlockEnabled(context, updates)
     await checkNames(
       context,
-      updates.filter(isRenamed).map(({ live }) => live.id),
+      updated.filter((_, at) => isRenamed(updates[at]!)),
     )
     await writeSeparateFields(
       context,
@@ -96,7 +96,7 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
     objects.map((object) => ({ ...object, representation: addManaged(addCreationFields(object.representation, now)) })),
   )
   const ids = created.map(({ id }) => id)
-  await checkNames(context, ids)
+  await checkNames(context, created)
   const withDefaultRole = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
   await insertDefaultRole(tx, realm.number, withDefaultRole)
   await insertDefaultGroups(tx, realm.number, ids)
@@ -260,12 +260,16 @@ function isRenamed({ live, set }: ObjectUpdate): boolean {
  * Throws conflict where an email address belongs to another user, unless the realm allows duplicates, or is the username
  * of another user. Keycloak: the messages are its own.
  */
-async function checkNames({ tx, realm }: WriteContext, ids: readonly string[]): Promise<void> {
-  if (!ids.length) return
+async function checkNames({ tx, realm }: WriteContext, renamed: readonly LiveObject[]): Promise<void> {
+  if (!renamed.length) return
+  const names = renamed.map(({ id, representation }) => {
+    const { username, email } = viewOf(kinds.user, representation)
+    return { id, username: username!.toLowerCase(), email: email?.toLowerCase() ?? null }
+  })
   const message = (field: string) => `User exists with same ${field}`
   const conflict = { create: message('email'), update: message('email') }
   await withConflictErrors({ title: 'user', conflict }, 'update', async () => {
-    const field = await reserveNames(tx, realm.number, ids)
+    const field = await reserveNames(tx, realm.number, names)
     if (field !== undefined) throw failure('conflict', message(field))
   })
 }

@@ -24,7 +24,7 @@ export const users = [
   `create index user_account_first_name on user_account (realm, first_name_folded)`,
   `create index user_account_last_name on user_account (realm, last_name_folded)`,
   `create index user_account_users on user_account (realm, username) include (id) where service_account_client is null`,
-  `create unique index user_account_username_folded on user_account (realm, lower(username collate "default"))`,
+  `create unique index user_account_username_folded on user_account (lower(username collate "default"), realm)`,
   `create table credential (
     realm integer not null references realm (number) on delete cascade,
     id text collate "C" not null,

@@ -1,7 +1,7 @@
 // Users and service accounts: lookups for login, and unique names.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, json, optional, query, type RowOf, row, text, textOf } from '../database/query.ts'
+import { boolean, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
 const storedUserRow = row({
@@ -122,17 +122,30 @@ export async function selectServiceAccounts(
 /** The field of a user whose value another user has. */
 export type ConflictingField = 'username' | 'email'
 
+/** The names of a stored user, in lower case. */
+export interface UserNames {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+}
+
+const sameNamesRow = row({ id: text, username: text, email: optional(text), namedByEmail: boolean })
+
 /**
  * Reserves the email addresses of users, unless the realm allows duplicates, and returns a field whose value another user has. If users
  * log in by email address, the user name must not be another user's email address either. Throws the unique violation of the database.
- * One statement.
+ * One statement. It compares with lists instead of joining the table with itself: while a new realm has no statistics, a join may be
+ * planned as a scan of the realm for each user.
  */
 export async function reserveNames(
   tx: Transaction,
   realm: number,
-  ids: readonly string[],
+  users: readonly UserNames[],
 ): Promise<ConflictingField | undefined> {
-  const conflict = await query(row({ field: textOf<ConflictingField>() }))`
+  const ids = users.map(({ id }) => id)
+  const usernames = users.map(({ username }) => username)
+  const emails = users.flatMap(({ email }) => email ?? [])
+  const sameNames = await query(sameNamesRow)`
     with rules as (
       select coalesce((body ->> 'duplicateEmailsAllowed')::boolean, false) as shared,
         coalesce((body ->> 'loginWithEmailAllowed')::boolean, false) as named_by_email
@@ -142,20 +155,29 @@ export async function reserveNames(
       from rules r where u.realm = ${realm} and u.id = any(${ids})
         and u.sole_email is distinct from case when r.shared then null else u.email end
     )
-    select taken.field
-    from rules r cross join user_account u cross join lateral (
-      select case when o.email = u.username then 'username' else 'email' end as field
-      from user_account o where o.realm = ${realm} and o.email = u.email and o.id <> u.id
-      union all
-      select 'username' from user_account o
-      where r.named_by_email and o.realm = ${realm} and o.email = u.username and o.id <> u.id
-      union all
-      select 'email' from user_account o
-      where r.named_by_email and o.realm = ${realm} and o.username = u.email and o.id <> u.id
-    ) taken
-    where u.realm = ${realm} and u.id = any(${ids}) and not r.shared
-    limit 1`.first(tx)
-  return conflict?.field
+    select u.id, u.username, u.email, r.named_by_email as "namedByEmail"
+    from rules r cross join user_account u
+    where u.realm = ${realm} and not r.shared
+      and (u.email = any(${emails}) or u.email = any(${usernames}) or u.username = any(${emails}))`.all(tx)
+  return findNameConflict(users, sameNames)
+}
+
+/** Returns the first field of the users whose value one of the others has as their email address or, where users log in by it, user name. */
+function findNameConflict(
+  users: readonly UserNames[],
+  others: readonly RowOf<typeof sameNamesRow>[],
+): ConflictingField | undefined {
+  const byUsername = Map.groupBy(users, ({ username }) => username)
+  const byEmail = Map.groupBy(users, ({ email }) => email)
+  for (const { id, username, email, namedByEmail } of others) {
+    const isOther = (user: UserNames) => user.id !== id
+    const sharesEmail = email === null ? undefined : byEmail.get(email)?.find(isOther)
+    if (sharesEmail) return sharesEmail.username === email ? 'username' : 'email'
+    if (!namedByEmail) continue
+    if (email !== null && byUsername.get(email)?.some(isOther)) return 'username'
+    if (byEmail.get(username)?.some(isOther)) return 'email'
+  }
+  return undefined
 }
 
 /** Reserves the email addresses of all users of a realm again; a shared address for the oldest account. One statement. */
