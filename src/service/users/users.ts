@@ -5,7 +5,7 @@ import { lowerCaseTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isEmpty, type Json, type Representation, readTexts } from '../../kinds/json.ts'
 import { type Key, viewOf } from '../../kinds/kind.ts'
-import { declaresRoles } from '../../kinds/user.ts'
+import { declaresRoles, user as userKind } from '../../kinds/user.ts'
 import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
 import { insertDefaultRole } from '../../store/users/role-mappings.ts'
 import { insertDefaultGroups, reserveNames, selectServiceAccounts } from '../../store/users/users.ts'
@@ -263,7 +263,7 @@ function isRenamed({ live, set }: ObjectUpdate): boolean {
 async function checkNames({ tx, realm }: WriteContext, renamed: readonly LiveObject[]): Promise<void> {
   if (!renamed.length) return
   const names = renamed.map(({ id, representation }) => {
-    const { username, email } = viewOf(kinds.user, representation)
+    const { username, email } = viewOf(userKind, representation)
     return { id, username: username!.toLowerCase(), email: email?.toLowerCase() ?? null }
   })
   const message = (field: string) => `User exists with same ${field}`
