@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Cluster, openCluster } from '../src/operator/cluster.ts'
+import { type ClusterClient, connectToCluster } from '../src/operator/cluster/cluster-client.ts'
 import { type Kubernetes, openKubernetes } from '../test/support/kubernetes.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { type KubernetesCountingProxy, startKubernetesCountingProxy } from './kubernetes-counting-proxy.ts'
@@ -31,8 +31,8 @@ interface Setup {
 export async function measureKubernetes(resourceCount: number): Promise<boolean> {
   if (!process.env.KUBECONFIG) throw new Error('no Kubernetes cluster: set KUBECONFIG to the path of its kubeconfig')
   const api = await openKubernetes()
-  const cluster = openCluster()
-  const { gitVersion } = await cluster.ask<{ gitVersion: string }>('GET', '/version')
+  const cluster = connectToCluster()
+  const { gitVersion } = await cluster.request<{ gitVersion: string }>('GET', '/version')
   console.log(`Kubernetes ${gitVersion}, PostgreSQL, Node ${process.version}, ${availableParallelism()} cores`)
   const postgres = await startPostgres()
   let isWithinLimits = true
@@ -49,7 +49,7 @@ export async function measureKubernetes(resourceCount: number): Promise<boolean>
 
 async function measureNamespace(
   api: Kubernetes,
-  cluster: Cluster,
+  cluster: ClusterClient,
   { adminUrl, resourceCount, realmCount }: { adminUrl: string; resourceCount: number; realmCount: number },
 ) {
   const namespace = await api.newNamespace()

@@ -1,8 +1,8 @@
 // Creates many Kubernetes resources, and watches them at the API server.
 import { limitConcurrency } from '../src/lib/timing/limit-concurrency.ts'
-import type { Cluster } from '../src/operator/cluster.ts'
-import type { Resource } from '../src/operator/resource.ts'
-import { ResourceWatch } from '../src/operator/watch.ts'
+import type { ClusterClient } from '../src/operator/cluster/cluster-client.ts'
+import type { Resource } from '../src/operator/cluster/resource.ts'
+import { Informer } from '../src/operator/cluster/informer.ts'
 
 /** Of ten objects of a realm, the number of each kind. */
 const SHARES = { RealmClient: 5, RealmRole: 3, RealmUser: 2 } as const
@@ -35,7 +35,7 @@ export interface WatchedResources {
 }
 
 /** Watches the resources of a namespace until the signal is aborted. */
-export function watchResources(cluster: Cluster, namespace: string, signal: AbortSignal): WatchedResources {
+export function watchResources(cluster: ClusterClient, namespace: string, signal: AbortSignal): WatchedResources {
   const pathOf = (kind: string) => `/apis/regent.dev/v1alpha1/namespaces/${namespace}/${PLURALS[kind]}`
   const limit = limitConcurrency(CONCURRENCY)
   let nextChange = Promise.withResolvers<void>()
@@ -45,7 +45,7 @@ export function watchResources(cluster: Cluster, namespace: string, signal: Abor
   }
   const failed = (error: unknown) => console.error(error)
   const watches = Object.keys(PLURALS).map(
-    (kind) => new ResourceWatch(cluster, { path: pathOf(kind), told: { changed, failed }, signal }),
+    (kind) => new Informer(cluster, { path: pathOf(kind), handler: { onChange: changed, onError: failed }, signal }),
   )
   const list = () => watches.flatMap(({ resources }) => [...resources.values()])
   const waitUntil = async (condition: () => boolean) => {
@@ -59,11 +59,11 @@ export function watchResources(cluster: Cluster, namespace: string, signal: Abor
       const type = 'application/apply-patch+yaml'
       const toPath = ({ kind, metadata }: AuthoredResource) => `${pathOf(kind)}/${metadata.name}?fieldManager=bench`
       await Promise.all(
-        resources.map((resource) => limit(() => cluster.ask('PATCH', toPath(resource), resource, type))),
+        resources.map((resource) => limit(() => cluster.request('PATCH', toPath(resource), { body: resource, type }))),
       )
     },
     async remove() {
-      for (const kind of Object.keys(PLURALS)) await cluster.ask('DELETE', pathOf(kind))
+      for (const kind of Object.keys(PLURALS)) await cluster.request('DELETE', pathOf(kind))
       await waitUntil(() => !list().length)
     },
   }

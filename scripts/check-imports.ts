@@ -27,7 +27,7 @@ const layers = [
   ['cli'],
   ['main'],
 ]
-/** The folders within a layer, lowest first. A folder imports from itself and from lower ones only. */
+/** The folders and files within a layer, lowest first. A folder imports from itself and from lower ones only. */
 const subfolders: Readonly<Record<string, readonly string[]>> = {
   'src/service/': [
     'context',
@@ -62,6 +62,18 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'import',
     'accept',
     'following',
+  ],
+  'src/operator/': [
+    'cluster',
+    'operator-queue.ts',
+    'desired',
+    'status',
+    'secrets',
+    'realms',
+    'git',
+    'operator.ts',
+    'admission',
+    'crds',
   ],
   'src/service/admin-api/': [
     'common',

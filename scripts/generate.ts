@@ -6,15 +6,19 @@ import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds/crds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
+import { renderCommands } from './cli.ts'
 import { renderRules } from './lint-rules.ts'
+import { renderReferences } from './references.ts'
 import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   ...Object.fromEntries(Object.entries(renderCrds()).map(([file, text]) => [`crds/${file}`, () => text])),
+  'docs/cli.md': renderCommands,
   'docs/configuration.md': renderSettingsTable,
   'docs/lint.md': renderRules,
   'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
+  'docs/references.md': renderReferences,
   'docs/security.md': () => renderSecurity(operations),
   'schema/realm.schema.json': () => `${JSON.stringify(createDocumentSchema(), null, 1)}\n`,
 }

@@ -149,7 +149,7 @@ async function createCaller({ holder, client, target }: AdminCase) {
       if (path === REALM) account = undefined
       else if (restore && path.endsWith('}')) await realm.ensure()
     }
-    // 401 right after a log-in means that the user belongs to another realm than the operation.
+    // 401 right after a login means that the user belongs to another realm than the operation.
     return response.status !== 403 && response.status !== 401
   }
   return { grant, isAllowed, restore: realm.ensure }

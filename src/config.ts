@@ -20,6 +20,9 @@ export interface Setting {
   readonly isRequired?: true
   /** An empty variable is a value. Otherwise it counts as absent. */
   readonly empty?: true
+  /** The help text, in the imperative: at most 60 characters without a full stop. */
+  readonly summary: string
+  /** The text of docs/configuration.md. */
   readonly description: string
 }
 
@@ -50,12 +53,14 @@ export const settings = {
     placeholder: 'address',
     schema: text,
     default: '127.0.0.1',
+    summary: 'Listen on this address',
     description: 'Address to listen on. In development mode it must be a loopback address.',
   }),
   port: setting('port', {
     placeholder: 'number',
     schema: port,
     default: 8080,
+    summary: 'Listen on this port; 0 chooses a free one',
     description:
       'Port to listen on; 0 chooses a free one. With an HTTPS certificate this port accepts only connections from this machine.',
   }),
@@ -63,17 +68,20 @@ export const settings = {
     placeholder: 'number',
     schema: port,
     default: 8443,
+    summary: 'Listen on this port over HTTPS',
     description: 'Port to listen on over HTTPS, if there is a certificate.',
   }),
   httpsCertificateFile: setting('https-certificate-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the HTTPS certificate from this PEM file',
     description:
       'PEM file with the HTTPS certificate and its chain. It is read again every minute. Without it, a proxy must provide HTTPS.',
   }),
   httpsCertificateKeyFile: setting('https-certificate-key-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the key of the certificate from this file',
     description: 'File with the private key of the certificate in PEM.',
   }),
   hostname: setting('hostname', {
@@ -83,18 +91,21 @@ export const settings = {
       .refine((url) => !/[?#]/.test(url), 'must have neither query nor fragment')
       .transform((url) => url.replace(/\/+$/, '')),
     isRequired: true,
+    summary: 'Set the base URL of the server',
     description:
       'Base URL under which clients reach the server. The default in development mode is the URL of the request, whose host must be `localhost`, a name below it, a loopback address or that of `--host`. With `--proxy-headers` it is the host that the proxy names.',
   }),
   proxyHeaders: setting('proxy-headers', {
     placeholder: 'forwarded or xforwarded',
     schema: z.enum(['forwarded', 'xforwarded'], 'must be forwarded or xforwarded'),
+    summary: 'Trust these headers of a proxy',
     description:
       'Headers in which a proxy passes on the address of the client and the original host: `Forwarded` or `X-Forwarded-*`. The proxy must overwrite them. By default they are ignored.',
   }),
   proxyTrustedAddresses: setting('proxy-trusted-addresses', {
     placeholder: 'addresses',
     schema: list.refine((addresses) => addresses.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
+    summary: 'Trust proxies at these addresses and networks',
     description:
       'Addresses and networks of trusted proxies, separated by commas. The default is this machine and private networks.',
   }),
@@ -102,36 +113,42 @@ export const settings = {
     placeholder: 'path',
     schema: z.string().regex(/^(\/[\w.~-]+)+$/, 'must be a path such as /v1'),
     default: '/v1',
+    summary: 'Serve the legacy REST API below this path',
     description: 'Path of the legacy REST API.',
   }),
   data: setting('data', {
     placeholder: 'folder',
     schema: text,
     default: 'data',
+    summary: 'Keep the embedded store in this folder',
     description: 'Folder of the embedded store, which is used if no database is given.',
   }),
   database: setting('database', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres URL' }),
     isRequired: true,
+    summary: 'Use this PostgreSQL database',
     description: 'PostgreSQL database (15 or later). The default is the embedded store.',
   }),
   keyFile: setting('key-file', {
     placeholder: 'file',
     schema: text,
     isRequired: true,
+    summary: 'Read the key of the store from this file',
     description:
       'File with the key that protects secrets at rest, the same for all replicas. The default of an embedded store is the file `key` in its folder.',
   }),
   passwordLists: setting('password-lists', {
     placeholder: 'folder',
     schema: text,
+    summary: 'Read lists of forbidden passwords from this folder',
     description:
       'Folder with lists for the password policy `passwordBlacklist`: text files with one password per line.',
   }),
   outboundAllow: setting('outbound-allow', {
     placeholder: 'networks',
     schema: list.refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
+    summary: 'Let realms connect to these private networks',
     description:
       'Private networks that realms may connect to (mail servers, identity providers, key sets, applications, git repositories), separated by commas. The default is none in production and loopback in development mode. Link-local and metadata addresses are always refused.',
   }),
@@ -139,12 +156,14 @@ export const settings = {
     placeholder: 'file, folder or git URL',
     schema: list,
     empty: true,
+    summary: 'Reconcile this file, folder or git URL; repeatable',
     description:
       'Sources of declarations: files, folders, or git URLs such as `https://host/realms.git#main:prod` (branch, tag or commit, then a folder or file; also `ssh://…`, `git@host:…` and `file:///…`). Repeat the flag, or separate with commas in the variable; empty means none. The default in development mode is the folder `examples`, if it exists.',
   }),
   sources: setting('sources', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read sources with their settings from this file',
     description:
       'File with sources: documents of kind `RealmSource`, each with its own settings. Settings that a source leaves out come from the flags. The file is read at start.',
   }),
@@ -156,6 +175,7 @@ export const settings = {
         'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm',
       )
       .transform((items) => items.flatMap((item) => parseSourcePermissions(item) ?? [])),
+    summary: 'Limit the realms and admin roles of sources',
     description:
       'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. By default a source may do everything.',
   }),
@@ -163,30 +183,35 @@ export const settings = {
     placeholder: 'seconds',
     schema: seconds,
     default: 60,
+    summary: 'Poll git repositories after this many seconds',
     description: 'Seconds between polls of git repositories. A repository that does not respond is polled less often.',
   }),
   sourceLease: setting('source-lease', {
     placeholder: 'seconds',
     schema: seconds,
     default: 15,
+    summary: 'Take over after this many seconds without a sign',
     description:
       'Seconds without a sign of life after which another replica takes over. Of several servers with one database, one applies the sources.',
   }),
   sourceWebhookSecretFile: setting('source-webhook-secret-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the secret of push webhooks from this file',
     description:
       'File with the secret that signs webhooks of pushes, at `/regent/v1/webhook`. Without it the webhook is disabled.',
   }),
   sourceSigners: setting('source-signers', {
     placeholder: 'file',
     schema: text,
+    summary: 'Accept only commits signed with keys in this file',
     description:
       "File with the SSH keys whose signatures are accepted, in the format of git's `gpg.ssh.allowedSignersFile`. Commits without such a signature are not applied.",
   }),
   sourceVariables: setting('source-variables', {
     placeholder: 'names and folders',
     schema: variables,
+    summary: 'Allow documents these variables and folders',
     description:
       'Variables and folders that documents may use: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated by commas; never variables `REGENT_*`. The default is none; in development mode it is everything for files and folders. Commands have `--variables` (`REGENT_VARIABLES`) instead.',
   }),
@@ -196,64 +221,75 @@ export const settings = {
       'must be true or false',
     ),
     default: false,
+    summary: 'Reconcile Kubernetes resources',
     description:
       'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes.md.',
   }),
   operatorNamespaces: setting('operator-namespaces', {
     placeholder: 'names',
     schema: list,
+    summary: 'Apply only resources of these namespaces',
     description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
   }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',
     schema: port,
     default: 9443,
+    summary: 'Serve the admission webhook on this port',
     description: 'Port of the Kubernetes admission webhook, if there is a certificate for it.',
   }),
   admissionCertificateFile: setting('admission-certificate-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the admission certificate from this PEM file',
     description:
       'PEM file with the certificate of the admission webhook and its chain. It is read again every minute. Without it the webhook is disabled.',
   }),
   admissionCertificateKeyFile: setting('admission-certificate-key-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the key of that certificate from this file',
     description: 'PEM file with the private key of that certificate.',
   }),
   admissionClientCaFile: setting('admission-client-ca-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Require client certificates of CAs in this file',
     description:
       'PEM file with the CA certificates for the client certificate of the Kubernetes API server. Without it no client certificate is required.',
   }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    summary: 'Send drift as JSON to this URL',
     description:
       'URL that receives drift as JSON when it begins and ends. A failed delivery is repeated for a day. Use the same for all replicas.',
   }),
   driftWebhookSecretFile: setting('drift-webhook-secret-file', {
     placeholder: 'file',
     schema: text,
+    summary: 'Read the secret of drift webhooks from this file',
     description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',
     schema: z.enum(['error', 'warn'], 'must be error or warn'),
     default: 'error',
+    summary: 'Choose the severity of unknown fields',
     description: 'Whether unknown fields in documents are an error or a warning.',
   }),
   adminUser: setting('admin-user', {
     placeholder: 'name',
     schema: text,
     development: 'admin',
+    summary: 'Create this first administrator if there is none',
     description: 'First administrator, created if there is none. Production needs this or an existing administrator.',
   }),
   adminPassword: setting('admin-password', {
     placeholder: 'password',
     schema: text,
     development: 'admin',
+    summary: 'Set the password of the first administrator',
     description: 'Password of the first administrator.',
   }),
   production: setting('production', {
@@ -262,12 +298,14 @@ export const settings = {
       'must be true or false',
     ),
     default: false,
+    summary: 'Start in production mode, without default credentials',
     description: 'Production mode: the server may listen on any address, and no key or password has a default.',
   }),
   logLevel: setting('log-level', {
     placeholder: 'level',
     schema: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`),
     default: 'warn',
+    summary: 'Choose how much is logged',
     description: `How much is logged: ${logLevels.join(', ')}.`,
   }),
 }

@@ -1,6 +1,7 @@
 // The command line. The table of commands is in cli/commands.ts.
 import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
+import { renderOptionHelp } from './cli/options.ts'
 import { renderError } from './cli/render-error.ts'
 import { version } from './lib/version.ts'
 
@@ -16,10 +17,12 @@ function add(parent: Command, path: string, entry: CommandEntry): void {
 
 const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')
-  .version(version)
+  .version(version, '-V, --version', 'Print the version')
+  .helpOption('-h, --help', 'Show the help of the command')
+  .helpCommand('help [command]', 'Show the help of a command')
   .showHelpAfterError('(regent --help lists the commands)')
   // Of 80 columns, what is beside the longest flag must do.
-  .configureHelp({ sortSubcommands: false, minWidthToWrap: 25 })
+  .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
 for (const entry of commands) add(program, `regent ${entry.name}`, entry)
 
 try {

@@ -18,7 +18,7 @@ export interface ConfiguredSource {
   /** A place in a git repository, or a path on this machine. */
   readonly at: GitAddress | { readonly file: string }
   readonly settings: SourceSettings | undefined
-  readonly ceiling: SourcePermissions | undefined
+  readonly sourcePermissions: SourcePermissions | undefined
   readonly unknownFields: ServerSettings['unknownFields']
   /** The variables and files that documents may use, such as `env:ACME_*`. Absent: all. */
   readonly variables: readonly string[] | undefined
@@ -106,7 +106,7 @@ function configureSource(
     name,
     at,
     settings: sourceSettings.length ? Object.fromEntries(sourceSettings) : undefined,
-    ceiling: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),
+    sourcePermissions: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
     signers: spec.signersFile ?? settings.sourceSigners,

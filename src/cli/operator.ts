@@ -1,17 +1,17 @@
 // Starts the Kubernetes operator of the server, and its admission webhook.
 import type { ServerSettings } from '../config.ts'
+import { createAdmissionReviewer } from '../operator/admission/admission-reviewer.ts'
 import { serveAdmission } from '../operator/admission/admission-server.ts'
-import { reviewer } from '../operator/admission/review.ts'
-import { openCluster } from '../operator/cluster.ts'
-import { type Webhooks, webhooks } from '../operator/git/webhooks.ts'
-import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
+import { connectToCluster } from '../operator/cluster/cluster-client.ts'
+import { type WebhookSources, watchWebhookSources } from '../operator/git/git-source-webhooks.ts'
+import { OPERATOR_LEASE, type OperatorOptions, createOperator } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
 import { startLeaseElection } from '../service/operations/leases.ts'
 
 /** A running operator. */
 export interface RunningOperator {
   /** Notified of pushes to git sources, also in replicas that do not hold the lease. */
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookSources
   close(): Promise<void>
 }
 
@@ -24,19 +24,19 @@ export async function startOperator(
   const { sourcePermissions = [], operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
   const permissionsBySource = new Map(sourcePermissions.map(({ source, ...permissions }) => [source, permissions]))
   const options: OperatorOptions = {
-    cluster: openCluster(),
-    limitOf: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
-    git: { interval: settings.sourceInterval, signers: settings.sourceSigners },
-    counts: (namespace) => !namespaces || namespaces.includes(namespace),
-    say: (line) => console.log(`${line}\n`),
-    failed,
+    cluster: connectToCluster(),
+    findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
+    gitDefaults: { interval: settings.sourceInterval, signersFile: settings.sourceSigners },
+    isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
+    log: (line) => console.log(`${line}\n`),
+    onError: failed,
   }
   const { admissionCertificateFile, admissionCertificateKeyFile, admissionClientCaFile: clientCaFile } = settings
   const ending = new AbortController()
   const admission =
     admissionCertificateFile && admissionCertificateKeyFile
       ? await serveAdmission(
-          reviewer(service, options, ending.signal),
+          createAdmissionReviewer(service, options, ending.signal),
           { host, port, certificateFile: admissionCertificateFile, keyFile: admissionCertificateKeyFile, clientCaFile },
           failed,
         ).catch((error: unknown) => {
@@ -44,9 +44,13 @@ export async function startOperator(
           throw error
         })
       : undefined
-  const seeker = startLeaseElection(service, operator(service, options), { name: OPERATE, seconds: sourceLease })
+  const seeker = startLeaseElection(service, createOperator(service, options), { name: OPERATOR_LEASE, seconds: sourceLease })
   return {
-    webhooks: webhooks(options.cluster, options.counts, failed, ending.signal),
+    webhooks: watchWebhookSources(options.cluster, {
+      isWatchedNamespace: options.isWatchedNamespace,
+      onError: failed,
+      signal: ending.signal,
+    }),
     async close() {
       await admission?.close()
       ending.abort()

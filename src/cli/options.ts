@@ -1,20 +1,67 @@
-// Options that several commands take.
+// Options that several commands take. Help texts are imperative, have at most 60 characters, and end without a full stop.
 import { InvalidArgumentError, Option } from 'commander'
 import { type Setting, variables as variableList } from '../config.ts'
 
+/** An option whose value may come from an environment variable, which the command reads, if the flag is absent. */
+export class CommandOption extends Option {
+  /** The name of the environment variable. */
+  readonly variable: string | undefined
+  /** The value that the command uses if both are absent, in words. */
+  readonly fallback: string | undefined
+
+  constructor(flags: string, description: string, { variable, fallback }: ValueOrigins = {}) {
+    super(flags, description)
+    this.variable = variable
+    this.fallback = fallback
+  }
+}
+
+/** The environment variable and the default of an option. */
+interface ValueOrigins {
+  readonly variable?: string | undefined
+  readonly fallback?: string | undefined
+}
+
 /** Returns an option whose value is used as it is. */
-export function option(flags: string, description: string): Option {
-  return new Option(flags, description)
+export function option(flags: string, description: string, origins?: ValueOrigins): CommandOption {
+  return new CommandOption(flags, description, origins)
+}
+
+/** Returns the choices, the default and the environment variable of an option as texts. */
+export function describeValue(option: Option): { choices?: string; fallback?: string; variable?: string } {
+  const { variable, fallback = formatDefault(option) } = option as Partial<CommandOption> & Option
+  return {
+    ...(option.argChoices && { choices: option.argChoices.join(', ') }),
+    ...(fallback !== undefined && { fallback }),
+    ...((variable ?? option.envVar) && { variable: variable ?? option.envVar }),
+  }
+}
+
+function formatDefault({ defaultValue, negate }: Option): string | undefined {
+  return defaultValue === undefined || negate ? undefined : String(defaultValue)
+}
+
+/** Returns the help text of an option: its description, and the origins of its value in parentheses. */
+export function renderOptionHelp(option: Option): string {
+  const { choices, fallback, variable } = describeValue(option)
+  const details = [choices && `choices: ${choices}`, fallback && `default: ${fallback}`, variable]
+    .filter((detail) => detail !== undefined)
+    .join('; ')
+  return details ? `${option.description} (${details})` : option.description
 }
 
 /** Returns an option whose value is one of a few. */
-export function choice(flags: string, description: string, values: readonly string[]): Option {
-  return new Option(flags, description).choices(values)
+export function choice(
+  flags: string,
+  description: string,
+  { values, ...origins }: ValueOrigins & { readonly values: readonly string[] },
+): Option {
+  return option(flags, description, origins).choices(values)
 }
 
 /** Returns an option that may be given several times, each time with one value. */
-export function repeatable(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((value: string, earlier: string[] = []) => [...earlier, value])
+export function repeatable(flags: string, description: string, origins?: ValueOrigins): Option {
+  return option(flags, description, origins).argParser((value: string, earlier: string[] = []) => [...earlier, value])
 }
 
 /** Returns an option whose value is a whole number from 1 on. */
@@ -29,60 +76,71 @@ function wholeNumber(text: string): number {
 
 /** Returns the option for the form of the output: text, JSON, and any more. */
 export function output(...more: string[]): Option {
-  return choice('--output <format>', 'form of the output', ['text', 'json', ...more]).default('text')
+  return choice('--output <format>', 'Choose the form of the output', { values: ['text', 'json', ...more] }).default(
+    'text',
+  )
 }
 
 /** Returns the option for YAML or JSON. */
 export function fileFormat(description: string): Option {
-  return choice('--output <format>', description, ['yaml', 'json']).default('yaml')
+  return choice('--output <format>', description, { values: ['yaml', 'json'] }).default('yaml')
 }
 
 /** Returns the option for a setting of the server. */
-export function settingOption({ flag, placeholder, description, variable }: Setting): Option {
+export function settingOption(setting: Setting): Option {
+  const { flag, placeholder, summary, variable } = setting
   const flags = placeholder === undefined ? flag : `${flag} <${placeholder}>`
-  return (flag === '--source' ? repeatable : option)(flags, `${description} (${variable})`)
+  const origins = { variable, fallback: formatSettingDefault(setting) }
+  return flag === '--source' ? repeatable(flags, summary, origins) : option(flags, summary, origins)
 }
+
+function formatSettingDefault(setting: Setting): string | undefined {
+  if (setting.development !== undefined) return `${setting.development} in development mode`
+  return setting.default === undefined || setting.default === false ? undefined : String(setting.default)
+}
+
+/** Options of a command on a store that no server has open. */
+export const ownStoreOptions: readonly Option[] = [
+  option('--database <URL>', 'Open this PostgreSQL database', { variable: 'REGENT_DATABASE' }),
+  option('--data <folder>', 'Open the embedded store in this folder', { variable: 'REGENT_DATA', fallback: 'data' }),
+  option('--key-file <file>', 'Read the key of the store from this file', {
+    variable: 'REGENT_KEY_FILE',
+    fallback: 'key in the data folder',
+  }),
+]
 
 /** Options of a command that needs the store: of a server, of a database, or of a folder. */
 export const storeOptions: readonly Option[] = [
-  option('--server <URL>', 'talk to the running server at this address (REGENT_SERVER)'),
-  option('--database <URL>', 'open this PostgreSQL database (REGENT_DATABASE)'),
-  option('--data <folder>', 'open the embedded store in this folder (REGENT_DATA; default: data)'),
-  option('--key-file <file>', 'file with the key of the secrets at rest (REGENT_KEY_FILE)'),
-  option('--token <token>', 'access token for the server (REGENT_TOKEN)'),
-  option('--user <name>', 'administrator to log in as (REGENT_USER)'),
-  option('--password <password>', 'password of the administrator (REGENT_PASSWORD)'),
-]
-
-/** Options of a command on a whole store, where no server runs. */
-export const ownStoreOptions: readonly Option[] = [
-  option('--database <URL>', 'the PostgreSQL database (REGENT_DATABASE)'),
-  option('--data <folder>', 'the folder of the embedded store (REGENT_DATA; default: data)'),
-  option('--key-file <file>', 'file with the key of the secrets at rest (REGENT_KEY_FILE)'),
+  option('--server <URL>', 'Use the running server at this URL', { variable: 'REGENT_SERVER' }),
+  ...ownStoreOptions,
+  option('--token <token>', 'Use this access token for the server', { variable: 'REGENT_TOKEN' }),
+  option('--user <name>', 'Log in as this administrator of master', { variable: 'REGENT_USER' }),
+  option('--password <password>', 'Log in with this password', { variable: 'REGENT_PASSWORD' }),
 ]
 
 /** Options of a command that reads documents. */
 export const documentOptions: readonly Option[] = [
   fromVariable(
-    choice('--unknown-fields <mode>', 'treat unknown fields as an error or a warning', ['error', 'warn']).default(
-      'error',
-    ),
+    choice('--unknown-fields <mode>', 'Choose the severity of unknown fields', {
+      values: ['error', 'warn'],
+      variable: 'REGENT_UNKNOWN_FIELDS',
+    }).default('error'),
     'REGENT_UNKNOWN_FIELDS',
   ),
   fromVariable(
-    option(
-      '--variables <list>',
-      'variables and folders that documents may use, such as env:ACME_*,file:secrets (REGENT_VARIABLES; default: none)',
-    ).argParser(parseVariables),
+    option('--variables <list>', 'Allow documents these variables: env:A_*,file:folder', {
+      variable: 'REGENT_VARIABLES',
+      fallback: 'none',
+    }).argParser(parseVariables),
     'REGENT_VARIABLES',
   ),
 ]
 
 /** The option for the name of a source. */
-export const sourceNameOption = option('--name <name>', 'name of the source (default: its path or URL)')
+export const sourceNameOption = option('--name <name>', 'Name the source', { fallback: 'its path or URL' })
 
 /** The option that permits a plan after which nobody could administer every realm. */
-export const allowLockOut = option('--allow-lock-out', 'permit removing the last administrator of every realm')
+export const allowLockOut = option('--allow-lock-out', 'Permit removing the last administrator')
 
 /** Lets the environment variable give the option's value. An empty variable counts as absent. */
 function fromVariable(option: Option, variable: string): Option {

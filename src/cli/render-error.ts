@@ -41,7 +41,7 @@ export function renderError(error: unknown): string {
   if (code === 'ENOTFOUND')
     return `The host name of the database cannot be resolved. Check --database (REGENT_DATABASE).`
   if (code === '28P01' || code === '28000')
-    return `The database refuses the log-in (${message}). Check user and password in --database.`
+    return `The database refuses the login (${message}). Check user and password in --database.`
   if (code === '3D000') return `${message}. Create it, or name another with --database.`
   return getErrorMessage(error)
 }

@@ -14,20 +14,15 @@ export interface SourceSettingsFlags {
 
 /** The options for the settings of a source. */
 export const sourceSettingsOptions: readonly Option[] = [
-  choice(
-    '--prune <mode>',
-    'undeclared objects to delete: managed ones, none, or all that a declared list lacks (default: managed)',
-    ['managed', 'none', 'all'],
-  ),
-  repeatable(
-    '--drift <rule>',
-    'policy for drift: correct, report, accept or selfHeal, as in report, client=accept or client.redirectUris=report; repeatable, the last match counts',
-  ),
-  choice('--ownership <policy>', 'policy for writes by REST to managed fields (default: allow)', [
-    'allow',
-    'warn',
-    'refuse',
-  ]),
-  option('--max-deletions <number>', 'deletions that a plan may have without an approval (default: 20)'),
-  option('--max-deletions-share <share>', 'the same as a share of the managed objects, from 0 to 1 (default: 0.5)'),
+  choice('--prune <mode>', 'Choose which undeclared objects are deleted', {
+    values: ['managed', 'none', 'all'],
+    fallback: 'managed',
+  }),
+  repeatable('--drift <rule>', 'Set a drift policy; the last matching rule counts', { fallback: 'correct' }),
+  choice('--ownership <policy>', 'Choose what REST writes to managed fields do', {
+    values: ['allow', 'warn', 'refuse'],
+    fallback: 'allow',
+  }),
+  option('--max-deletions <number>', 'Require an approval above this many deletions', { fallback: '20' }),
+  option('--max-deletions-share <share>', 'Require an approval above this share of deletions', { fallback: '0.5' }),
 ]

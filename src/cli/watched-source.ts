@@ -98,6 +98,6 @@ function toReadOptions({ name, unknownFields, variables }: ConfiguredSource) {
 }
 
 /** Adds the settings of a source to its content. */
-function withServerSettings<S extends SourceContent>(content: S, { settings, ceiling }: ConfiguredSource): S {
-  return { ...content, settings, sourcePermissions: ceiling }
+function withServerSettings<S extends SourceContent>(content: S, { settings, sourcePermissions }: ConfiguredSource): S {
+  return { ...content, settings, sourcePermissions }
 }

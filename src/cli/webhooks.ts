@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerSettings } from '../config.ts'
 import type { Webhook } from '../http/regent/webhook.ts'
-import type { Webhooks } from '../operator/git/webhooks.ts'
+import type { WebhookSources } from '../operator/git/git-source-webhooks.ts'
 import type { Service } from '../service/context/service.ts'
 import { wakeSources } from '../service/sources/source-status.ts'
 import { renderError } from './render-error.ts'
@@ -15,13 +15,13 @@ import type { WatchedSource } from './watched-source.ts'
 export async function createWebhook(
   service: Service,
   { sourceWebhookSecretFile, operator }: ServerSettings,
-  { sources, inCluster }: { sources: readonly WatchedSource[]; inCluster: () => Webhooks | undefined },
+  { sources, inCluster }: { sources: readonly WatchedSource[]; inCluster: () => WebhookSources | undefined },
 ): Promise<Webhook | undefined> {
   if (!sourceWebhookSecretFile && !operator) return undefined
   const wake = (names: readonly string[]) =>
     wakeSources(service, names).catch((error: unknown) => console.error(renderError(error)))
   const pushed = async (urls: readonly string[]) => {
-    const clusterSources = (await inCluster()?.following(urls)) ?? []
+    const clusterSources = (await inCluster()?.listByRepository(urls)) ?? []
     const matching = sources.filter((source) => source.pushed(urls))
     const all = matching.length || clusterSources.length ? matching : sources.filter((source) => source.pushed([]))
     await wake([...all.filter(({ isWatched: watching }) => !watching).map(({ name }) => name), ...clusterSources])
@@ -31,7 +31,7 @@ export async function createWebhook(
       ? { secret: await readSecret(sourceWebhookSecretFile), pushed: (urls) => void pushed(urls) }
       : undefined,
     async source(name) {
-      const secret = await inCluster()?.secretOf(name)
+      const secret = await inCluster()?.findSecret(name)
       return secret === undefined ? undefined : { secret, pushed: () => void wake([name]) }
     },
   }

@@ -14,6 +14,8 @@ export interface BodyForm {
   readonly description: string
   /** The kind of the object, or of the elements of a list. Errors name it. */
   readonly kind?: Kind
+  /** The schema in OpenAPI, if it differs from the one that validates the body. */
+  readonly documented?: z.ZodType
   /** The name of the representation in errors, if the body has no kind. */
   readonly representation?: string | ((path: Path) => string)
   /** The body is one text, with or without quotes. Keycloak: its media type is ignored. */
@@ -32,12 +34,12 @@ export interface BodyForm {
 
 /** Describes a body that is one object of the kind. */
 export function objectBody(kind: Kind): BodyForm {
-  return { schema: bodySchema(kind), description: `the ${kind.title}`, kind }
+  return { schema: bodySchema(kind), description: `The ${kind.title}.`, kind }
 }
 
 /** Describes a body that is a list of objects of the kind. */
 export function listBody(kind: Kind): BodyForm {
-  return { schema: z.array(bodySchema(kind)), description: `the list of objects, each one a ${kind.title}`, kind }
+  return { schema: z.array(bodySchema(kind)), description: `The ${kind.title}s.`, kind }
 }
 
 const schemas = new Map<Kind, z.ZodObject>()

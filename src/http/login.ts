@@ -1,4 +1,4 @@
-// The routes of log-in with a browser; oidc/login decides what they answer.
+// The routes of login with a browser; oidc/login decides what they answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseCookies, renderSetCookie } from '../lib/http/cookies.ts'
 import { toHeaderValue } from '../lib/http/headers.ts'

@@ -1,61 +1,83 @@
-// The OpenAPI document, from the operations. Schemas of kinds are components under Keycloak's names.
+// The OpenAPI document, from the operations. Schemas with a name are components; others are inline.
 import * as z from 'zod'
 import { listRolesGranting } from '../kinds/admin-roles.ts'
-import { kinds } from '../kinds/index.ts'
-import { type JsonSchema, type JsonSchemaOptions, toJsonSchema, toJsonSchemas } from '../kinds/json-schema.ts'
+import {
+  type JsonSchema,
+  type JsonSchemaOptions,
+  namedSchemas,
+  toJsonSchemas,
+  toReference,
+} from '../kinds/json-schema.ts'
 import type { BodyForm } from './body.ts'
 import { listParameters, type Operation, type Response } from './operation.ts'
-import { components, representationOf } from './responses.ts'
+import { describePathParameter } from './path-parameters.ts'
+import { representationOf } from './representations.ts'
+import { tags } from './tags.ts'
+
+/** The version of the admin API, as in Keycloak's OpenAPI document. The legacy API without `/admin/realms` has version 1. */
+const ADMIN_API_VERSION = '1.0'
 
 /** Returns the OpenAPI 3.1 document. `otherPaths` are paths that are not operations of administrators. */
 export function openApi(operations: readonly Operation[], otherPaths: Record<string, JsonSchema> = {}): JsonSchema {
+  const { schemas, schemaOf } = convertSchemas(operations)
   const paths: Record<string, JsonSchema> = { ...otherPaths }
   for (const operation of operations) {
-    paths[operation.path] ??= { parameters: listParameters(operation.path).map(pathParameter) }
-    paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation)
+    paths[operation.path] ??= { parameters: listParameters(operation.path).map(pathParameter(operation.path)) }
+    paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation, schemaOf)
   }
   return {
     openapi: '3.1.1',
     info: {
       title: 'Regent admin API',
-      version: '1',
+      version: ADMIN_API_VERSION,
       description:
         'The admin API of Keycloak, and the API of Regent under `/regent/v1`. A change that would lock out the last ' +
         'administrator of every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`.',
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     security: [{ bearer: [] }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: componentSchemas(),
+      schemas,
     },
   }
 }
 
-function operationObject(operation: Operation): JsonSchema {
-  const { operationId, tag, summary, permission, query, body, responses } = operation
-  const parameters = [...Object.entries(query?.shape ?? {}).map(queryParameter), ...listConditionHeaders(operation)]
+/** Returns the JSON schema of a schema of an operation: a reference if it has a name. */
+type SchemaOf = (schema: z.ZodType) => JsonSchema
+
+function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
+  const { operationId, tag, path, summary, description, deprecated, permission, body, responses } = operation
+  const queryParameters = listQueryParameters(operation).map((parameter) => queryParameter(parameter, schemaOf))
+  const parameters = [...queryParameters, ...listConditionHeaders(operation)]
   return {
     operationId,
     tags: [tag],
     summary,
-    description: describePermission(permission),
+    description: [description, describeAlias(path), describePermission(permission)].filter(Boolean).join(' '),
+    ...(deprecated && { deprecated }),
     ...(parameters.length && { parameters }),
     ...(body && {
       requestBody: {
         required: !body.optional,
         description: body.description,
-        content: contentOf(bodySchemaOf(body), body.plain),
+        content: contentOf(schemaOf(bodySchemaOf(body)), body.plain),
       },
     }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, response]) => [
         status,
-        responseObject(response, responses[304] !== undefined && ['200', '304'].includes(status)),
+        responseObject(response, { schemaOf, tagged: responses[304] !== undefined && ['200', '304'].includes(status) }),
       ]),
     ),
   }
+}
+
+/** Returns a sentence about the legacy path of client scopes; undefined for other paths. */
+function describeAlias(path: string): string | undefined {
+  return path.includes('/client-templates') ? 'Legacy alias of the path with `client-scopes`.' : undefined
 }
 
 /** Describes the permissions that an operation requires. */
@@ -68,38 +90,33 @@ function describePermission(permission: Operation['permission']): string {
 
 /** Returns the parameters for headers that the responses of an operation imply. */
 function listConditionHeaders({ responses }: Operation): JsonSchema[] {
-  const header = (name: string, description: string) => ({
-    name,
-    in: 'header',
-    description,
-    schema: { type: 'string' },
-  })
+  const isOwned = Object.values(responses).some(({ owned }) => owned)
   return [
-    ...(responses[304]
-      ? [
-          header(
-            'If-None-Match',
-            'Entity tags that the caller has; `*` matches any. If one matches, the response is 304.',
-          ),
-        ]
-      : []),
-    ...(responses[412]
-      ? [header('If-Match', 'Entity tags; `*` matches any. If none matches, the response is 412.')]
-      : []),
-    ...(Object.values(responses).some(({ owned }) => owned)
-      ? [
-          header(
-            'Regent-Allow-Drift',
-            '`true` permits a change that a source refuses. Requires the role `realm-admin`.',
-          ),
-        ]
-      : []),
+    ...(responses[304] ? [IF_NONE_MATCH] : []),
+    ...(responses[412] ? [IF_MATCH] : []),
+    ...(isOwned ? [ALLOW_DRIFT] : []),
   ]
 }
 
+const headerParameter = (name: string, description: string): JsonSchema => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string' },
+})
+const IF_NONE_MATCH = headerParameter(
+  'If-None-Match',
+  'Entity tags that the caller has; `*` matches any. If one matches, the response is 304.',
+)
+const IF_MATCH = headerParameter('If-Match', 'Entity tags; `*` matches any. If none matches, the response is 412.')
+const ALLOW_DRIFT = headerParameter(
+  'Regent-Allow-Drift',
+  '`true` permits a change that a source refuses. Requires the role `realm-admin`.',
+)
+
 function responseObject(
   { description, schema, plain, events, type, located, owned }: Response,
-  tagged: boolean,
+  { schemaOf, tagged }: { schemaOf: SchemaOf; tagged: boolean },
 ): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
@@ -132,35 +149,84 @@ function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
   return { [plain ? 'text/plain' : 'application/json']: { schema } }
 }
 
-function pathParameter(name: string): JsonSchema {
-  return { name, in: 'path', required: true, schema: { type: 'string' } }
+function pathParameter(path: string) {
+  return (name: string): JsonSchema => ({
+    name,
+    in: 'path',
+    required: true,
+    description: describePathParameter(path, name),
+    schema: { type: 'string' },
+  })
 }
 
-function queryParameter([name, schema]: [string, z.core.$ZodType]): JsonSchema {
-  const { description, ...rest } = schemaOf(schema as z.ZodType)
-  return { name, in: 'query', ...(description !== undefined && { description }), schema: rest }
+function queryParameter([name, schema]: [string, z.ZodType], schemaOf: SchemaOf): JsonSchema {
+  const { description, deprecated, ...rest } = schemaOf(schema)
+  return {
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    ...(deprecated !== undefined && { deprecated }),
+    schema: rest,
+  }
 }
 
-function bodySchemaOf({ kind, schema }: BodyForm): JsonSchema {
-  if (!kind) return schemaOf(schema)
-  // The schema of a representation is the same in requests and responses.
-  const element = schemaOf(representationOf(kind))
-  return schema instanceof z.ZodArray ? { type: 'array', items: element } : element
+/** Returns the schema of a body. That of a kind's representation is the same as in responses. */
+function bodySchemaOf({ kind, schema, documented }: BodyForm): z.ZodType {
+  if (documented) return documented
+  if (!kind) return schema
+  return schema instanceof z.ZodArray ? z.array(representationOf(kind)) : representationOf(kind)
 }
 
-function schemaOf(schema: z.ZodType): JsonSchema {
-  const id = components.get(schema)?.id
-  if (id) return { $ref: uri(id) }
-  if (schema instanceof z.ZodArray) return { type: 'array', items: schemaOf(schema.element as z.ZodType) }
-  return toJsonSchema(schema, FORM)
+/** The schemas of a document. */
+interface DocumentSchemas {
+  /** The schemas with a name. */
+  readonly schemas: Record<string, JsonSchema>
+  readonly schemaOf: SchemaOf
 }
 
-function componentSchemas(): JsonSchema {
-  for (const kind of Object.values(kinds)) representationOf(kind)
-  return toJsonSchemas(components, uri, FORM)
+/** Converts all schemas at once: that is faster than one at a time, and each refers to others by name. */
+function convertSchemas(operations: readonly Operation[]): DocumentSchemas {
+  const used = new Set(operations.flatMap(listSchemas).map(unwrap))
+  const unnamed = [...used].filter((schema) => !namedSchemas.has(schema))
+  const inlineNames = new Map(unnamed.map((schema, index) => [schema, `inline ${index}`]))
+  // Copies have the temporary names, so that no other schema refers to them.
+  const copies = [...inlineNames].map(([schema, id]) => schema.clone().register(namedSchemas, { id }))
+  const schemas = toJsonSchemas(namedSchemas, toReference, FORM)
+  for (const copy of copies) namedSchemas.remove(copy)
+  const schemaOf: SchemaOf = (schema) => {
+    if (isUnnamedList(schema)) return { type: 'array', items: schemaOf(schema.element) }
+    const inner = unwrap(schema)
+    const id = namedSchemas.get(inner)?.id
+    return id === undefined ? schemas[inlineNames.get(inner)!]! : { $ref: toReference(id) }
+  }
+  const inline = new Set(inlineNames.values())
+  return { schemas: Object.fromEntries(Object.entries(schemas).filter(([id]) => !inline.has(id))), schemaOf }
 }
 
-const uri = (id: string) => `#/components/schemas/${id}`
+function listQueryParameters({ query }: Operation): [name: string, schema: z.ZodType][] {
+  return Object.entries((query?.shape ?? {}) as Record<string, z.ZodType>)
+}
+
+function listSchemas(operation: Operation): z.ZodType[] {
+  const { body, responses } = operation
+  return [
+    ...listQueryParameters(operation).map(([, schema]) => schema),
+    ...(body ? [bodySchemaOf(body)] : []),
+    ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
+  ]
+}
+
+/** Returns the schema of the elements of a list, and the schema with a name of a body that may be absent. */
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (isUnnamedList(schema)) return unwrap(schema.element)
+  const inner = isOptional(schema) ? schema.unwrap() : schema
+  return namedSchemas.has(inner) ? inner : schema
+}
+
+const isUnnamedList = (schema: z.ZodType): schema is z.ZodArray<z.ZodType> =>
+  schema instanceof z.ZodArray && !namedSchemas.has(schema)
+
+const isOptional = (schema: z.ZodType): schema is z.ZodOptional<z.ZodType> => schema instanceof z.ZodOptional
 
 const FORM: JsonSchemaOptions = {
   target: 'draft-2020-12',
@@ -168,7 +234,8 @@ const FORM: JsonSchemaOptions = {
   // What is read in several forms is written in one: the schema says which.
   override: (schema, _zodSchema, wire) => {
     if (!wire) return
-    for (const member of Object.keys(schema)) if (member !== 'description') delete schema[member]
+    for (const member of Object.keys(schema))
+      if (member !== 'description' && member !== 'deprecated') delete schema[member]
     Object.assign(schema, wire)
   },
 }

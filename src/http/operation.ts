@@ -7,6 +7,7 @@ import type { Caller, Service } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
 import type { Permission } from '../service/permissions/require-permissions.ts'
 import type { BodyForm } from './body.ts'
+import type { Tag } from './tags.ts'
 
 /** The HTTP methods of operations. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -28,12 +29,16 @@ export interface SpecialEvent {
 /** One operation. */
 export interface Operation {
   readonly operationId: string
-  /** The tag in Keycloak's OpenAPI document. */
-  readonly tag: string
+  /** The tag in Keycloak's OpenAPI document, or one of Regent's own. */
+  readonly tag: Tag
   readonly method: Method
   /** The path, with parameters in braces. */
   readonly path: string
   readonly summary: string
+  /** Further sentences of the description. The required permissions come after them. */
+  readonly description?: string
+  /** Keycloak: marked as deprecated in its OpenAPI document. */
+  readonly deprecated?: true
   /** The required permissions, all of them; `any`: every administrator may call it. The service checks them. */
   readonly permission: Permission | readonly Permission[] | 'any'
   /** Present for every operation that changes something. */
@@ -50,7 +55,7 @@ export interface Operation {
 export type UntaggedOperation = Omit<Operation, 'tag'>
 
 /** Adds a tag to operations. */
-export const tagged = (tag: string, operations: readonly UntaggedOperation[]): Operation[] =>
+export const tagged = (tag: Tag, operations: readonly UntaggedOperation[]): Operation[] =>
   operations.map((operation) => ({ tag, ...operation }))
 
 /** A response of an operation, for OpenAPI and the tests. */

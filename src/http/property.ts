@@ -1,7 +1,7 @@
 // The configuration properties of providers.
 import * as z from 'zod'
 import type { ConfigProperty } from '../kinds/config-property.ts'
-import { components } from './responses.ts'
+import { namedSchemas } from '../kinds/json-schema.ts'
 
 /** The schema of a configuration property. */
 export const propertySchema = z
@@ -16,7 +16,7 @@ export const propertySchema = z
     required: z.boolean().describe('Whether a value is required.'),
     readOnly: z.boolean().describe('Whether the value cannot be changed.'),
   })
-  .register(components, { id: 'ConfigPropertyRepresentation' })
+  .register(namedSchemas, { id: 'ConfigPropertyRepresentation' })
 
 /** Returns a property in the form of the API, with its flags present. */
 export function toProperty(setting: ConfigProperty): object {

@@ -1,14 +1,14 @@
 // Query parameters. Keycloak: they are parsed as RESTEasy does.
 import * as z from 'zod'
 
-/** Keycloak: true in any case is true, anything else is false. */
+/** A boolean parameter. Keycloak: `true` in any case is true, any other value is false. */
 export const queryFlag = z
   .string()
   .transform((text) => text.toLowerCase() === 'true')
   .optional()
   .meta({ wire: { type: 'boolean' } })
 
-/** Keycloak: what is no number of 32 bits makes an address that does not exist; an empty text is as absent. */
+/** An integer parameter of 32 bits. Keycloak: any other value gives 404, and an empty text counts as absent. */
 export const queryNumber = z
   .string()
   .regex(/^([+-]?\d+)?$/)
@@ -32,6 +32,6 @@ export function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
 
 /** The parameters for pages of a list. */
 export const page = {
-  first: queryNumber.describe('Number of elements to skip; a negative number counts as absent.'),
-  max: queryNumber.describe('The most elements to return; a negative number counts as absent.'),
+  first: queryNumber.describe('Number of elements to skip. Default: 0. A negative number counts as absent.'),
+  max: queryNumber.describe('Maximum number of elements to return. A negative number counts as absent.'),
 }

@@ -1,14 +1,9 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
-import { kinds } from '../kinds/index.ts'
-import type { Kind, KindName } from '../kinds/kind.ts'
-import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
-import { profileMetadata } from '../kinds/user-profile.ts'
-import { bodySchema, childShapes } from './body.ts'
+import { namedSchemas } from '../kinds/json-schema.ts'
+import type { Kind } from '../kinds/kind.ts'
 import type { Response } from './operation.ts'
-
-/** The schemas with a name in OpenAPI. */
-export const components = z.registry<{ id: string }>()
+import { representationOf } from './representations.ts'
 
 const position = z.object({
   file: z.string().describe('Name of the file.'),
@@ -41,7 +36,7 @@ export const errorSchema = z
     error_description: z.string().optional().describe('Error message.'),
     problems: z.array(problem).optional().describe('Problems of a document.'),
   })
-  .register(components, { id: 'ErrorRepresentation' })
+  .register(namedSchemas, { id: 'ErrorRepresentation' })
 
 const error = (description: string): Response => ({ description, schema: errorSchema })
 
@@ -90,44 +85,5 @@ export function objectResponse(kind: Kind): Readonly<Record<number, Response>> {
 
 /** Returns the response with a list of objects of the kind. */
 export function listResponse(kind: Kind): Readonly<Record<number, Response>> {
-  return { 200: { description: `The list; each element is a ${kind.title}.`, schema: z.array(representationOf(kind)) } }
-}
-
-/** Fields of representations besides those of their kind: nested objects, and fields that are only returned. */
-const additionalFields: Partial<
-  Record<KindName, (schemaOf: (kind: KindName) => z.ZodType) => Record<string, z.ZodType>>
-> = {
-  realm: (schemaOf) => ({
-    ...childShapes(schemaOf),
-    defaultRole: schemaOf('role'),
-    adminPermissionsClient: schemaOf('client'),
-  }),
-  group: (schemaOf) => ({ subGroups: z.array(schemaOf('group')) }),
-  user: () => ({ userProfileMetadata: profileMetadata }),
-}
-
-const representations = new Map<Kind, z.ZodType>()
-
-/** Returns the schema of a kind's representation, registered under Keycloak's name for it. */
-export function representationOf(kind: Kind): z.ZodType {
-  const cached = representations.get(kind)
-  if (cached) return cached
-  const children = listNestedChildren(kind).map(([field, child]) => [
-    field,
-    childrenSchema(child, representationOf(child)).optional().describe(`The ${child.title}s of the ${kind.title}.`),
-  ])
-  const shape = bodySchema(kind).shape
-  const additional = Object.entries(
-    additionalFields[kind.name]?.((name) => z.lazy(() => representationOf(kinds[name]))) ?? {},
-  )
-  const fields = additional.map(([field, schema]) => [
-    field,
-    schema.optional().describe(schema.description ?? (shape[field] as z.ZodType).description ?? ''),
-  ])
-  const schema = z
-    .object({ ...shape, ...Object.fromEntries([...children, ...fields]) })
-    .describe(`A ${kind.title}.`)
-    .register(components, { id: kind.representation })
-  representations.set(kind, schema)
-  return schema
+  return { 200: { description: `The ${kind.title}s.`, schema: z.array(representationOf(kind)) } }
 }

@@ -1,6 +1,7 @@
 // The HTTP server: its routes, and the headers of all responses.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { JsonSchema } from '../kinds/json-schema.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
@@ -20,14 +21,14 @@ import { regentSourceOperations } from './regent/sources.ts'
 import { regentUnmanagedOperations } from './regent/unmanaged.ts'
 import { serveWebhook, type Webhook, webhookPath } from './regent/webhook.ts'
 import { registerOperations } from './register.ts'
-import { checkHost } from './server/believed-hosts.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { renderHomePage } from './server/home.ts'
+import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
-import { demandFewFields, demandStorable } from './storable.ts'
+import { checkFieldCount, checkStorable } from './storable.ts'
 
 /** The options of the server. */
 export interface ServerOptions {
@@ -67,8 +68,13 @@ export const operations = [
   ...regentBackupOperations,
 ]
 
-/** Returns the OpenAPI document. */
-export const description = () => openApi(operations, webhookPath)
+let openApiDocument: JsonSchema | undefined
+
+/** Returns the OpenAPI document, which is created on first use. */
+export function description(): JsonSchema {
+  openApiDocument ??= openApi(operations, webhookPath)
+  return openApiDocument
+}
 
 /** Keycloak: the headers of every response, unless a page sets others. */
 const SECURITY_HEADERS = {
@@ -138,8 +144,8 @@ function addHooks(app: FastifyInstance, { hostname, ownHost, proxies }: ServerOp
   app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
   app.addHook('onSend', compressResponse)
   app.addHook('onSend', omitUnchangedBody)
-  app.addHook('preHandler', demandFewFields)
-  app.addHook('preHandler', demandStorable)
+  app.addHook('preHandler', checkFieldCount)
+  app.addHook('preHandler', checkStorable)
 }
 
 function logUserEvents(app: FastifyInstance, service: Service): void {

@@ -1,32 +1,35 @@
-// No store keeps NUL or half a surrogate pair: requests that hold next are refused before anything is done with them.
+// Rejects requests with texts that PostgreSQL cannot store: NUL and lone surrogates.
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { HttpError } from './errors.ts'
 import { FIELD_LIMIT } from './server/limits.ts'
 
-/** Throws HttpError when the query or the form of the request has more fields than any has that is meant. */
-export async function demandFewFields({ query, body }: FastifyRequest): Promise<void> {
+/** @throws HttpError 400 if the query or the form has too many fields */
+export async function checkFieldCount({ query, body }: FastifyRequest): Promise<void> {
   for (const fields of [query, Buffer.isBuffer(body) ? undefined : body]) {
     if (Object.values(fields ?? {}).flat().length <= FIELD_LIMIT) continue
-    const error_description = `More than ${FIELD_LIMIT} parameters or fields of a form`
+    const error_description = `The request has more than ${FIELD_LIMIT} query parameters or form fields.`
     throw new HttpError(400, { error: 'invalid_request', error_description })
   }
 }
 
-/** Throws HttpError when the address, the query or the form of the request holds what cannot be kept. */
-export async function demandStorable({ params, query, body }: FastifyRequest): Promise<void> {
-  // A body of bytes is read later, by the operation.
+/** @throws HttpError 400 if the path, the query or the form has a text that cannot be stored */
+export async function checkStorable({ params, query, body }: FastifyRequest): Promise<void> {
+  // A body of bytes is parsed later, by the operation.
   if (isStorableValue([params, query, Buffer.isBuffer(body) ? undefined : body])) return
-  throw new HttpError(400, { error: 'invalid_request', error_description: 'NUL and lone surrogates are no text' })
+  throw new HttpError(400, {
+    error: 'invalid_request',
+    error_description: 'The request contains NUL or a lone surrogate.',
+  })
 }
 
-/** An escape of JSON, as a parser reads them next after the other. */
+/** An escape in JSON. */
 const ESCAPE = /\\(?:u([\da-f]{4})|.)/gis
 
-/** Whether every text in the JSON can be kept. Text that was UTF-8 can hold what cannot be kept in escapes only. */
+/** Whether all texts in the JSON can be stored. JSON in UTF-8 can contain NUL and lone surrogates only as escapes. */
 export function isStorableJson(json: string): boolean {
   if (!/\\u(0000|d[89a-f])/i.test(json)) return true
-  // Where a pair whose first half was read is to end.
+  // The index at which the second half of a surrogate pair must be; -1 if none is expected.
   let low = -1
   for (const { 0: text, 1: hex, index } of json.matchAll(ESCAPE)) {
     const code = hex === undefined ? undefined : Number.parseInt(hex, 16)
@@ -37,7 +40,7 @@ export function isStorableJson(json: string): boolean {
   return low === -1
 }
 
-/** Whether every text in the value can be kept, keys among them. */
+/** Whether all texts in the value, including keys, can be stored. */
 export function isStorableValue(value: unknown): boolean {
   const remaining = [value]
   while (remaining.length) {

@@ -31,7 +31,7 @@ export const authenticationFlow = defineKind({
         }),
         authenticatorConfig: text('Alias of the authenticator config.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the execution is a subflow.', { computed: true }),
-        autheticatorFlow: flag('Keycloak: former spelling of authenticatorFlow.', { computed: true }),
+        autheticatorFlow: flag('Keycloak: former spelling of authenticatorFlow.', { computed: true, deprecated: true }),
         requirement: {
           ...choice(requirements, 'Requirement of the execution.', {
             default: 'REQUIRED',
@@ -47,6 +47,7 @@ export const authenticationFlow = defineKind({
       },
       'Executions of the flow, in the order of their priorities.',
       {
+        schemaName: 'AuthenticationExecutionExportRepresentation',
         storedSeparately: true,
         default: [],
         orderedBy: 'priority',

@@ -28,6 +28,7 @@ export const authorizationPolicy = defineKind({
       ['POSITIVE', 'NEGATIVE'],
       'Whether the result of the policy is used as it is (POSITIVE) or negated (NEGATIVE).',
       {
+        schemaName: 'Logic',
         onPut: 'clear',
         default: 'POSITIVE',
       },
@@ -35,7 +36,7 @@ export const authorizationPolicy = defineKind({
     decisionStrategy: choice(
       ['AFFIRMATIVE', 'UNANIMOUS', 'CONSENSUS'],
       'Policies that must grant access if there are several: one (AFFIRMATIVE), all (UNANIMOUS), or most (CONSENSUS).',
-      { onPut: 'clear', default: 'UNANIMOUS' },
+      { schemaName: 'DecisionStrategy', onPut: 'clear', default: 'UNANIMOUS' },
     ),
     config: textMap('Settings of the policy, by name.', { onPut: 'replace', default: {} }),
     resources: textSet('Resources of the permission, by name.', { refersTo: 'authorizationResource', ...sibling }),

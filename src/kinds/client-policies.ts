@@ -3,6 +3,7 @@ import * as z from 'zod'
 import recorded from './built-in/client-policies.json' with { type: 'json' }
 import { type Field, flag, objectList, objectSchema, opaque, text, textList } from './fields.ts'
 import type { Representation } from './json.ts'
+import { anyRepresentations, nameSchema } from './json-schema.ts'
 
 /** Keycloak: the built-in global profiles, which cannot be changed. */
 export const globalProfiles: readonly Representation[] = recorded.globalProfiles
@@ -12,7 +13,7 @@ export const executors: ReadonlySet<string> = new Set(recorded.executors)
 /** The conditions of policies that are supported. */
 export const conditions: ReadonlySet<string> = new Set(recorded.conditions)
 
-const DESCRIPTION = 'Those of the realm.'
+const DESCRIPTION = 'Profiles or policies of the realm.'
 
 const configuration = opaque('Settings, by name.')
 
@@ -27,6 +28,7 @@ const profileMembers = {
       configuration,
     },
     'Executors of the profile, in order.',
+    { schemaName: 'ClientPolicyExecutorRepresentation' },
   ),
 }
 
@@ -42,6 +44,7 @@ const policyMembers = {
       configuration,
     },
     'Conditions of the policy, all of which a client must meet.',
+    { schemaName: 'ClientPolicyConditionRepresentation' },
   ),
   profiles: textList('Profiles that apply to these clients, by name.'),
 }
@@ -65,10 +68,22 @@ interface WrappedList {
   readonly name: string
   readonly globalName: string
   readonly members: Readonly<Record<string, Field>>
+  /** The name in OpenAPI of an element. */
+  readonly elementName: string
 }
 
-const profileList: WrappedList = { name: 'profiles', globalName: 'globalProfiles', members: profileMembers }
-const policyList: WrappedList = { name: 'policies', globalName: 'globalPolicies', members: policyMembers }
+const profileList: WrappedList = {
+  name: 'profiles',
+  globalName: 'globalProfiles',
+  members: profileMembers,
+  elementName: 'ClientProfileRepresentation',
+}
+const policyList: WrappedList = {
+  name: 'policies',
+  globalName: 'globalPolicies',
+  members: policyMembers,
+  elementName: 'ClientPolicyRepresentation',
+}
 
 /** Keycloak: `{profiles: […]}`, which is replaced as a whole. */
 export const clientProfiles = createListField(profileList, 'Client profiles.', removeNulls)
@@ -76,9 +91,9 @@ export const clientProfiles = createListField(profileList, 'Client profiles.', r
 export const clientPolicies = createListField(policyList, 'Client policies, in order.', completePolicy)
 
 /** The schema of client profiles in REST. */
-export const profilesDocument = createObjectSchema(profileList)
+export const profilesDocument = createDocument('ClientProfilesRepresentation', profileList)
 /** The schema of client policies in REST. */
-export const policiesDocument = createObjectSchema(policyList)
+export const policiesDocument = createDocument('ClientPoliciesRepresentation', policyList)
 
 /** Wraps the lists of client profiles and policies in their objects. */
 export function wrapClientPolicies(realm: Representation): Representation {
@@ -90,10 +105,16 @@ export function wrapClientPolicies(realm: Representation): Representation {
   }
 }
 
-function createObjectSchema({ name, globalName, members }: WrappedList) {
+function createDocument(id: string, list: WrappedList) {
+  return nameSchema(id, createObjectSchema(list, nameSchema(list.elementName, objectSchema(list.members))))
+}
+
+function createObjectSchema({ name, globalName, elementName }: WrappedList, element: z.ZodType) {
   return z.strictObject({
-    [name]: z.array(objectSchema(members)).nullish().describe(DESCRIPTION),
-    [globalName]: z.json().nullish().describe('Global ones, which cannot be changed.'),
+    [name]: z.array(element).nullish().describe(DESCRIPTION),
+    [globalName]: anyRepresentations(elementName)
+      .nullish()
+      .describe('Global profiles or policies, which cannot be changed.'),
   })
 }
 
@@ -104,8 +125,9 @@ function createListField(
   complete: (element: Representation) => Representation,
 ): Field<readonly Representation[]> {
   const members = { ...list.members, ...legacyMembers }
-  const elementsSchema = z.array(objectSchema(members))
-  const wrappedSchema = createObjectSchema({ ...list, members }).transform((value) => value[list.name] ?? [])
+  const element = objectSchema(members)
+  const elementsSchema = z.array(element)
+  const wrappedSchema = createObjectSchema(list, element).transform((value) => value[list.name] ?? [])
   const wireList = { description: DESCRIPTION, type: 'array', items: { type: 'object' } }
   const schema = z
     .union([elementsSchema, wrappedSchema])

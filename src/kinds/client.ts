@@ -14,10 +14,12 @@ export const authorizationSettingsFields = {
   policyEnforcementMode: choice(
     ['ENFORCING', 'PERMISSIVE', 'DISABLED'],
     'Access to resources without a permission: denied (ENFORCING), granted (PERMISSIVE), or not checked at all (DISABLED).',
+    { schemaName: 'PolicyEnforcementMode' },
   ),
   decisionStrategy: choice(
     ['AFFIRMATIVE', 'UNANIMOUS', 'CONSENSUS'],
     'Permissions that must grant access if there are several: one (AFFIRMATIVE), all (UNANIMOUS), or most (CONSENSUS).',
+    { schemaName: 'DecisionStrategy' },
   ),
 }
 

@@ -1,6 +1,7 @@
 // Fields of a representation: their types, and facts about them that a JSON schema cannot express.
 import * as z from 'zod'
 import type { Json } from './json.ts'
+import { nameSchema } from './json-schema.ts'
 import type { KindName } from './kind-name.ts'
 
 type Values = Readonly<Record<string, Json>>
@@ -9,8 +10,12 @@ type Values = Readonly<Record<string, Json>>
 export interface FieldFacts {
   /** Set by the server: accepted in a request, but never compared and never written from a document. */
   readonly computed?: true
-  /** From an early version of Keycloak: accepted and ignored, with a warning where a document declares it. Only for computed fields. */
+  /** From an early version of Keycloak: deprecated, and ignored, with a warning if a document declares it. Only for computed fields. */
   readonly legacy?: true
+  /** Keycloak: marked as deprecated in its OpenAPI document. */
+  readonly deprecated?: true
+  /** The name in OpenAPI of the schema of the value, or for a list of objects of an element. */
+  readonly schemaName?: string
   /** Masked in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
   /**
@@ -147,7 +152,7 @@ export const choice = <const V extends readonly [string, ...string[]]>(
   values: V,
   description: string,
   facts: FieldFacts = {},
-): Field<V[number]> => field('scalar', z.enum(values), { description, ...facts })
+): Field<V[number]> => field('scalar', registerName(z.enum(values), facts), { description, ...facts })
 /** Creates a boolean field. */
 export const flag = (description: string, facts: FieldFacts = {}): Field<boolean> =>
   field('scalar', asFlag, { description, ...facts })
@@ -188,7 +193,7 @@ export const objectList = <M extends Readonly<Record<string, Field>>>(
   description: string,
   facts: FieldFacts = {},
 ): Field<readonly FieldValues<M>[]> => ({
-  ...field('list', z.array(objectSchema(members)), { description, ...facts }),
+  ...field('list', z.array(registerName(objectSchema(members), facts)), { description, ...facts }),
   members,
 })
 /** Creates a field with any JSON value. */
@@ -196,7 +201,7 @@ export const opaque = (description: string, facts: FieldFacts = {}): Field<Json>
   field('json', z.json(), { description, ...facts })
 /** Creates a field with a value that this schema parses, compared as a whole. */
 export const structured = <T>(schema: z.ZodType<T>, description: string, facts: FieldFacts = {}): Field<T> =>
-  field('json', schema, { description, ...facts })
+  field('json', registerName(schema, facts), { description, ...facts })
 
 /**
  * Returns an object schema in which each field may be absent or null. It rejects unknown fields. Descriptions end with the defaults, which
@@ -207,7 +212,10 @@ export function objectSchema(fields: Readonly<Record<string, Field>>, defaults: 
     Object.fromEntries(
       Object.entries(fields).map(([name, field]) => {
         const description = describeDefault(field, defaults[name] ?? field.default)
-        return [name, field.schema.nullish().describe(description)]
+        return [
+          name,
+          field.schema.nullish().meta({ description, ...((field.deprecated ?? field.legacy) && { deprecated: true }) }),
+        ]
       }),
     ),
   )
@@ -216,6 +224,10 @@ export function objectSchema(fields: Readonly<Record<string, Field>>, defaults: 
 function describeDefault({ computed, description }: Field, value: Json | undefined): string {
   const isDescribed = computed || value === '' || value === undefined || typeof value === 'object'
   return isDescribed ? description : `${description} Default: ${value}.`
+}
+
+function registerName<S extends z.ZodType>(schema: S, { schemaName }: FieldFacts): S {
+  return schemaName === undefined ? schema : nameSchema(schemaName, schema)
 }
 
 // A cast, since `T` is the type in representations, while the schema also accepts other forms of the value.

@@ -1,8 +1,31 @@
 // Converts schemas of zod to JSON schemas, for OpenAPI, CRDs and editors.
 import * as z from 'zod'
+import type { Json } from './json.ts'
 
 /** A JSON schema, or an object with schemas by name. */
 export type JsonSchema = { [member: string]: unknown }
+
+/** The schemas with a name in OpenAPI. Keycloak: the names in its OpenAPI document. */
+export const namedSchemas = z.registry<{ id: string }>()
+
+/** Gives a schema its name in OpenAPI. */
+export function nameSchema<S extends z.ZodType>(id: string, schema: S): S {
+  namedSchemas.add(schema as z.ZodType, { id })
+  return schema
+}
+
+/** Returns the reference to a schema with a name in OpenAPI. */
+export const toReference = (name: string): string => `#/components/schemas/${name}`
+
+/** Returns a schema that accepts any JSON value. In OpenAPI, it refers to a schema with a name. */
+export function anyRepresentation(name: string): z.ZodType<Json> {
+  return z.any().meta({ wire: { $ref: toReference(name) } })
+}
+
+/** Returns a schema that accepts any JSON value. In OpenAPI, it is a list of elements with a schema of that name. */
+export function anyRepresentations(name: string): z.ZodType<Json> {
+  return z.any().meta({ wire: { type: 'array', items: { $ref: toReference(name) } } })
+}
 
 /** Options for the conversion to JSON schemas. */
 export interface JsonSchemaOptions {
@@ -44,6 +67,8 @@ function toZodOptions({ target, io, override }: JsonSchemaOptions) {
     override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }) => {
       const wire = z.globalRegistry.get(zodSchema)?.wire
       delete jsonSchema.wire
+      // The keyword is newer than draft 7.
+      if (target === 'draft-7') delete jsonSchema.deprecated
       override(jsonSchema, zodSchema, isJsonSchema(wire) ? wire : undefined)
     },
   } as const

@@ -35,10 +35,10 @@ export function childrenSchema(child: Kind, schema: z.ZodType): z.ZodType {
     z
       .record(z.string(), z.array(schema))
       .nullish()
-      .describe(`Those of ${kinds[parent].title}s, by ${kinds[parent].naturalKey}.`),
+      .describe(`The ${child.title}s of ${kinds[parent].title}s, by ${kinds[parent].naturalKey}.`),
   ])
   return z.strictObject({
-    realm: z.array(schema).nullish().describe('Those of the realm.'),
+    realm: z.array(schema).nullish().describe(`The ${child.title}s of the realm.`),
     ...Object.fromEntries(groups),
   })
 }

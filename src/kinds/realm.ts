@@ -85,7 +85,9 @@ export const realm = defineKind({
       onPut: 'replace',
       loginControl: ['frontendUrl'],
     }),
-    requiredCredentials: textSet('Keycloak: legacy field, ignored. Types of credentials that users need.'),
+    requiredCredentials: textSet('Keycloak: legacy field, ignored. Types of credentials that users need.', {
+      deprecated: true,
+    }),
 
     revokeRefreshToken: flag('Whether refresh tokens can be used only once, or refreshTokenMaxReuse times more.'),
     refreshTokenMaxReuse: integer('Number of times that a refresh token can be reused, if revokeRefreshToken is set.'),
@@ -142,7 +144,8 @@ export const realm = defineKind({
     bruteForceProtected: flag('Whether failed logins lock a user (brute force detection).'),
     bruteForceStrategy: choice(
       ['MULTIPLE', 'LINEAR'],
-      'When the wait time increases: at each multiple of failureFactor (MULTIPLE), or with each further failure (LINEAR).',
+      'Increase of the wait time: at each multiple of failureFactor (MULTIPLE), or with each further failure (LINEAR).',
+      { schemaName: 'BruteForceStrategy' },
     ),
     permanentLockout: flag('Whether failed logins disable a user permanently.'),
     maxTemporaryLockouts: integer(
@@ -224,7 +227,7 @@ export const realm = defineKind({
     webAuthnPolicyPasswordlessAcceptableAaguids: textSet('Accepted models of passkeys, by AAGUID. Empty: all.'),
     webAuthnPolicyPasswordlessExtraOrigins: textSet('Further origins where passkeys can be used.'),
     webAuthnPolicyPasswordlessPasskeysEnabled: flag('Whether login pages offer passkeys.'),
-    webAuthnPolicyPasswordlessMediation: text('How the browser offers passkeys on login pages, such as conditional.'),
+    webAuthnPolicyPasswordlessMediation: text('Mediation of passkeys on login pages, such as conditional.'),
 
     browserSecurityHeaders: textMap('Security headers of pages, such as xFrameOptions.'),
     smtpServer: textMap('Settings for sending emails: host, port, from, user and others. Empty: no emails are sent.', {

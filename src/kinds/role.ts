@@ -34,6 +34,7 @@ export const role = defineKind({
     clientRole: flag('Whether the role is a client role.', { computed: true }),
     containerId: text('Id of the realm or client with the role.', { computed: true }),
     composites: structured(roleNames, 'Composites: the roles that this role includes.', {
+      schemaName: 'Composites',
       refersTo: 'role',
       relation: true,
       late: true,

@@ -29,15 +29,15 @@ const credential = {
   }),
   credentialData: text('Public part of the credential, as JSON: algorithm and parameters.'),
   federationLink: text('Keycloak: id of the user federation provider with the credential.'),
-  algorithm: text('Keycloak: legacy field; use credentialData.'),
-  hashedSaltedValue: text('Keycloak: legacy field; use secretData.', { secret: true }),
-  salt: text('Keycloak: legacy field; use secretData.', { secret: true }),
-  hashIterations: integer('Keycloak: legacy field; use credentialData.'),
-  counter: integer('Keycloak: legacy field; use credentialData.'),
-  digits: integer('Keycloak: legacy field; use credentialData.'),
-  period: integer('Keycloak: legacy field; use credentialData.'),
-  device: text('Keycloak: legacy field, ignored.'),
-  config: textListMap('Keycloak: legacy field, ignored.'),
+  algorithm: text('Keycloak: legacy field; use credentialData.', { deprecated: true }),
+  hashedSaltedValue: text('Keycloak: legacy field; use secretData.', { deprecated: true, secret: true }),
+  salt: text('Keycloak: legacy field; use secretData.', { deprecated: true, secret: true }),
+  hashIterations: integer('Keycloak: legacy field; use credentialData.', { deprecated: true }),
+  counter: integer('Keycloak: legacy field; use credentialData.', { deprecated: true }),
+  digits: integer('Keycloak: legacy field; use credentialData.', { deprecated: true }),
+  period: integer('Keycloak: legacy field; use credentialData.', { deprecated: true }),
+  device: text('Keycloak: legacy field, ignored.', { deprecated: true }),
+  config: textListMap('Keycloak: legacy field, ignored.', { deprecated: true }),
 }
 
 /** Keycloak: UserRepresentation. A user, or the service account of a client. */
@@ -68,6 +68,7 @@ export const user = defineKind({
       appliedOnChange: true,
     }),
     credentials: objectList(credential, 'Credentials of the user.', {
+      schemaName: 'CredentialRepresentation',
       storedSeparately: true,
       secret: true,
       appliedOnChange: true,
@@ -92,7 +93,12 @@ export const user = defineKind({
         userName: text('Username at the identity provider.'),
       },
       'Linked accounts at identity providers.',
-      { storedSeparately: true, elementKey: 'identityProvider', credential: true },
+      {
+        schemaName: 'FederatedIdentityRepresentation',
+        storedSeparately: true,
+        elementKey: 'identityProvider',
+        credential: true,
+      },
     ),
     clientConsents: objectList(
       {
@@ -100,10 +106,15 @@ export const user = defineKind({
         grantedClientScopes: textSet('Client scopes that the user consented to.', { refersTo: 'clientScope' }),
         createdDate: timestamp('Time of the consent, in milliseconds since 1970.'),
         lastUpdatedDate: timestamp('Time of the last change, in milliseconds since 1970.'),
-        grantedRealmRoles: textSet('Keycloak: legacy field, ignored.', { computed: true }),
+        grantedRealmRoles: textSet('Keycloak: legacy field, ignored.', { computed: true, deprecated: true }),
       },
       'Consents of the user.',
-      { storedSeparately: true, elementKey: 'clientId', optionalMembers: ['createdDate', 'lastUpdatedDate'] },
+      {
+        schemaName: 'UserConsentRepresentation',
+        storedSeparately: true,
+        elementKey: 'clientId',
+        optionalMembers: ['createdDate', 'lastUpdatedDate'],
+      },
     ),
     federationLink: text('Id of the user federation provider that the user comes from.', { credential: true }),
     serviceAccountClientId: text('Client whose service account the user is, by client id.', {

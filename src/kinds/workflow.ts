@@ -28,15 +28,15 @@ export const workflow = defineKind({
         'batch-size': integer('Number of users or clients per run.'),
       }),
       'Schedule of the workflow, for all users or clients that meet its condition.',
-      { onPut: 'clear' },
+      { schemaName: 'WorkflowScheduleRepresentation', onPut: 'clear' },
     ),
     concurrency: structured(
       objectSchema({
-        'cancel-in-progress': text('When a running workflow is cancelled: true, or an event.'),
-        'restart-in-progress': text('When a running workflow is restarted: true, or an event.'),
+        'cancel-in-progress': text('Cancels a running workflow: true, or the event that does so.'),
+        'restart-in-progress': text('Restarts a running workflow: true, or the event that does so.'),
       }),
       'Effect of an event on a running workflow.',
-      { onPut: 'clear' },
+      { schemaName: 'WorkflowConcurrencyRepresentation', onPut: 'clear' },
     ),
     if: text('Condition for users or clients, such as has-role(clerk) and not is-member-of(/staff).', {
       onPut: 'clear',
@@ -57,7 +57,7 @@ export const workflow = defineKind({
         status: text('Status of the step.', { computed: true }),
       },
       'Steps of the workflow, in order.',
-      { onPut: 'clear' },
+      { schemaName: 'WorkflowStepRepresentation', onPut: 'clear' },
     ),
     state: opaque('Errors of the workflow.', { computed: true }),
   },

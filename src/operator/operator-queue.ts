@@ -1,18 +1,29 @@
-// Work queues of the operator: all have the same concurrency and back-off.
+// Work queues of the operator's controllers, which have the same concurrency and back-off.
 import { getBackOff } from '../lib/timing/back-off.ts'
 import { type Reconcile, WorkQueue } from '../lib/timing/work-queue.ts'
+import { isConflict } from './cluster/resource-writer.ts'
 
-/** Keys that one queue reconciles at a time. */
+/** Maximum keys of one queue that are reconciled at a time. */
 const CONCURRENCY = 4
-/** Milliseconds after the first failure, and at most. */
-const [FIRST, LONGEST] = [500, 300_000]
+/** Milliseconds until the first retry, and at most. */
+const [MIN_DELAY, MAX_DELAY] = [500, 300_000]
 
-/** Creates a work queue. `failed` reports what `reconcile` throws. */
-export function operatorQueue(reconcile: Reconcile<string>, failed: (error: unknown) => void): WorkQueue<string> {
-  return new WorkQueue(reconcile, { backOff: operatorBackOff, concurrency: CONCURRENCY, failed })
+/** Creates a work queue. `onError` reports what `reconcile` throws. */
+export function createOperatorQueue(
+  reconcile: Reconcile<string>,
+  onError: (error: unknown) => void,
+): WorkQueue<string> {
+  return new WorkQueue(reconcile, { backOff: getOperatorBackOff, concurrency: CONCURRENCY, failed: onError })
+}
+
+/** Creates a work queue for writes to the API server. Conflicts are retried without a report. */
+export function createWriteQueue(reconcile: Reconcile<string>, onError: (error: unknown) => void): WorkQueue<string> {
+  return createOperatorQueue(reconcile, (error) => {
+    if (!isConflict(error)) onError(error)
+  })
 }
 
 /** Returns the milliseconds to wait after so many consecutive failures. */
-export function operatorBackOff(failures: number): number {
-  return getBackOff(failures, FIRST, LONGEST)
+function getOperatorBackOff(failures: number): number {
+  return getBackOff(failures, MIN_DELAY, MAX_DELAY)
 }

@@ -1,61 +1,54 @@
-// The operator: reads what resources declare, and hands it to the controllers that make it live.
+// The operator: resolves what the resources of the cluster declare, and passes it on to the controllers of realms and RealmSources.
 import { raceAbort } from '../lib/timing/race-abort.ts'
 import type { WorkQueue } from '../lib/timing/work-queue.ts'
-import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
-import type { Cluster } from './cluster.ts'
-import { desired } from './desired.ts'
-import { type Drifts, followDrift } from './drifts.ts'
-import type { Usual } from './git/entry.ts'
+import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
+import type { ClusterClient } from './cluster/cluster-client.ts'
+import type { Resource } from './cluster/resource.ts'
+import { ResourceWriter } from './cluster/resource-writer.ts'
+import { resolveDesiredRealms } from './desired/desired-realms.ts'
+import type { GitSourceDefaults } from './git/followed-git-source.ts'
+import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
-import { gitSources } from './git/stated.ts'
-import { type Known, readKnown } from './known.ts'
-import { type LivePicture, watchCluster } from './picture.ts'
-import { operatorQueue } from './queue.ts'
-import { RealmController } from './realm-controller.ts'
-import type { Resource } from './resource.ts'
-import { ResourceWriter } from './resource-writer.ts'
-import { secretKeeper } from './secrets/secret-keeper.ts'
+import { createOperatorQueue } from './operator-queue.ts'
+import { type DriftIndex, watchDrift } from './realms/drift-index.ts'
+import { type NamespaceInventory, readNamespaceInventory } from './realms/namespace-inventory.ts'
+import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
+import { createSecretWriter } from './secrets/secret-writer.ts'
 import { StatusWriter } from './status/status-writer.ts'
 
-/** Which of several servers applies resources: whoever has this lease. */
-export const OPERATE = 'operate'
+/** Name of the lease of the replica that applies resources. */
+export const OPERATOR_LEASE = 'operate'
 
-/** What the operator works with. */
-export interface OperatorOptions {
-  readonly cluster: Cluster
-  /** What a source may touch and give, as the server's settings limit it. */
-  readonly limitOf: (source: string) => SourcePermissions | undefined
-  /** Whether resources of the namespace count. */
-  readonly counts: (namespace: string) => boolean
-  /** How sources in git are followed where they do not say it. */
-  readonly git: Usual
-  /** Tells people, on the terminal. */
-  readonly say: (line: string) => void
-  /** Something cannot be done now, and is tried again. */
-  readonly failed: (error: unknown) => void
+/** Options of the operator. */
+export interface OperatorOptions extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'log' | 'onError'> {
+  readonly cluster: ClusterClient
+  /** Whether the operator applies resources of the namespace. */
+  readonly isWatchedNamespace: (namespace: string) => boolean
+  /** Defaults of RealmSources. */
+  readonly gitDefaults: GitSourceDefaults
 }
 
-/** Events that come together are looked at together: milliseconds. */
-const GATHER = 20
+/** Milliseconds between an event and the resolution of the resources, so that events in a burst are handled together. */
+const DEBOUNCE = 20
 /** The only key of the operator's queue. */
-const RESOURCES = 'resources'
+const KEY = 'resources'
 
-/** Applies resources while this process has the lease. */
-export function operator(service: Service, options: OperatorOptions): LeaseCandidate {
+/** Creates the operator, which applies resources while this process holds the lease. */
+export function createOperator(service: Service, options: OperatorOptions): LeaseCandidate {
   return {
     start: (lease) => new Operator(service, options, lease),
-    onNewHolder: (holder) => options.say(`The server ${holder} applies the resources of ${options.cluster.server}.`),
-    onError: options.failed,
+    onNewHolder: (holder) => options.log(`The server ${holder} applies the resources of ${options.cluster.server}.`),
+    onError: options.onError,
   }
 }
 
-/** What the operator hands resources to, once everything in the cluster was seen. */
+/** The controllers, which start once the cache is synced, and their shared state. */
 interface Controllers {
-  readonly known: Known
-  readonly drifts: Drifts
+  readonly inventory: NamespaceInventory
+  readonly driftIndex: DriftIndex
   readonly realms: RealmController
   readonly git: GitSourceController
 }
@@ -64,83 +57,95 @@ class Operator implements LeaseWork {
   readonly #service: Service
   readonly #options: OperatorOptions
   readonly #lease: Lease
-  readonly #ending = new AbortController()
-  readonly #picture: LivePicture
-  readonly #statuses: StatusWriter
+  readonly #abort = new AbortController()
+  readonly #cache: ClusterCache
+  readonly #statusWriter: StatusWriter
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
 
   constructor(service: Service, options: OperatorOptions, lease: Lease) {
-    const { cluster, failed } = options
+    const { cluster, onError } = options
     this.#service = service
     this.#options = options
     this.#lease = lease
-    this.#picture = watchCluster(cluster, { changed: () => this.#changed(), failed }, this.#ending.signal)
-    this.#statuses = new StatusWriter(this.#picture, new ResourceWriter(cluster, this.#picture.put), service.clock)
-    this.#queue = operatorQueue(() => this.#reconcile(), failed)
-    this.#queue.add(RESOURCES)
+    this.#cache = watchCluster(cluster, { onChange: () => this.#enqueue(), onError }, this.#abort.signal)
+    this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
+    this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
+    this.#queue.add(KEY)
   }
 
   async end(): Promise<void> {
-    this.#ending.abort()
+    this.#abort.abort()
     await this.#queue.close()
-    this.#controllers?.drifts.stop()
+    this.#controllers?.driftIndex.stop()
     await this.#controllers?.git.close()
     await this.#controllers?.realms.close()
   }
 
-  /** Schedules a read of the resources. Nothing before the first complete list of them. */
-  #changed(): void {
-    if (this.#controllers) this.#queue.addAfter(RESOURCES, GATHER)
+  /** Queues a resolution of the resources. Does nothing until the controllers have started. */
+  #enqueue(): void {
+    if (this.#controllers) this.#queue.addAfter(KEY, DEBOUNCE)
   }
 
-  /** Hands what resources declare now to the controllers. */
+  /** Resolves the resources, and updates the controllers. */
   async #reconcile(): Promise<void> {
-    this.#controllers ??= await this.#begin()
+    this.#controllers ??= await this.#startControllers()
     if (!this.#controllers) return
-    const { known, realms, git } = this.#controllers
-    const now = this.#picture.now()
-    const counts = ({ metadata }: Resource) => this.#options.counts(metadata.namespace!)
-    realms.update(desired({ ...now, resources: now.resources.filter(counts), holderOf: known.holderOf }))
-    git.update(gitSources(now.gitSources.filter(counts), now.secrets))
+    const { inventory, realms, git } = this.#controllers
+    const { findOwnerNamespace } = inventory
+    const { resources, realmSources, ...snapshot } = this.#cache.getSnapshot()
+    const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
+    realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
+    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
   }
 
-  /** Begins the controllers once everything in the cluster was seen; undefined: the operator has ended before. */
-  async #begin(): Promise<Controllers | undefined> {
-    const { signal } = this.#ending
-    const known = await readKnown(this.#service, this.#options.counts)
-    await raceAbort(this.#picture.seen, signal).catch(() => undefined)
+  /** Starts the controllers once the cache is synced. Returns undefined if the operator has ended before. */
+  async #startControllers(): Promise<Controllers | undefined> {
+    const { signal } = this.#abort
+    const inventory = await readNamespaceInventory(this.#service, this.#options.isWatchedNamespace)
+    await raceAbort(this.#cache.synced, signal).catch(() => undefined)
     if (signal.aborted) return undefined
-    // Of drift from before, the first reconciliation of each realm takes note.
-    const drifts = await followDrift(this.#service, (realm, heals) => this.#drifted(realm, heals))
-    const realms = this.#beginRealms(known, drifts)
-    return { known, drifts, realms, git: this.#beginGit(known, drifts, realms) }
+    // The first reconciliation of each realm handles drift that exists already.
+    const driftIndex = await watchDrift(this.#service, (realm, needsCorrection) =>
+      this.#handleDriftChange(realm, needsCorrection),
+    )
+    const realms = this.#startRealmController(inventory, driftIndex)
+    return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
   }
 
-  #beginRealms(known: Known, drifts: Drifts): RealmController {
-    const { cluster, limitOf, say, failed } = this.#options
+  #startRealmController(inventory: NamespaceInventory, driftIndex: DriftIndex): RealmController {
+    const { cluster, findSourcePermissions, log, onError } = this.#options
     return new RealmController(this.#service, {
-      ...{ lease: this.#lease, picture: this.#picture, statuses: this.#statuses, known, drifts, limitOf, say, failed },
-      keeper: secretKeeper(cluster, this.#picture),
-      changed: (realm) => this.#controllers?.git.changed(realm),
+      ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
+      ...{ findSourcePermissions, log, onError },
+      secretWriter: createSecretWriter(cluster, this.#cache),
+      onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })
   }
 
-  #beginGit(known: Known, drifts: Drifts, realms: RealmController): GitSourceController {
-    const { git, limitOf, say, failed } = this.#options
-    const { labels } = this.#picture.now()
+  #startGitController(
+    inventory: NamespaceInventory,
+    driftIndex: DriftIndex,
+    realms: RealmController,
+  ): GitSourceController {
+    const { gitDefaults, findSourcePermissions, log, onError } = this.#options
+    const { getNamespaceLabels } = this.#cache.getSnapshot()
     return new GitSourceController(this.#service, {
-      ...{ usual: git, lease: this.#lease, known, drifts, statuses: this.#statuses, say, failed },
-      grounds: () => ({ realms: realms.realms, labels, holderOf: known.holderOf, limitOf }),
-      applied: (realm) => {
+      ...{ lease: this.#lease, defaults: gitDefaults, inventory, driftIndex, statusWriter: this.#statusWriter },
+      ...{ warn: log, onError },
+      getPermissionInputs: () => ({
+        ...{ realms: realms.realms, getNamespaceLabels },
+        ...{ findOwnerNamespace: inventory.findOwnerNamespace, findSourcePermissions },
+      }),
+      onRealmChange: (realm) => {
         realms.reconcile(realm)
-        this.#changed()
+        this.#enqueue()
       },
     })
   }
 
-  #drifted(realm: string, heals: boolean): void {
-    this.#controllers?.realms.drifted(realm, heals)
-    this.#controllers?.git.drifted(realm)
+  #handleDriftChange(realm: string, needsCorrection: boolean): void {
+    this.#controllers?.realms.handleDriftChange(realm, needsCorrection)
+    this.#controllers?.git.handleDriftChange(realm)
   }
 }

@@ -77,7 +77,9 @@ test('a client authenticates with its key until it is replaced, and admin events
 test('a file without a key, a key store, and a private key that would not be stored encrypted are refused', async () => {
   const { client, upload } = await realmWithSigner()
   expect((await upload('jwt.credential', 'Certificate PEM', 'nonsense')).status).toBe(400)
-  expect((await upload('jwt.credential', 'PKCS12', 'anything')).body.errorMessage).toContain('no key stores')
+  expect((await upload('jwt.credential', 'PKCS12', 'anything')).body.errorMessage).toContain(
+    'does not read Java keystores',
+  )
   const refused = await call('POST', `${client}/certificates/anything/generate`)
   expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('under anything')])
   expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual({})

@@ -50,7 +50,7 @@ afterAll(async () => {
 })
 
 /** Operations that end what others need, in this order: after those that end parts of objects, before those that end objects. */
-const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'logEverybodyOut']
+const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'logOutAllUsers']
 
 /** In an order in which each finds what it is about. */
 const inOrder = operations

@@ -255,7 +255,7 @@ test('one client and one flow are enough, and a service account of a client with
   expect((await call('DELETE', `clients/${robot}`)).status).toBe(400)
 })
 
-test('an application with another log-in does not replace the client that needs no other application', async () => {
+test('an application with another login does not replace the client that needs no other application', async () => {
   await make('clients', { clientId: 'app', publicClient: true, redirectUris: ['https://app.example/*'] })
   const state = createSource([{ realm: 'master', clients: KEYCLOAK_24 }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })

@@ -1,4 +1,4 @@
-// Applications with the libraries that they use, in a real browser: they log people in with code and PKCE, refresh, log out.
+// Applications with OpenID Connect libraries in a real browser: login with code and PKCE, refresh, logout.
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,21 +31,21 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   beforeAll(async () => {
     browser = await startChromium()
     const script = await readFile(library)
-    application = createServer(({ url }, answer) => {
+    application = createServer(({ url }, response) => {
       const [type, body] =
         url === '/keycloak.js'
           ? ['text/javascript', script]
           : ['text/html', url?.startsWith('/silent') ? silentPage : page]
-      answer.setHeader('content-type', type).end(body)
+      response.setHeader('content-type', type).end(body)
     }).listen(0, '127.0.0.1')
-    origin = `http://127.0.0.1:${await port(application)}`
+    origin = `http://127.0.0.1:${await getPort(application)}`
   })
   afterAll(async () => {
     await browser.close()
     application.close()
   })
 
-  const realmFor = async () => {
+  const createApplicationRealm = async () => {
     const { listen } = await testServer()
     const client = { redirectUris: [`${origin}/*`], webOrigins: ['+'] }
     return { server: await listen(), ...(await createLoginRealm({}, { client })) }
@@ -56,8 +56,8 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await tab.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  test('keycloak-js logs in, refreshes, notices that it is logged in already, and logs out', async () => {
-    const { server, name } = await realmFor()
+  test('keycloak-js logs in, refreshes, finds an existing session, and logs out', async () => {
+    const { server, name } = await createApplicationRealm()
     page = applicationPage(server, name)
     const context = await browser.newContext()
     const tab = await context.newPage()
@@ -73,26 +73,26 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     expect(await tab.evaluate('window.keycloak.token')).not.toBe(before)
     expect(await tab.evaluate('window.keycloak.loadUserInfo().then(({ email }) => email)')).toBe('ann@example.org')
 
-    const other = await context.newPage()
-    await other.goto(origin)
-    expect(await other.evaluate('window.ready')).toBe(true)
-    const noticed = tab.evaluate(
+    const otherTab = await context.newPage()
+    await otherTab.goto(origin)
+    expect(await otherTab.evaluate('window.ready')).toBe(true)
+    const loggedOut = tab.evaluate(
       'new Promise((resolve) => { window.keycloak.onAuthLogout = () => resolve("noticed") })',
     )
-    await other.evaluate(`void window.keycloak.logout({ redirectUri: '${origin}/bye' })`)
-    await other.waitForURL(`${origin}/bye`)
-    expect(await other.evaluate('window.ready')).toBe(false)
-    expect(await noticed).toBe('noticed')
+    await otherTab.evaluate(`void window.keycloak.logout({ redirectUri: '${origin}/bye' })`)
+    await otherTab.waitForURL(`${origin}/bye`)
+    expect(await otherTab.evaluate('window.ready')).toBe(false)
+    expect(await loggedOut).toBe('noticed')
     await context.close()
   })
 
-  test('openid-client logs in on pages without scripts, refreshes, reads who it is, and logs out', async () => {
-    const { server, name } = await realmFor()
+  test('openid-client logs in without scripts in the browser, refreshes, reads the user info, and logs out', async () => {
+    const { server, name } = await createApplicationRealm()
     const config = await oidc.discovery(new URL(`${server}/realms/${name}`), 'web', undefined, oidc.None(), {
       execute: [oidc.allowInsecureRequests],
     })
     const [verifier, state, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomState(), oidc.randomNonce()]
-    const address = oidc.buildAuthorizationUrl(config, {
+    const authorizationUrl = oidc.buildAuthorizationUrl(config, {
       redirect_uri: `${origin}/back`,
       scope: 'openid',
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
@@ -102,7 +102,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     })
     const context = await browser.newContext({ javaScriptEnabled: false })
     const tab = await context.newPage()
-    await tab.goto(address.href)
+    await tab.goto(authorizationUrl.href)
     await logIn(tab)
     await tab.waitForURL(`${origin}/back**`)
     const tokens = await oidc.authorizationCodeGrant(config, new URL(tab.url()), {
@@ -113,11 +113,11 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     const { sub } = tokens.claims()!
     const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token!)
     expect(await oidc.fetchUserInfo(config, refreshed.access_token, sub)).toMatchObject({ preferred_username: 'ann' })
-    const end = oidc.buildEndSessionUrl(config, {
+    const logoutUrl = oidc.buildEndSessionUrl(config, {
       id_token_hint: tokens.id_token!,
       post_logout_redirect_uri: `${origin}/bye`,
     })
-    await tab.goto(end.href)
+    await tab.goto(logoutUrl.href)
     expect(tab.url()).toBe(`${origin}/bye`)
     await expect(oidc.refreshTokenGrant(config, refreshed.refresh_token!)).rejects.toMatchObject({
       error: 'invalid_grant',
@@ -126,7 +126,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   })
 })
 
-async function port(server: Server): Promise<number> {
+async function getPort(server: Server): Promise<number> {
   if (!server.listening) await new Promise<void>((resolve) => server.once('listening', resolve))
   return (server.address() as AddressInfo).port
 }

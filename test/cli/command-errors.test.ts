@@ -1,46 +1,47 @@
+// Errors of commands: each exits with 1, names the next step, and changes nothing.
 import { once } from 'node:events'
-// What stands in the way, said so that one knows the next command. Exit code 1, and nothing is changed.
-
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { lockFolder } from '../../src/store/database/folder-lock.ts'
-import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { adminFlags, type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { isFullRun } from '../support/property-options.ts'
 
-let at: CommandFolder
+let cli: CommandFolder
 beforeEach(async () => {
-  at = await createCommandFolder()
+  cli = await createCommandFolder()
 })
-afterEach(() => at.remove())
+afterEach(() => cli.remove())
 
-const refused = (err: string | RegExp) => ({
+const failedWith = (err: string | RegExp) => ({
   code: 1,
   err: typeof err === 'string' ? `${err}\n` : expect.stringMatching(err),
 })
 
 test('serve fails if the port is in use', async () => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => other.once('listening', resolve))
-  const { port } = other.address() as { port: number }
-  expect(await at.run('serve', '--port', String(port), '--source', '')).toMatchObject(
-    refused(new RegExp(`Port ${port} is in use. Stop the process that listens on it, or choose another with --port`)),
+  const listener = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => listener.once('listening', resolve))
+  const { port } = listener.address() as { port: number }
+  expect(await cli.run('serve', '--port', String(port), '--source', '')).toMatchObject(
+    failedWith(
+      new RegExp(`Port ${port} is in use. Stop the process that listens on it, or choose another with --port`),
+    ),
   )
-  other.close()
+  listener.close()
 })
 
 test.skipIf(inject('databaseUrl'))('serve fails if another server has the data folder open', async () => {
-  const server = await at.serve('--source', '')
-  expect(await at.run('serve', '--port', '0', '--source', '')).toMatchObject(
-    refused(new RegExp(`data is in use by another process, which serves ${server.url}`)),
+  const server = await cli.serve('--source', '')
+  expect(await cli.run('serve', '--port', '0', '--source', '')).toMatchObject(
+    failedWith(new RegExp(`data is in use by another process, which serves ${server.url}`)),
   )
   await server.stop()
 })
 
 test('a command fails if no server responds', async () => {
-  expect(await at.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
-    refused(/No server responds at http:\/\/127.0.0.1:1 .*\. Start it with "regent serve"/),
+  expect(await cli.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
+    failedWith(/No server responds at http:\/\/127.0.0.1:1 .*\. Start it with "regent serve"/),
   )
 })
 
@@ -51,114 +52,114 @@ test('a server that redirects to another gets no second request', async () => {
   redirecting.listen(0, '127.0.0.1')
   await once(redirecting, 'listening')
   const { port } = redirecting.address() as { port: number }
-  expect(await at.run('drift', '--server', `http://127.0.0.1:${port}`, '--token', 'x')).toMatchObject(
-    refused(new RegExp(`http://127.0.0.1:${port} redirects to http://b.test/. Pass that URL with --server`)),
+  expect(await cli.run('drift', '--server', `http://127.0.0.1:${port}`, '--token', 'x')).toMatchObject(
+    failedWith(new RegExp(`http://127.0.0.1:${port} redirects to http://b.test/. Pass that URL with --server`)),
   )
   redirecting.close()
 })
 
 test('a command fails without credentials for the server', async () => {
-  expect(await at.run('drift', '--server', 'http://127.0.0.1:1')).toMatchObject(
-    refused(/requires credentials. Pass --token, or --user and --password/),
+  expect(await cli.run('drift', '--server', 'http://127.0.0.1:1')).toMatchObject(
+    failedWith(/requires credentials. Pass --token, or --user and --password/),
   )
 })
 
 test('a command fails if the database does not respond', async () => {
-  await writeFile(join(at.folder, 'key'), Buffer.alloc(32, 7).toString('base64url'))
-  expect(await at.run('drift', '--database', 'postgres://x:y@127.0.0.1:1/z', '--key-file', 'key')).toMatchObject(
-    refused(/The database at 127.0.0.1:1 does not respond. Start it, or name another with --database/),
+  await writeFile(join(cli.folder, 'key'), Buffer.alloc(32, 7).toString('base64url'))
+  expect(await cli.run('drift', '--database', 'postgres://x:y@127.0.0.1:1/z', '--key-file', 'key')).toMatchObject(
+    failedWith(/The database at 127.0.0.1:1 does not respond. Start it, or name another with --database/),
   )
 })
 
 test('invalid documents are refused by position, and the store does not change', async () => {
-  const server = await at.serve('--source', '')
-  const flags = ['--server', server.url, '--user', 'admin', '--password', 'admin']
+  const server = await cli.serve('--source', '')
+  const flags = adminFlags(server.url)
   const good = 'realm: shop\nclients:\n  - clientId: web\n'
-  await writeFile(join(at.folder, 'realm.yaml'), good)
-  await at.run('apply', 'realm.yaml', ...flags)
-  const before = (await at.run('export', 'shop', '--ids', '--secrets', ...flags)).out
+  await writeFile(join(cli.folder, 'realm.yaml'), good)
+  await cli.run('apply', 'realm.yaml', ...flags)
+  const before = (await cli.run('export', 'shop', '--ids', '--secrets', ...flags)).out
   const cases: [text: string, problem: RegExp][] = [
     [`${good}    enabled: perhaps\n`, /^realm.yaml:4:5: client web: enabled must be true or false/],
     [`${good}    defaultClientScopes: [nowhere]\n`, /^realm.yaml:4:27: client web: .*client scope nowhere/],
   ]
   for (const [text, problem] of cases) {
-    await writeFile(join(at.folder, 'realm.yaml'), text)
-    expect(await at.run('apply', 'realm.yaml', ...flags)).toMatchObject(refused(problem))
+    await writeFile(join(cli.folder, 'realm.yaml'), text)
+    expect(await cli.run('apply', 'realm.yaml', ...flags)).toMatchObject(failedWith(problem))
   }
-  expect((await at.run('export', 'shop', '--ids', '--secrets', ...flags)).out).toBe(before)
+  expect((await cli.run('export', 'shop', '--ids', '--secrets', ...flags)).out).toBe(before)
   await server.stop()
 })
 
 test('a missing file and an unknown command are errors', async () => {
-  expect(await at.run('plan', 'nowhere.yaml')).toMatchObject(refused('nowhere.yaml: no such file or folder'))
-  expect(await at.run('aply', 'x.yaml')).toMatchObject(refused(/unknown command 'aply'/))
+  expect(await cli.run('plan', 'nowhere.yaml')).toMatchObject(failedWith('nowhere.yaml: no such file or folder'))
+  expect(await cli.run('aply', 'x.yaml')).toMatchObject(failedWith(/unknown command 'aply'/))
 })
 
 test('production mode requires its settings', async () => {
-  expect(await at.run('serve', '--production', '--source', '')).toMatchObject(
-    refused(/--hostname \(REGENT_HOSTNAME\): required in production mode/),
+  expect(await cli.run('serve', '--production', '--source', '')).toMatchObject(
+    failedWith(/--hostname \(REGENT_HOSTNAME\): required in production mode/),
   )
 })
 
 test.skipIf(inject('databaseUrl') || !isFullRun)(
   'the key file of the embedded store is created once, readable by its owner only',
   async () => {
-    const file = join(at.folder, 'data', 'key')
-    await at.run('drift')
+    const file = join(cli.folder, 'data', 'key')
+    await cli.run('drift')
     const key = await readFile(file, 'utf8')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    await at.run('drift')
+    await cli.run('drift')
     expect(await readFile(file, 'utf8')).toBe(key)
-    expect((await stat(join(at.folder, 'data'))).mode & 0o777).toBe(0o700)
+    expect((await stat(join(cli.folder, 'data'))).mode & 0o777).toBe(0o700)
 
-    await rename(file, join(at.folder, 'kept'))
-    expect(await at.run('drift')).toMatchObject(
-      refused(/Without the key the secrets in the store are lost. Restore the file/),
+    await rename(file, join(cli.folder, 'kept'))
+    expect(await cli.run('drift')).toMatchObject(
+      failedWith(/Without the key the secrets in the store are lost. Restore the file/),
     )
     await writeFile(file, Buffer.alloc(32, 7).toString('base64url'))
-    expect(await at.run('drift')).toMatchObject(
-      refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
+    expect(await cli.run('drift')).toMatchObject(
+      failedWith(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
     )
-    expect(await at.run('drift', '--key-file', 'kept')).toMatchObject({ code: 0 })
+    expect(await cli.run('drift', '--key-file', 'kept')).toMatchObject({ code: 0 })
   },
 )
 
 test.skipIf(!inject('databaseUrl'))('the key file of a database is never created', async () => {
   const database = process.env.REGENT_DATABASE ?? 'postgres://x:y@127.0.0.1:1/z'
-  await writeFile(join(at.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
-  expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read \(ENOENT\)/))
-  expect(await at.run('drift', '--database', database, '--key-file', '')).toMatchObject(
-    refused(/A database requires a key. .*openssl rand/),
+  await writeFile(join(cli.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
+  expect(await cli.run('drift', '--key-file', 'nowhere')).toMatchObject(failedWith(/nowhere cannot be read \(ENOENT\)/))
+  expect(await cli.run('drift', '--database', database, '--key-file', '')).toMatchObject(
+    failedWith(/A database requires a key. .*openssl rand/),
   )
-  await at.run('drift')
-  expect(await at.run('drift', '--key-file', 'other')).toMatchObject(
-    refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
+  await cli.run('drift')
+  expect(await cli.run('drift', '--key-file', 'other')).toMatchObject(
+    failedWith(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
   )
 })
 
 test.runIf(isFullRun)('replace-key keeps the content of the store', async () => {
-  await writeFile(join(at.folder, 'realm.yaml'), 'realm: kept\nclients: [{ clientId: shop, secret: hush }]\n')
-  await at.run('apply', 'realm.yaml')
-  await writeFile(join(at.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
-  expect(await at.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read/))
-  expect(await at.run('replace-key', '--new-key-file', 'next')).toMatchObject({
+  await writeFile(join(cli.folder, 'realm.yaml'), 'realm: kept\nclients: [{ clientId: shop, secret: hush }]\n')
+  await cli.run('apply', 'realm.yaml')
+  await writeFile(join(cli.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
+  expect(await cli.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(failedWith(/nowhere cannot be read/))
+  expect(await cli.run('replace-key', '--new-key-file', 'next')).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^The key in next now opens this store. Replace \S+key with it on every replica./),
   })
-  expect(await at.run('drift')).toMatchObject(
-    refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
+  expect(await cli.run('drift')).toMatchObject(
+    failedWith(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
   )
-  expect(await at.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
-  expect((await at.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
+  expect(await cli.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
+  expect((await cli.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
 })
 
 test('credentials are not sent to another machine named by a data folder', async () => {
-  const folder = join(at.folder, 'd')
+  const folder = join(cli.folder, 'd')
   await mkdir(folder)
   const lock = await lockFolder(folder)
   await lock.announce('http://192.0.2.1:8080')
-  expect(await at.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
-    refused(
+  expect(await cli.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
+    failedWith(
       /d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080.*\. To use it, pass its URL with --server/,
     ),
   )
@@ -166,18 +167,18 @@ test('credentials are not sent to another machine named by a data folder', async
 })
 
 test('admin-password on a server requires credentials', async () => {
-  expect(await at.run('admin-password', '--server', 'http://127.0.0.1:1', '--new-password', 'x')).toMatchObject(
-    refused(/http:\/\/127\.0\.0\.1:1 requires credentials. Pass --token, or --user and --password/),
+  expect(await cli.run('admin-password', '--server', 'http://127.0.0.1:1', '--new-password', 'x')).toMatchObject(
+    failedWith(/http:\/\/127\.0\.0\.1:1 requires credentials. Pass --token, or --user and --password/),
   )
-  expect(await at.run('admin-password', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
-    refused(/The password file missing cannot be read \(ENOENT\)/),
+  expect(await cli.run('admin-password', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
+    failedWith(/The password file missing cannot be read \(ENOENT\)/),
   )
 })
 
-test.skipIf(!inject('databaseUrl'))('production does not start where nobody can administer', async () => {
+test.skipIf(!inject('databaseUrl'))('serve --production fails if the store has no administrator', async () => {
   const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
-  expect(await at.run(...start)).toMatchObject(refused(/This store has no administrator. Pass --admin-user/))
-  await at.run('admin-password', 'root', '--new-password', 'x')
-  const server = await at.serve(...start.slice(3))
+  expect(await cli.run(...start)).toMatchObject(failedWith(/This store has no administrator. Pass --admin-user/))
+  await cli.run('admin-password', 'root', '--new-password', 'x')
+  const server = await cli.serve(...start.slice(3))
   expect(await server.stop()).toBe(0)
 })

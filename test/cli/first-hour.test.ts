@@ -1,14 +1,14 @@
-// What a new user does, with the server running and without it.
+// First steps of a new user, with a running server and without.
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { adminFlags, type CommandFolder, callAsAdmin, createCommandFolder } from '../support/cli.ts'
 import { committer, createRepository } from '../support/git.ts'
+import { readSteps } from '../support/pages.ts'
 import { isFullRun } from '../support/property-options.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const examples = join(root, 'examples')
-const readme = join(root, 'README.md')
 let at: CommandFolder
 
 beforeEach(async () => {
@@ -20,28 +20,32 @@ const file = (name: string) => join(at.folder, name)
 const edit = async (name: string, from: string, to: string) =>
   writeFile(file(name), (await readFile(file(name), 'utf8')).replace(from, to))
 
-test('the README leads from git init to a realm that follows pushes, with its own commands', async () => {
+test('the pages lead from git init to a realm that follows pushes, and to a reviewed plan', async () => {
   const repository = await createRepository(at.folder)
-  const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url })
-  const blocks = [...(await readFile(readme, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!.trim())
-  const [begin, apply, follow, review] = blocks.map((text) => text.split('\n'))
+  const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url, SOURCE: repository.url })
+  const commandsOf = (page: string) =>
+    readSteps(page)
+      .map(({ commands }) => commands)
+      .filter(({ length }) => length > 0)
+  const [create, forget, follow] = commandsOf('docs/gitops.md')
 
-  const started = await all(shell, begin!)
-  expect(started).toContain('realm my-realm: 2 objects, valid')
-  expect(started).toContain('No findings.')
-  expect(await shell(begin![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
-  const first = await all(shell, apply!)
+  await all(shell, create!)
+  expect(await shell(create![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
+  const checked = await all(shell, ['regent validate realms', 'regent lint realms'])
+  expect(checked).toContain('realm my-realm: 2 objects, valid')
+  expect(checked).toContain('No findings.')
+  const first = await all(shell, ['regent plan realms', 'regent apply realms'])
   expect(first).toContain('+ client my-app')
   expect(first).toContain('Applied: 2 created')
 
-  const serve = follow!.pop()!.replaceAll('"', '').replace('$REPOSITORY', repository.url).split(' ')
+  await all(shell, [...forget!, ...follow!.slice(0, -1)])
+  const serve = follow!.at(-1)!.replaceAll('"', '').replace('$REPOSITORY', repository.url).split(' ')
   expect(serve.splice(0, 2)).toEqual(['regent', 'serve'])
-  await all(shell, follow!)
   const server = await at.serve(...serve, '--source-interval', '1')
   expect(server.output()).toContain('Nothing to do.')
 
   await edit('realms/my-realm.yaml', 'name: My app', 'name: My shop')
-  const [plan, applied] = review!
+  const [plan, applied] = commandsOf('docs/pull-requests.md').flat()
   expect(await shell(plan!)).toMatchObject({ code: 2, err: '' })
   expect(await readFile(file('comment.md'), 'utf8')).toContain(
     '| `name` | `My app → My shop` | `realms/my-realm.yaml:11:5` |',
@@ -65,13 +69,13 @@ test('the README leads from git init to a realm that follows pushes, with its ow
     out: expect.stringMatching(/"actions": \[\]/),
   })
   const token = (await at.run('token', ...(at.database ? ['--server', server.url] : []))).out.trim()
-  const answer = await fetch(`${server.url}/admin/realms/my-realm/clients?clientId=my-app`, {
+  const response = await fetch(`${server.url}/admin/realms/my-realm/clients?clientId=my-app`, {
     headers: { authorization: `Bearer ${token}` },
   })
-  expect(await answer.json()).toMatchObject([{ clientId: 'my-app', name: 'My store' }])
+  expect(await response.json()).toMatchObject([{ clientId: 'my-app', name: 'My store' }])
 })
 
-test('lint tells what is advised against, and fails only where that is demanded', async () => {
+test('lint reports weak settings, and fails only with --strict', async () => {
   await writeFile(file('weak.yaml'), 'realm: weak # regent-lint: allow weak-passwords\nsslRequired: none\n')
   expect(await at.run('lint', 'weak.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('2 findings.') })
   expect(await at.run('lint', 'weak.yaml', '--strict')).toMatchObject({
@@ -84,16 +88,16 @@ async function all(
   shell: (line: string) => ReturnType<CommandFolder['run']>,
   lines: readonly string[],
 ): Promise<string> {
-  let said = ''
+  let output = ''
   for (const line of lines) {
     const { code, out, err } = await shell(line)
     expect({ line, code, err: code ? err : '' }).toEqual({ line, code: 0, err: '' })
-    said += out
+    output += out
   }
-  return said
+  return output
 }
 
-test.runIf(isFullRun)('an export into a folder has a file for each object, and plans to nothing', async () => {
+test.runIf(isFullRun)('export --dir writes a file for each object, and the plan of the folder is empty', async () => {
   await at.run('init', 'my-realm.yaml')
   await at.run('apply', 'my-realm.yaml')
   expect(await at.run('export', 'my-realm', '--dir', 'out')).toMatchObject({ code: 0, out: 'Wrote 2 files to out.\n' })
@@ -101,12 +105,12 @@ test.runIf(isFullRun)('an export into a folder has a file for each object, and p
     /^# yaml-language-server: \$schema=..\/.realm.schema.json\nrealm: my-realm\nclients:\n {2}- clientId: my-app\n/,
   )
   expect(await at.run('plan', 'out')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
-  // With secrets the same files are for their owner only.
+  // With secrets, the files are readable by their owner only.
   await at.run('export', 'my-realm', '--dir', 'out', '--secrets')
   expect((await stat(file('out/clients/my-app.yaml'))).mode & 0o777).toBe(0o600)
 })
 
-test('with the server: it applies its folder, follows edits, and commands find it by themselves', async () => {
+test('a server applies its folder and follows edits, and commands in the folder call it', async () => {
   await cp(examples, file('examples'), { recursive: true })
   const server = await at.serve()
   expect(server.output()).toMatch(/Log in: {2}admin \/ admin/)
@@ -118,42 +122,38 @@ test('with the server: it applies its folder, follows edits, and commands find i
   })
   expect(tokens.status).toBe(200)
 
-  let next = server.until('Applied: 0 created, 1 updated')
+  let output = server.until('Applied: 0 created, 1 updated')
   await edit('examples/acme.yaml', 'displayName: ACME', 'displayName: ACME Incorporated')
-  expect(await next).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:6:1/)
+  expect(await output).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:6:1/)
 
-  next = server.until('did you mean')
+  output = server.until('did you mean')
   await edit('examples/acme.yaml', 'displayName:', 'displyName:')
-  expect(await next).toMatch(/examples\/acme.yaml:6:1: .*displyName.*did you mean displayName\?/)
-  next = server.until('acme')
+  expect(await output).toMatch(/examples\/acme.yaml:6:1: .*displyName.*did you mean displayName\?/)
+  output = server.until('acme')
   await edit('examples/acme.yaml', 'displyName:', 'displayName:')
-  await next
+  await output
 
-  const flags = ['--server', server.url, '--user', 'admin', '--password', 'admin']
-  const token = (await at.run('token', ...flags)).out.trim()
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const clients = `${server.url}/admin/realms/acme/clients`
-  const [shop] = (await (await fetch(`${clients}?clientId=shop`, { headers })).json()) as { id: string }[]
-  const answer = await fetch(`${clients}/${shop!.id}`, {
+  const { body: clients } = await callAsAdmin<{ id: string }[]>(server.url, { path: '/acme/clients?clientId=shop' })
+  const { status } = await callAsAdmin(server.url, {
     method: 'PUT',
-    headers,
-    body: JSON.stringify({ name: 'Theirs' }),
+    path: `/acme/clients/${clients[0]!.id}`,
+    body: { name: 'Changed' },
   })
-  expect(answer.status).toBe(204)
+  expect(status).toBe(204)
 
-  // On PGlite the folder is in use: the command finds the server that its lock names.
+  // With PGlite the folder is in use: the command calls the server that its lock names.
   const drift = await at.run('drift')
-  expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Theirs │ admin by admin-cli/)
+  expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Changed │ admin by admin-cli/)
   expect(await at.run('apply', 'examples')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/name: Theirs → Web shop {2}corrects a change by admin by admin-cli/),
+    out: expect.stringMatching(/name: Changed → Web shop {2}corrects a change by admin by admin-cli/),
   })
-  expect((await at.run('drift', ...flags)).out).toContain('No drift')
+  expect((await at.run('drift', ...adminFlags(server.url))).out).toContain('No drift')
   expect(await server.stop()).toBe(0)
   expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
 })
 
-test.runIf(isFullRun)('a lost password of the administrator is set anew on the store', async () => {
+test.runIf(isFullRun)('admin-password sets a lost password of the administrator in the store', async () => {
   const flags = (password: string) => ['--user', 'admin', '--password', password]
   let server = await at.serve('--source', '')
   await server.stop()
@@ -171,7 +171,7 @@ test.runIf(isFullRun)('a lost password of the administrator is set anew on the s
   expect(await server.stop()).toBe(0)
 })
 
-test.runIf(isFullRun)('an administrator changes their password on the running server', async () => {
+test.runIf(isFullRun)('admin-password changes the password of the administrator on a running server', async () => {
   const server = await at.serve('--source', '')
   const flags = (password: string) => ['--server', server.url, '--user', 'admin', '--password', password]
   const change = (user: string, ...more: string[]) => at.run('admin-password', user, ...flags('admin'), ...more)
@@ -195,7 +195,7 @@ test.runIf(isFullRun)('an administrator changes their password on the running se
   expect(await server.stop()).toBe(0)
 })
 
-test.runIf(isFullRun)('sources of one realm go together: what moves from one to the other stays', async () => {
+test.runIf(isFullRun)('an object that moves from one source of a realm to another keeps its id', async () => {
   const client = (name: string) => `realm: shared\nclients:\n  - clientId: ${name}\n`
   await writeFile(file('one.yaml'), `${client('moving')}  - clientId: staying\n`)
   await writeFile(file('two.yaml'), client('other'))

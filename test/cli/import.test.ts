@@ -1,4 +1,4 @@
-// Moving in: a realm with an object of every kind, read from a server over its admin API, written as files, and applied.
+// The command import: reads a realm with an object of every kind over the admin API, writes its files, and applies them.
 
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
@@ -13,72 +13,72 @@ import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
-/** A real server of Keycloak, where there is one to move in from. */
-const reference = process.env.REGENT_REFERENCE
+/** URL of a Keycloak server to import from, if there is one. */
+const keycloakUrl = process.env.REGENT_REFERENCE
 const credentials = ['--from-user', 'admin', '--from-password', 'admin']
-const nothing = expect.stringContaining('Nothing to do.')
+const nothingToDo = expect.stringContaining('Nothing to do.')
 
-let at: CommandFolder
-let front: Server | undefined
+let cli: CommandFolder
+let proxy: Server | undefined
 beforeEach(async () => {
-  at = await createCommandFolder()
+  cli = await createCommandFolder()
 })
 afterEach(async () => {
-  front?.close()
-  await at.remove()
+  proxy?.close()
+  await cli.remove()
 })
 
-/** The files of a folder, by path, less the secrets that nobody could read. */
-async function filesIn(folder: string): Promise<Record<string, string>> {
-  const names = (await readdir(join(at.folder, folder), { recursive: true })).filter((name) => name.endsWith('.yaml'))
-  const texts = await Promise.all(names.map((name) => readFile(join(at.folder, folder, name), 'utf8')))
+/** Returns the files of a folder by path, without masked secrets. */
+async function readFiles(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(join(cli.folder, folder), { recursive: true })).filter((name) => name.endsWith('.yaml'))
+  const texts = await Promise.all(names.map((name) => readFile(join(cli.folder, folder, name), 'utf8')))
   return Object.fromEntries(names.map((name, index) => [name, texts[index]!.replaceAll(/^.*\*{10}.*\n/gm, '')]))
 }
 
-/** Fills a realm with an object of every kind. */
-async function fill(call: RemoteCall, realm: string): Promise<void> {
+/** Creates a realm with an object of every kind. */
+async function createFullRealm(call: RemoteCall, realm: string): Promise<void> {
   await createRemoteRealm(call, realm).ensure()
-  const below = `/admin/realms/${realm}`
-  await call('PUT', below, {
+  const path = `/admin/realms/${realm}`
+  await call('PUT', path, {
     displayName: 'Costs $(env:NOTHING)',
     smtpServer: {
       host: 'mail.example.org',
       from: 'a@example.org',
       auth: 'true',
       user: 'u',
-      password: 'told to nobody',
+      password: 'never-exported',
     },
   })
   const flow = encodeURIComponent(LABEL)
-  await call('POST', `${below}/authentication/flows/${flow}/executions/flow`, { alias: 'inner', type: 'basic-flow' })
+  await call('POST', `${path}/authentication/flows/${flow}/executions/flow`, { alias: 'inner', type: 'basic-flow' })
 }
 
-/** A realm of the test server, with more people than a page has. */
-async function filledRealm(): Promise<{ url: string; realm: string }> {
+/** Creates a realm on the test server that has more users than one page of a list. */
+async function createLargeRealm(): Promise<{ url: string; realm: string }> {
   const server = await testServer()
   const { service } = await testService()
   const realm = newName()
-  await fill(async (method, address, body) => {
-    const answer = await server.call(method, address, {
+  await createFullRealm(async (method, address, body) => {
+    const response = await server.call(method, address, {
       ...(body !== undefined && { body }),
       ...(address.includes('/localization/') && { headers: { 'content-type': 'text/plain' } }),
     })
-    return { status: answer.status, body: answer.body, location: answer.headers.location as string | undefined }
+    return { status: response.status, body: response.body, location: response.headers.location as string | undefined }
   }, realm)
-  const users = Array.from({ length: 120 }, (_, number) => ({ username: `person-${number}`, groups: [`/${LABEL}`] }))
+  const users = Array.from({ length: 120 }, (_, number) => ({ username: `user-${number}`, groups: [`/${LABEL}`] }))
   await applySource(service, createSource([{ realm, users }], realm))
   return { url: await server.listen(), realm }
 }
 
-/** What is sent to it goes on to the server, but one request in ten of the admin API is refused the first time. */
-async function moodyServer(url: string): Promise<string> {
-  const seen = new Map<string, boolean>()
+/** Starts a proxy that fails every tenth read of the admin API once, with 401 or 503, and returns its URL. */
+async function startFlakyProxy(url: string): Promise<string> {
+  const failedReads = new Map<string, boolean>()
   let count = 0
-  front = createServer(async (request, response) => {
+  proxy = createServer(async (request, response) => {
     const address = `${request.method} ${request.url}`
     const isRead = request.url!.startsWith('/admin/') && !request.url!.includes('partial-export')
-    if (isRead && !seen.get(address)) {
-      seen.set(address, true)
+    if (isRead && !failedReads.get(address)) {
+      failedReads.set(address, true)
       const status = { 5: 401, 10: 503 }[count++ % 20]
       if (status) return void response.writeHead(status).end()
     }
@@ -86,66 +86,75 @@ async function moodyServer(url: string): Promise<string> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>
     const body = chunks.length ? { body: Buffer.concat(chunks) } : {}
-    const answer = await fetch(url + request.url, { method: request.method!, headers, ...body })
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-    response.end(await answer.text())
+    const upstream = await fetch(url + request.url, { method: request.method!, headers, ...body })
+    response.writeHead(upstream.status, { 'content-type': upstream.headers.get('content-type') ?? '' })
+    response.end(await upstream.text())
   })
-  await once(front.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
 test.runIf(isFullRun)(
-  'a realm with every kind moves in from a server that is busy at times and ends its tokens: its files plan to nothing, on both',
+  'import retries reads that fail with 401 or 503, and the plan of the files is empty on both servers',
   async () => {
-    const { url, realm } = await filledRealm()
-    const from = await moodyServer(url)
-    const server = await at.serve('--source', '')
-    const moved = await at.run('import', from, '--realm', realm, ...credentials)
-    expect(moved).toMatchObject({ code: 0, err: '' })
-    expect(moved.out).toMatch(/realm\.yaml:\d+:3 {2}smtpServer\.password of realm/)
-    expect(moved.out).toContain('121 users need a new one')
-    expect(moved.out).not.toContain('told to nobody')
-    expect(await at.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothing })
-    expect(await at.run('source', 'list')).toMatchObject({ out: 'No source has been applied so far.\n' })
+    const { url, realm } = await createLargeRealm()
+    const from = await startFlakyProxy(url)
+    const server = await cli.serve('--source', '')
+    const imported = await cli.run('import', from, '--realm', realm, ...credentials)
+    expect(imported).toMatchObject({ code: 0, err: '' })
+    expect(imported.out).toMatch(/realm\.yaml:\d+:3 {2}smtpServer\.password of realm/)
+    expect(imported.out).toContain('121 users need a new one')
+    expect(imported.out).not.toContain('never-exported')
+    expect(await cli.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothingToDo })
+    expect(await cli.run('source', 'list')).toMatchObject({ out: 'No source has been applied so far.\n' })
 
-    const back = await at.run('import', server.url, '--realm', realm, ...credentials, '--no-apply', '--dir', 'back')
-    expect(back.code).toBe(0)
-    expect(await filesIn('back')).toEqual(await filesIn(realm))
+    const reimported = await cli.run(
+      'import',
+      server.url,
+      '--realm',
+      realm,
+      ...credentials,
+      '--no-apply',
+      '--dir',
+      'back',
+    )
+    expect(reimported.code).toBe(0)
+    expect(await readFiles('back')).toEqual(await readFiles(realm))
   },
 )
 
-test('with --secrets, files hold those of clients; one file is enough where it is asked for', async () => {
-  const { url, realm } = await filledRealm()
+test('import --secrets writes secrets of clients, and --file writes a single file', async () => {
+  const { url, realm } = await createLargeRealm()
   const args = ['--realm', realm, ...credentials, '--no-apply', '--secrets', '--file', 'one.yaml']
-  expect(await at.run('import', url, ...args)).toMatchObject({
+  expect(await cli.run('import', url, ...args)).toMatchObject({
     code: 0,
     out: expect.stringContaining('Wrote one.yaml.'),
   })
-  const there = (await (await testServer()).call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
-  expect(await readFile(join(at.folder, 'one.yaml'), 'utf8')).toContain(`secret: ${there[0].secret}`)
+  const clients = (await (await testServer()).call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
+  expect(await readFile(join(cli.folder, 'one.yaml'), 'utf8')).toContain(`secret: ${clients[0].secret}`)
 })
 
-test('nothing is read or written where it is not clear who asks, for what, or where to', async () => {
+test('import fails without valid credentials, realm or target file, and writes nothing', async () => {
   const url = await (await testServer()).listen()
-  const refused = async (message: string, ...args: string[]) =>
-    expect(await at.run('import', url, '--no-apply', ...args)).toEqual({
+  const expectFailure = async (message: string, ...args: string[]) =>
+    expect(await cli.run('import', url, '--no-apply', ...args)).toEqual({
       code: 1,
       out: '',
       err: expect.stringContaining(message),
     })
-  await refused('Pass --from-user and --from-password', '--realm', 'a')
-  await refused('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
-  await refused('Check the name of the realm', '--realm', 'not-there', ...credentials)
-  await refused('Pass --allow-master', '--realm', 'master', ...credentials)
-  await refused('Use a new token', '--realm', 'a', '--from-token', 'ended')
-  await at.run('init', 'full/my-realm.yaml')
-  await at.run('init', 'my-realm.yaml')
-  await refused('my-realm.yaml exists already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)
-  expect(await readdir(at.folder)).not.toContain('a')
+  await expectFailure('Pass --from-user and --from-password', '--realm', 'a')
+  await expectFailure('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
+  await expectFailure('Check the name of the realm', '--realm', 'not-there', ...credentials)
+  await expectFailure('Pass --allow-master', '--realm', 'master', ...credentials)
+  await expectFailure('Use a new token', '--realm', 'a', '--from-token', 'ended')
+  await cli.run('init', 'full/my-realm.yaml')
+  await cli.run('init', 'my-realm.yaml')
+  await expectFailure('my-realm.yaml exists already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)
+  expect(await readdir(cli.folder)).not.toContain('a')
 })
 
-test.skipIf(!reference)(
-  'a realm with every kind moves in from the reference server: its files plan to nothing, on both',
+test.skipIf(!keycloakUrl)(
+  'the plan of the files of a realm imported from Keycloak is empty on both servers',
   async () => {
     const realm = newName()
     const token = async () => {
@@ -155,12 +164,15 @@ test.skipIf(!reference)(
         username: 'admin',
         password: 'admin',
       })
-      const answer = await fetch(`${reference}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
-      return ((await answer.json()) as { access_token: string }).access_token
+      const response = await fetch(`${keycloakUrl}/realms/master/protocol/openid-connect/token`, {
+        method: 'POST',
+        body,
+      })
+      return ((await response.json()) as { access_token: string }).access_token
     }
-    await fill(async (method, address, body) => {
+    await createFullRealm(async (method, address, body) => {
       const isText = address.includes('/localization/')
-      const answer = await fetch(reference + address, {
+      const response = await fetch(keycloakUrl + address, {
         method,
         headers: {
           authorization: `Bearer ${await token()}`,
@@ -168,21 +180,21 @@ test.skipIf(!reference)(
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
-      const text = await answer.text()
+      const text = await response.text()
       return {
-        status: answer.status,
+        status: response.status,
         body: /^[[{]/.test(text) ? JSON.parse(text) : text,
-        location: answer.headers.get('location') ?? undefined,
+        location: response.headers.get('location') ?? undefined,
       }
     }, realm)
-    expect(await at.run('import', reference!, '--realm', realm, ...credentials)).toMatchObject({ code: 0, err: '' })
-    expect(await at.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothing })
-    const server = await at.serve('--source', '')
-    for (const [folder, url] of Object.entries({ here: server.url, there: reference! })) {
-      const again = await at.run('import', url, '--realm', realm, ...credentials, '--no-apply', '--dir', folder)
-      expect(again.code).toBe(0)
+    expect(await cli.run('import', keycloakUrl!, '--realm', realm, ...credentials)).toMatchObject({ code: 0, err: '' })
+    expect(await cli.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothingToDo })
+    const server = await cli.serve('--source', '')
+    for (const [folder, url] of Object.entries({ regent: server.url, keycloak: keycloakUrl! })) {
+      const reimported = await cli.run('import', url, '--realm', realm, ...credentials, '--no-apply', '--dir', folder)
+      expect(reimported.code).toBe(0)
     }
-    expect(await filesIn('here')).toEqual(await filesIn('there'))
+    expect(await readFiles('regent')).toEqual(await readFiles('keycloak'))
   },
   120_000,
 )

@@ -1,20 +1,20 @@
-// A file of sources: each with settings of its own; what is wrong in it is told with its place.
+// Files that define sources, each with its own settings.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: CommandFolder
+let cli: CommandFolder
 beforeEach(async () => {
-  at = await createCommandFolder()
+  cli = await createCommandFolder()
 })
-afterEach(() => at.remove())
+afterEach(() => cli.remove())
 
 const resource = (name: string, spec: object) =>
   `---\n${JSON.stringify({ apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata: { name }, spec }, null, 2)}\n`
 
-test('what is wrong in a file of sources is told with its place, and the server does not start', async () => {
-  const wrong = [
+test('serve reports every error of a sources file, and does not start', async () => {
+  const invalidSources = [
     resource('both', { path: 'a', url: 'https://example.org/a.git' }),
     resource('typo', { path: 'a', prunes: 'none' }),
     resource('slow', { url: 'https://example.org/a.git', interval: 'often' }),
@@ -23,8 +23,8 @@ test('what is wrong in a file of sources is told with its place, and the server 
     resource('first', { path: 'c', permissions: { roles: ['owner'] } }),
     resource('first', { path: 'c' }),
   ]
-  await writeFile(join(at.folder, 'sources.yaml'), wrong.join(''))
-  const { code, err } = await at.run('serve', '--sources', 'sources.yaml', '--port', '0')
+  await writeFile(join(cli.folder, 'sources.yaml'), invalidSources.join(''))
+  const { code, err } = await cli.run('serve', '--sources', 'sources.yaml', '--port', '0')
   expect(code).toBe(1)
   for (const message of [
     'sources.yaml:9:5: a source cannot have both url and path. Remove one of them.',
@@ -38,18 +38,18 @@ test('what is wrong in a file of sources is told with its place, and the server 
     expect(err).toContain(message)
 })
 
-test('sources of a file have their names, limits and settings; flags settle what it leaves out', async () => {
-  await mkdir(join(at.folder, 'realms'))
-  await writeFile(join(at.folder, 'realms', 'acme.yaml'), 'realm: acme\ndisplayName: Acme\n')
-  await writeFile(join(at.folder, 'other.yaml'), 'realm: other\n')
+test('sources of a file have the names, permissions and settings that it declares', async () => {
+  await mkdir(join(cli.folder, 'realms'))
+  await writeFile(join(cli.folder, 'realms', 'acme.yaml'), 'realm: acme\ndisplayName: Acme\n')
+  await writeFile(join(cli.folder, 'other.yaml'), 'realm: other\n')
   const sources = [
     resource('team', { path: 'realms', permissions: { realms: ['acme'] }, prune: 'none' }),
     resource('narrow', { path: 'other.yaml', permissions: { realms: ['acme'] } }),
   ]
-  await writeFile(join(at.folder, 'sources.yaml'), sources.join(''))
-  const server = await at.serve('--sources', 'sources.yaml')
+  await writeFile(join(cli.folder, 'sources.yaml'), sources.join(''))
+  const server = await cli.serve('--sources', 'sources.yaml')
   expect(server.output()).toContain('+ realm acme')
   expect(server.output()).toContain('source narrow is not permitted to declare realm other. Permitted realms: acme.')
-  const list = await at.run('source', 'list', '--output', 'json')
+  const list = await cli.run('source', 'list', '--output', 'json')
   expect(JSON.parse(list.out)).toMatchObject([{ source: 'team', realm: 'acme' }])
 })

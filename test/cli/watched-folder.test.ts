@@ -1,4 +1,4 @@
-// A folder that a server follows: nothing that changes there is missed, not even while it is read for the first time.
+// A folder that a server watches.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,34 +19,38 @@ let source: WatchedSource
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   file = join(folder, 'realm.yaml')
-  const usual = { settings: undefined, ceiling: undefined, unknownFields: 'error', variables: undefined } as const
-  const asked = { signers: undefined, interval: 60, retryInterval: 60, timeout: undefined }
-  const named: ConfiguredSource = {
+  const configured: ConfiguredSource = {
     name: newName(),
     at: { file: folder },
-    ...usual,
-    ...asked,
+    settings: undefined,
+    sourcePermissions: undefined,
+    unknownFields: 'error',
+    variables: undefined,
+    signers: undefined,
+    interval: 60,
+    retryInterval: 60,
+    timeout: undefined,
     suspend: false,
     dependsOn: [],
   }
-  source = await openSource(named, false, new AbortController().signal)
+  source = await openSource(configured, false, new AbortController().signal)
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('what changes while a folder is read for the first time is applied', async () => {
+test('a change of a watched folder during its first read is applied', async () => {
   const realm = newName()
   const state = (displayName: string) => writeFile(file, `realm: ${realm}\ndisplayName: ${displayName}\n`)
   await state('One')
   const { read } = source
   let times = 0
   source.read = async () => {
-    const found = await read()
+    const documents = await read()
     if (times++ === 0) await state('Two')
-    return found
+    return documents
   }
   const failures: unknown[] = []
-  const failed = (error: unknown) => failures.push(error)
-  const following = startLeaseElection(service, createLeaseCandidate(service, [source], failed), {
+  const reportFailure = (error: unknown) => failures.push(error)
+  const election = startLeaseElection(service, createLeaseCandidate(service, [source], reportFailure), {
     name: newName(),
     seconds: 15,
   })
@@ -58,7 +62,7 @@ test('what changes while a folder is read for the first time is applied', async 
     await expect.poll(name, { timeout: 30_000 }).toBe('Two')
     expect(failures).toEqual([])
   } finally {
-    await following.close()
+    await election.close()
     await source.close()
   }
 })

@@ -1,4 +1,4 @@
-// A realm file that keycloak-config-cli applies: it is accepted, and applied again it changes nothing.
+// keycloak-config-cli applies a realm file.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,8 +40,10 @@ const realmFile = (realm: string) => ({
       },
     },
   ],
-  groups: [{ name: 'people', realmRoles: ['staff'], subGroups: [{ name: 'young' }] }],
-  users: [{ username: 'anna', email: 'anna@example.org', attributes: { locale: ['de'] }, groups: ['/people/young'] }],
+  groups: [{ name: 'customers', realmRoles: ['staff'], subGroups: [{ name: 'young' }] }],
+  users: [
+    { username: 'anna', email: 'anna@example.org', attributes: { locale: ['de'] }, groups: ['/customers/young'] },
+  ],
   identityProviders: [
     {
       alias: 'partner',
@@ -56,21 +58,21 @@ const realmFile = (realm: string) => ({
   ],
   authenticationFlows: [
     {
-      alias: 'our browser',
+      alias: 'shop browser',
       providerId: 'basic-flow',
       topLevel: true,
       builtIn: false,
       authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'ALTERNATIVE', priority: 0 }],
     },
   ],
-  browserFlow: 'our browser',
+  browserFlow: 'shop browser',
 })
 
-const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
-const isThere = (path: string) => present.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
+const operationNames = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+const hasOperation = (path: string) => operationNames.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
 
 test.runIf(hasConfigCli)(
-  `${withConfigCli} a realm file is applied, and applied again it changes nothing`,
+  `${withConfigCli} applies a realm file, and a second run changes nothing`,
   { timeout: 300_000 },
   async () => {
     const server = await testServer()
@@ -79,13 +81,13 @@ test.runIf(hasConfigCli)(
     const folder = await mkdtemp(join(tmpdir(), 'regent-config-cli-'))
     const file = join(folder, 'realm.json')
     await writeFile(file, JSON.stringify(realmFile(realm)))
-    const read = () => readRealm(realm, (address) => server.call('GET', address), isThere)
-    const [status, said] = await runConfigCli(url, file)
-    expect(status, said).toBe(0)
+    const read = () => readRealm(realm, (address) => server.call('GET', address), hasOperation)
+    const [status, output] = await runConfigCli(url, file)
+    expect(status, output).toBe(0)
     const before = await read()
     expect(before['/users']!.anna).toMatchObject({ attributes: { locale: ['de'] } })
-    const [again, saidAgain] = await runConfigCli(url, file, '--import.cache.enabled=false')
-    expect(again, saidAgain).toBe(0)
+    const [secondStatus, secondOutput] = await runConfigCli(url, file, '--import.cache.enabled=false')
+    expect(secondStatus, secondOutput).toBe(0)
     expect(await read()).toEqual(before)
     await rm(folder, { recursive: true })
   },

@@ -1,4 +1,4 @@
-// The admin client that Keycloak publishes for Node, as it is, against a listening server.
+// Keycloak's admin client for Node, unchanged, against a listening server.
 import { setTimeout } from 'node:timers/promises'
 import KeycloakAdminClient, { NetworkError } from '@keycloak/keycloak-admin-client'
 import { expect, test } from 'vitest'
@@ -9,16 +9,16 @@ import { newName } from '../support/service.ts'
 const baseUrl = await (await testServer()).listen()
 const credentials = { grantType: 'password', clientId: 'admin-cli', username: 'admin', password: 'admin' } as const
 
-/** A client that has logged in, and a realm for it. */
-async function start(settings: object = {}) {
+/** Returns a client that has logged in, and a new realm. */
+async function createClientAndRealm(settings: object = {}) {
   const admin = new KeycloakAdminClient({ baseUrl })
   await admin.auth(credentials)
   const { realmName: realm } = await admin.realms.create({ realm: newName(), enabled: true, ...settings })
   return { admin, realm }
 }
 
-/** How the call was refused. Fails when it was not. */
-async function refusal(call: Promise<unknown>) {
+/** Returns the error of a call. Fails if the call succeeds. */
+async function getError(call: Promise<unknown>) {
   const error: unknown = await call.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -30,22 +30,22 @@ async function refusal(call: Promise<unknown>) {
 
 const names = (objects: readonly { name?: string }[]) => objects.map(({ name }) => name)
 
-test('it logs in with a password', async () => {
+test('auth logs in with a password, and fails with a wrong one', async () => {
   const admin = new KeycloakAdminClient({ baseUrl })
   await admin.auth(credentials)
   expect(admin.isTokenExpired()).toBe(false)
   expect(admin.isRefreshTokenExpired()).toBe(false)
   expect((await admin.realms.find()).map(({ realm }) => realm)).toContain('master')
-  expect(await refusal(admin.auth({ ...credentials, password: 'wrong' }))).toMatchObject({
+  expect(await getError(admin.auth({ ...credentials, password: 'wrong' }))).toMatchObject({
     message: 'invalid_grant',
     data: { error_description: 'Invalid user credentials' },
   })
 })
 
-test('it gets a new token by itself when the old one is over', async () => {
-  const { admin } = await start()
+test('the client gets a new token when the old one has expired', async () => {
+  const { admin } = await createClientAndRealm()
   const clientId = newName('brief')
-  // Tokens end on a full second: of two seconds at least one is left to use the next one.
+  // Tokens expire on a full second, so the next token is valid for at least one of its two seconds.
   const attributes = { 'access.token.lifespan': '2' }
   const settings = { realm: 'master', clientId, publicClient: true, directAccessGrantsEnabled: true, attributes }
   const { id } = await admin.clients.create(settings)
@@ -54,24 +54,26 @@ test('it gets a new token by itself when the old one is over', async () => {
   const first = brief.accessToken
   await setTimeout(2_100)
   expect(brief.isTokenExpired()).toBe(true)
-  const late = await fetch(`${baseUrl}/admin/realms`, { headers: { authorization: `Bearer ${first}` } })
-  expect(late.status).toBe(401)
+  const expiredResponse = await fetch(`${baseUrl}/admin/realms`, { headers: { authorization: `Bearer ${first}` } })
+  expect(expiredResponse.status).toBe(401)
   expect(await brief.realms.findOne({ realm: 'master' })).toMatchObject({ realm: 'master' })
   expect(brief.accessToken).not.toBe(first)
   await admin.clients.del({ realm: 'master', id })
 })
 
-test('realms are made with what is in them, found, changed and deleted', async () => {
-  const { admin, realm } = await start({
+test('realms are created with their content, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm({
     displayName: 'Shops',
     clients: [{ clientId: 'shop', redirectUris: ['https://shop.example.org/*'] }],
     roles: { realm: [{ name: 'reader', attributes: { level: ['1'] } }], client: { shop: [{ name: 'buyer' }] } },
     clientScopes: [{ name: 'orders', protocol: 'openid-connect' }],
   })
   expect(await admin.realms.findOne({ realm })).toMatchObject({ realm, displayName: 'Shops', enabled: true })
-  expect((await admin.realms.find()).find((one) => one.realm === realm)).toHaveProperty('accessTokenLifespan')
+  expect((await admin.realms.find()).find((representation) => representation.realm === realm)).toHaveProperty(
+    'accessTokenLifespan',
+  )
   const brief = await admin.realms.find({ briefRepresentation: true })
-  expect(brief.find((one) => one.realm === realm)).not.toHaveProperty('accessTokenLifespan')
+  expect(brief.find((representation) => representation.realm === realm)).not.toHaveProperty('accessTokenLifespan')
 
   const [shop] = await admin.clients.find({ realm, clientId: 'shop' })
   expect(shop).toMatchObject({ clientId: 'shop', redirectUris: ['https://shop.example.org/*'] })
@@ -82,7 +84,7 @@ test('realms are made with what is in them, found, changed and deleted', async (
   await admin.realms.update({ realm }, { displayName: 'Stores', attributes: { colour: 'blue' } })
   const changed = await admin.realms.findOne({ realm })
   expect(changed).toMatchObject({ displayName: 'Stores', attributes: { colour: 'blue' } })
-  // As an administration console does: everything that it read, with one thing changed.
+  // The admin console sends all fields that it read, with one changed.
   await admin.realms.update({ realm }, { ...changed, loginTheme: 'plain' })
   expect(await admin.realms.findOne({ realm })).toMatchObject({ displayName: 'Stores', loginTheme: 'plain' })
 
@@ -90,8 +92,8 @@ test('realms are made with what is in them, found, changed and deleted', async (
   expect(await admin.realms.findOne({ realm })).toBeNull()
 })
 
-test('clients are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('clients are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { id } = await admin.clients.create({ realm, clientId: 'shop', name: 'Shop', secret: 'of-the-shop' })
   await admin.clients.create({ realm, clientId: 'workshop', protocol: 'saml' })
   const ids = async (query: object) => (await admin.clients.find({ realm, ...query })).map(({ clientId }) => clientId)
@@ -113,22 +115,22 @@ test('clients are made, found, changed and deleted', async () => {
   expect(await ids({ clientId: 'shop' })).toEqual([])
 })
 
-test('client scopes are given to clients and taken from them', async () => {
-  const { admin, realm } = await start()
+test('client scopes are assigned to clients and removed', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { id } = await admin.clients.create({ realm, clientId: 'shop' })
   const { id: clientScopeId } = await admin.clientScopes.create({ realm, name: 'orders', protocol: 'openid-connect' })
-  const has = async () => ({
+  const getAssignments = async () => ({
     default: names(await admin.clients.listDefaultClientScopes({ realm, id })).includes('orders'),
     optional: names(await admin.clients.listOptionalClientScopes({ realm, id })).includes('orders'),
   })
-  expect(await has()).toEqual({ default: false, optional: false })
+  expect(await getAssignments()).toEqual({ default: false, optional: false })
   await admin.clients.addDefaultClientScope({ realm, id, clientScopeId })
-  expect(await has()).toEqual({ default: true, optional: false })
+  expect(await getAssignments()).toEqual({ default: true, optional: false })
   await admin.clients.delDefaultClientScope({ realm, id, clientScopeId })
   await admin.clients.addOptionalClientScope({ realm, id, clientScopeId })
-  expect(await has()).toEqual({ default: false, optional: true })
+  expect(await getAssignments()).toEqual({ default: false, optional: true })
   await admin.clients.delOptionalClientScope({ realm, id, clientScopeId })
-  expect(await has()).toEqual({ default: false, optional: false })
+  expect(await getAssignments()).toEqual({ default: false, optional: false })
 })
 
 const mapper = (name: string) => ({
@@ -138,50 +140,50 @@ const mapper = (name: string) => ({
   config: { 'claim.name': name, 'claim.value': 'x' },
 })
 
-test('protocol mappers of clients are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('protocol mappers of clients are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { id } = await admin.clients.create({ realm, clientId: 'shop', protocolMappers: [mapper('one')] })
   await admin.clients.addProtocolMapper({ realm, id }, mapper('two'))
   await admin.clients.addMultipleProtocolMappers({ realm, id }, [mapper('three'), mapper('four')])
-  const all = async () => names(await admin.clients.listProtocolMappers({ realm, id })).sort()
-  expect(await all()).toEqual(['four', 'one', 'three', 'two'])
+  const listNames = async () => names(await admin.clients.listProtocolMappers({ realm, id })).sort()
+  expect(await listNames()).toEqual(['four', 'one', 'three', 'two'])
   expect(await admin.clients.findProtocolMappersByProtocol({ realm, id, protocol: 'saml' })).toEqual([])
 
   const two = await admin.clients.findProtocolMapperByName({ realm, id, name: 'two' })
-  const place = { realm, id, mapperId: two!.id! }
-  await admin.clients.updateProtocolMapper(place, { ...two, config: { 'claim.name': 'second' } })
-  expect((await admin.clients.findProtocolMapperById(place))!.config).toEqual({ 'claim.name': 'second' })
-  await admin.clients.delProtocolMapper(place)
-  expect(await admin.clients.findProtocolMapperById(place)).toBeNull()
-  expect(await all()).toEqual(['four', 'one', 'three'])
+  const path = { realm, id, mapperId: two!.id! }
+  await admin.clients.updateProtocolMapper(path, { ...two, config: { 'claim.name': 'second' } })
+  expect((await admin.clients.findProtocolMapperById(path))!.config).toEqual({ 'claim.name': 'second' })
+  await admin.clients.delProtocolMapper(path)
+  expect(await admin.clients.findProtocolMapperById(path)).toBeNull()
+  expect(await listNames()).toEqual(['four', 'one', 'three'])
 })
 
-test('client scopes are made with their mappers, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('client scopes are created with their mappers, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const orders = { name: 'orders', protocol: 'openid-connect', attributes: { 'include.in.token.scope': 'true' } }
   const { id } = await admin.clientScopes.create({ realm, ...orders, protocolMappers: [mapper('one')] })
   expect(names(await admin.clientScopes.find({ realm }))).toContain('orders')
-  const found = await admin.clientScopes.findOneByName({ realm, name: 'orders' })
-  expect(found).toMatchObject({ id, ...orders, protocolMappers: [{ name: 'one' }] })
-  await admin.clientScopes.update({ realm, id }, { ...found, description: 'What was ordered' })
-  expect(await admin.clientScopes.findOne({ realm, id })).toMatchObject({ ...orders, description: 'What was ordered' })
+  const scope = await admin.clientScopes.findOneByName({ realm, name: 'orders' })
+  expect(scope).toMatchObject({ id, ...orders, protocolMappers: [{ name: 'one' }] })
+  await admin.clientScopes.update({ realm, id }, { ...scope, description: 'Previous orders' })
+  expect(await admin.clientScopes.findOne({ realm, id })).toMatchObject({ ...orders, description: 'Previous orders' })
 
   await admin.clientScopes.addProtocolMapper({ realm, id }, mapper('two'))
   await admin.clientScopes.addMultipleProtocolMappers({ realm, id }, [mapper('three')])
   const two = await admin.clientScopes.findProtocolMapperByName({ realm, id, name: 'two' })
-  const place = { realm, id, mapperId: two!.id! }
-  await admin.clientScopes.updateProtocolMapper(place, { ...two, config: { 'claim.name': 'second' } })
-  expect((await admin.clientScopes.findProtocolMapper(place))!.config).toEqual({ 'claim.name': 'second' })
-  await admin.clientScopes.delProtocolMapper(place)
-  const left = await admin.clientScopes.findProtocolMappersByProtocol({ realm, id, protocol: 'openid-connect' })
-  expect(names(left).sort()).toEqual(['one', 'three'])
+  const path = { realm, id, mapperId: two!.id! }
+  await admin.clientScopes.updateProtocolMapper(path, { ...two, config: { 'claim.name': 'second' } })
+  expect((await admin.clientScopes.findProtocolMapper(path))!.config).toEqual({ 'claim.name': 'second' })
+  await admin.clientScopes.delProtocolMapper(path)
+  const remaining = await admin.clientScopes.findProtocolMappersByProtocol({ realm, id, protocol: 'openid-connect' })
+  expect(names(remaining).sort()).toEqual(['one', 'three'])
 
   await admin.clientScopes.delByName({ realm, name: 'orders' })
   expect(await admin.clientScopes.findOneByName({ realm, name: 'orders' })).toBeUndefined()
 })
 
-test('client scopes are given to new clients, in the realm that it is set to', async () => {
-  const { admin, realm } = await start()
+test('default client scopes of the configured realm are assigned to new clients', async () => {
+  const { admin, realm } = await createClientAndRealm()
   admin.setConfig({ realmName: realm })
   const { id } = await admin.clientScopes.create({ name: 'orders', protocol: 'openid-connect' })
   await admin.clientScopes.addDefaultClientScope({ id })
@@ -195,8 +197,8 @@ test('client scopes are given to new clients, in the realm that it is set to', a
   expect(names(await admin.clientScopes.listDefaultOptionalClientScopes())).not.toContain('orders')
 })
 
-test('roles are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('roles are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   expect(await admin.roles.create({ realm, name: 'reader', attributes: { level: ['1'] } })).toEqual({
     roleName: 'reader',
   })
@@ -216,27 +218,27 @@ test('roles are made, found, changed and deleted', async () => {
   await admin.roles.delById({ realm, id })
   expect(await admin.roles.findOneById({ realm, id })).toBeNull()
 
-  const place = { realm, name: 'sales & more/south' }
-  expect(await admin.roles.findOneByName(place)).toMatchObject({ name: place.name })
-  await admin.roles.delByName(place)
-  expect(await admin.roles.findOneByName(place)).toBeNull()
+  const path = { realm, name: 'sales & more/south' }
+  expect(await admin.roles.findOneByName(path)).toMatchObject({ name: path.name })
+  await admin.roles.delByName(path)
+  expect(await admin.roles.findOneByName(path)).toBeNull()
 })
 
-test('roles of clients are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('client roles are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { id } = await admin.clients.create({ realm, clientId: 'shop' })
   expect(await admin.clients.createRole({ realm, id, name: 'buyer' })).toEqual({ roleName: 'buyer' })
-  const place = { realm, id, roleName: 'buyer' }
-  await admin.clients.updateRole(place, { name: 'buyer', description: 'Buys' })
-  expect(await admin.clients.findRole(place)).toMatchObject({ description: 'Buys', clientRole: true, containerId: id })
+  const path = { realm, id, roleName: 'buyer' }
+  await admin.clients.updateRole(path, { name: 'buyer', description: 'Buys' })
+  expect(await admin.clients.findRole(path)).toMatchObject({ description: 'Buys', clientRole: true, containerId: id })
   expect(names(await admin.clients.listRoles({ realm, id }))).toEqual(['buyer'])
-  await admin.clients.delRole(place)
-  expect(await admin.clients.findRole(place)).toBeNull()
+  await admin.clients.delRole(path)
+  expect(await admin.clients.findRole(path)).toBeNull()
   expect(await admin.clients.listRoles({ realm, id })).toEqual([])
 })
 
-test('identity providers and their mappers are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('identity providers and their mappers are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const alias = 'op'
   const config = { clientId: 'regent', clientSecret: 'hush' }
   await admin.identityProviders.create({ realm, alias, providerId: 'oidc', config })
@@ -248,10 +250,15 @@ test('identity providers and their mappers are made, found, changed and deleted'
   const identityProviderMapper = 'oidc-username-idp-mapper'
   expect(await admin.identityProviders.findMapperTypes({ realm, alias })).toHaveProperty(identityProviderMapper)
 
-  const stated = { name: 'login', identityProviderAlias: alias, identityProviderMapper, config: { template: 'a' } }
-  const { id } = await admin.identityProviders.createMapper({ realm, alias, identityProviderMapper: stated })
-  expect(await admin.identityProviders.findMappers({ realm, alias })).toEqual([{ id, ...stated }])
-  await admin.identityProviders.updateMapper({ realm, alias, id }, { ...stated, id, config: { template: 'b' } })
+  const usernameMapper = {
+    name: 'login',
+    identityProviderAlias: alias,
+    identityProviderMapper,
+    config: { template: 'a' },
+  }
+  const { id } = await admin.identityProviders.createMapper({ realm, alias, identityProviderMapper: usernameMapper })
+  expect(await admin.identityProviders.findMappers({ realm, alias })).toEqual([{ id, ...usernameMapper }])
+  await admin.identityProviders.updateMapper({ realm, alias, id }, { ...usernameMapper, id, config: { template: 'b' } })
   expect(await admin.identityProviders.findOneMapper({ realm, alias, id })).toMatchObject({ config: { template: 'b' } })
   await admin.identityProviders.delMapper({ realm, alias, id })
   expect(await admin.identityProviders.findMappers({ realm, alias })).toEqual([])
@@ -259,10 +266,10 @@ test('identity providers and their mappers are made, found, changed and deleted'
   expect(await admin.identityProviders.find({ realm })).toEqual([])
 })
 
-test('authentication flows and required actions are made, found, changed and deleted', async () => {
-  const { admin, realm } = await start()
+test('authentication flows and required actions are created, found, updated and deleted', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { authenticationManagement: management } = admin
-  const flow = 'ours'
+  const flow = 'flow-1'
   await management.createFlow({ realm, alias: flow, providerId: 'basic-flow', topLevel: true, builtIn: false })
   const { id: inner } = await management.addFlowToFlow({
     realm,
@@ -275,98 +282,98 @@ test('authentication flows and required actions are made, found, changed and del
   expect(await management.getFlow({ realm, flowId: inner! })).toMatchObject({ alias: 'inner', topLevel: false })
   const { id } = await management.addExecutionToFlow({ realm, flow: 'inner', provider: 'deny-access-authenticator' })
   await management.updateExecution({ realm, flow }, { id: id!, requirement: 'REQUIRED' })
-  const { id: words } = await management.createConfig({
+  const { id: configId } = await management.createConfig({
     realm,
     id: id!,
     alias: 'words',
     config: { denyErrorMessage: 'No' },
   })
-  expect(await management.getConfig({ realm, id: words! })).toMatchObject({ config: { denyErrorMessage: 'No' } })
+  expect(await management.getConfig({ realm, id: configId! })).toMatchObject({ config: { denyErrorMessage: 'No' } })
   expect(await management.getExecutions({ realm, flow })).toMatchObject([
     { displayName: 'inner', level: 0, flowId: inner },
     { displayName: 'Deny access', level: 1, requirement: 'REQUIRED', alias: 'words' },
   ])
-  await management.copyFlow({ realm, flow, newName: 'theirs' })
+  await management.copyFlow({ realm, flow, newName: 'flow-2' })
   const flows = await management.getFlows({ realm })
-  expect(flows.map(({ alias }) => alias)).toEqual(expect.arrayContaining(['browser', 'ours', 'theirs']))
+  expect(flows.map(({ alias }) => alias)).toEqual(expect.arrayContaining(['browser', 'flow-1', 'flow-2']))
   await management.deleteFlow({ realm, flowId: flows.find(({ alias }) => alias === flow)!.id! })
-  expect((await refusal(management.getExecutions({ realm, flow }))).status).toBe(404)
+  expect((await getError(management.getExecutions({ realm, flow }))).status).toBe(404)
 
   const alias = 'UPDATE_PASSWORD'
   await management.updateRequiredActionConfig({ realm, alias }, { config: { max_auth_age: '60' } })
   expect(await management.getRequiredActionForAlias({ realm, alias })).toMatchObject({ config: { max_auth_age: '60' } })
   await management.deleteRequiredAction({ realm, alias })
-  // These take no realm.
+  // The following methods have no realm parameter.
   admin.setConfig({ realmName: realm })
   expect(await management.getUnregisteredRequiredActions()).toMatchObject([{ providerId: alias }])
   await management.registerRequiredAction({ realm, providerId: alias, name: 'Choose a password' })
   expect((await management.getRequiredActions()).at(-1)).toMatchObject({ alias, name: 'Choose a password' })
 })
 
-test('it tells why something was refused', async () => {
-  const { admin, realm } = await start({ clients: [{ clientId: 'shop' }] })
-  expect(await refusal(admin.realms.create({ realm }))).toMatchObject({
+test('errors have the status and the message of the server', async () => {
+  const { admin, realm } = await createClientAndRealm({ clients: [{ clientId: 'shop' }] })
+  expect(await getError(admin.realms.create({ realm }))).toMatchObject({
     status: 409,
     message: expect.stringContaining('already exists'),
   })
-  expect(await refusal(admin.clients.create({ realm, clientId: 'shop' }))).toEqual({
+  expect(await getError(admin.clients.create({ realm, clientId: 'shop' }))).toEqual({
     status: 409,
     message: 'Client shop already exists',
     data: { errorMessage: 'Client shop already exists' },
   })
-  expect(await refusal(admin.clients.del({ realm, id: 'nowhere' }))).toEqual({
+  expect(await getError(admin.clients.del({ realm, id: 'nowhere' }))).toEqual({
     status: 404,
     message: 'Could not find client',
     data: { error: 'Could not find client' },
   })
   expect(await admin.clients.del({ realm, id: 'nowhere' }, { catchNotFound: true })).toBeNull()
-  expect(await refusal(admin.roles.find({ realm: newName() }))).toMatchObject({
+  expect(await getError(admin.roles.find({ realm: newName() }))).toMatchObject({
     status: 404,
     message: 'Realm not found.',
   })
-  expect(await refusal(admin.roles.create({ realm, name: 'x', colour: 'blue' } as object))).toMatchObject({
+  expect(await getError(admin.roles.create({ realm, name: 'x', colour: 'blue' } as object))).toMatchObject({
     status: 400,
     message: expect.stringContaining('Unrecognized field "colour"'),
   })
 
   const stranger = new KeycloakAdminClient({ baseUrl })
   stranger.registerTokenProvider({ getAccessToken: async () => 'not-a-token' })
-  expect(await refusal(stranger.realms.find())).toMatchObject({ status: 401, message: 'HTTP 401 Unauthorized' })
+  expect(await getError(stranger.realms.find())).toMatchObject({ status: 401, message: 'HTTP 401 Unauthorized' })
 })
 
-test('what it calls is answered, or is an operation that is known to be missing', async () => {
-  const { admin, realm } = await start()
+test('each call succeeds, or returns 501 for an operation in the list of missing ones', async () => {
+  const { admin, realm } = await createClientAndRealm()
   const { id } = await admin.clients.create({ realm, clientId: 'shop', serviceAccountsEnabled: true })
   const role = await admin.roles.findOneByName({ realm, name: `default-roles-${realm}` })
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {
-    people: () => admin.users.find({ realm }),
+    users: () => admin.users.find({ realm }),
     groups: () => admin.groups.find({ realm }),
-    'groups that everybody new joins': () => admin.realms.getDefaultGroups({ realm }),
-    'parts of a role': () => admin.roles.getCompositeRoles({ realm, id: role!.id! }),
-    'people with a role': () => admin.roles.findUsersWithRole({ realm, name: role!.name! }),
+    'default groups': () => admin.realms.getDefaultGroups({ realm }),
+    'composites of a role': () => admin.roles.getCompositeRoles({ realm, id: role!.id! }),
+    'users with a role': () => admin.roles.findUsersWithRole({ realm, name: role!.name! }),
     'secret of a client': () => admin.clients.getClientSecret({ realm, id }),
-    'account of a client': () => admin.clients.getServiceAccountUser({ realm, id }),
-    'scope of a client': () => admin.clients.listScopeMappings({ realm, id }),
+    'service account of a client': () => admin.clients.getServiceAccountUser({ realm, id }),
+    'scope mappings of a client': () => admin.clients.listScopeMappings({ realm, id }),
     'sessions of a client': () => admin.clients.listSessions({ realm, id }),
     flows: () => admin.authenticationManagement.getFlows({ realm }),
     'identity providers': () => admin.identityProviders.find({ realm }),
     components: () => admin.components.find({ realm }),
     keys: () => admin.realms.getKeys({ realm }),
     events: () => admin.realms.findEvents({ realm }),
-    'events of administration': () => admin.realms.findAdminEvents({ realm }),
+    'admin events': () => admin.realms.findAdminEvents({ realm }),
     'partial export': () => admin.realms.export({ realm }),
     'partial import': () => admin.realms.partialImport({ realm, rep: { ifResourceExists: 'SKIP' } }),
-    'texts of pages': () => admin.realms.getRealmSpecificLocales({ realm }),
+    'localization texts': () => admin.realms.getRealmSpecificLocales({ realm }),
     server: () => admin.serverInfo.find(),
   }
-  const known = missingOperations.map(({ method, path }) => `: ${method} ${path} (`)
-  for (const [what, call] of Object.entries(calls)) {
+  const missing = missingOperations.map(({ method, path }) => `: ${method} ${path} (`)
+  for (const [title, call] of Object.entries(calls)) {
     const error = await call().then(
       () => undefined,
       (reason: NetworkError) => reason,
     )
     if (!error) continue
     const { error_description: text } = error.responseData as { error_description?: string }
-    expect([what, error.response.status, known.some((one) => text?.includes(one))]).toEqual([what, 501, true])
+    expect([title, error.response.status, missing.some((path) => text?.includes(path))]).toEqual([title, 501, true])
   }
 })

@@ -1,5 +1,5 @@
-// Which admin events the reference server records for each operation: `admin-events.json` was recorded from it, wherever a
-// tape has a call that succeeds. `asCalled`: the event of a creation has the path of the request.
+// The admin events of each operation, compared with those of Keycloak: `admin-events.json` was recorded for each operation with a
+// successful recorded exchange. `asCalled` lists creations whose event has the path of the request.
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { toEvent } from '../../src/http/event.ts'
@@ -7,20 +7,20 @@ import recorded from './admin-events.json' with { type: 'json' }
 
 const events: Readonly<Record<string, readonly string[]>> = recorded.events
 
-test('each operation says of its admin event what the reference server records', () => {
+test('each operation has the admin event that Keycloak records', () => {
   const differing = operations.flatMap((operation) => {
     const name = `${operation.method} ${operation.path}`
-    const known = events[name]
-    if (!known) return []
+    const recordedEvents = events[name]
+    if (!recordedEvents) return []
     const event = toEvent(operation)
-    const said = event && `${event.operation} ${event.type}`
-    const same = said === undefined ? !known.length : known.includes(said)
-    return same ? [] : [`${name}: ${said ?? 'none'}, recorded: ${known.join() || 'none'}`]
+    const actual = event && `${event.operation} ${event.type}`
+    const isEqual = actual === undefined ? !recordedEvents.length : recordedEvents.includes(actual)
+    return isEqual ? [] : [`${name}: ${actual ?? 'none'}, recorded: ${recordedEvents.join() || 'none'}`]
   })
   expect(differing).toEqual([])
 })
 
-test('the event of a creation names the new object where the reference server does', () => {
+test('the event of a creation has the path of the new object where that of Keycloak has it', () => {
   const creations = operations.filter(
     ({ method, path, responses }) => events[`${method} ${path}`]?.length && responses[201],
   )

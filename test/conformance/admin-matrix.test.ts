@@ -1,4 +1,4 @@
-// Which roles may call which operation of which realm: what is said of each, as it was recorded from the reference server.
+// The roles that each operation requires in each realm, compared with those recorded from Keycloak.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -16,68 +16,79 @@ import { type AdminCase, adminCases, listPairs, type RecordedRoles, toOperationN
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
 const recorded = read<RecordedRoles[]>('admin-matrix.json')
-/** Operations that need other roles in Regent, in all cases or in some, and why. */
-const apart = read<{ operation: string; cases?: string[]; reason: string }[]>('admin-matrix-apart.json')
-const enoughOf = new Map(recorded.flatMap(({ enough, operations }) => operations.map((one) => [one, enough] as const)))
-const known = operations.filter(({ path }) => path.startsWith('/admin'))
-const isApart = (name: string, operation: Operation) =>
-  apart.some((one) => one.operation === toOperationName(operation) && (one.cases?.includes(name) ?? true))
-const comparedIn = (name: string) => known.filter((operation) => !isApart(name, operation))
+/** Operations that require other roles in Regent, in all cases or in some, with the reason. */
+const differences = read<{ operation: string; cases?: string[]; reason: string }[]>('admin-matrix-differences.json')
+const sufficientRoles = new Map(
+  recorded.flatMap(({ enough, operations }) => operations.map((name) => [name, enough] as const)),
+)
+const adminOperations = operations.filter(({ path }) => path.startsWith('/admin'))
+const isListed = (name: string, operation: Operation) =>
+  differences.some(
+    (difference) => difference.operation === toOperationName(operation) && (difference.cases?.includes(name) ?? true),
+  )
+const listCompared = (name: string) => adminOperations.filter((operation) => !isListed(name, operation))
 const cases = Object.entries(adminCases)
 
-test('every operation was recorded', () => {
-  const names = known.map(toOperationName)
-  expect(names.filter((name) => !enoughOf.has(name))).toEqual([])
-  expect(apart.filter(({ operation }) => !names.includes(operation))).toEqual([])
+test('every operation of the admin API is in the recorded matrix', () => {
+  const names = adminOperations.map(toOperationName)
+  expect(names.filter((name) => !sufficientRoles.has(name))).toEqual([])
+  expect(differences.filter(({ operation }) => !names.includes(operation))).toEqual([])
 })
 
-test.each(cases)('%s: operations say that they need the roles that were recorded', (name, one) => {
-  const compared = comparedIn(name)
-  const said = compared.map((operation) => [toOperationName(operation), enoughFor(one, operation)])
-  expect(said).toEqual(compared.map((operation) => [toOperationName(operation), recordedFor(name, operation)]))
+test.each(cases)('%s: operations require the same roles as in Keycloak', (name, adminCase) => {
+  const compared = listCompared(name)
+  const actual = compared.map((operation) => [toOperationName(operation), findSufficientRoles(adminCase, operation)])
+  expect(actual).toEqual(compared.map((operation) => [toOperationName(operation), listRecordedRoles(name, operation)]))
 })
 
-test('what is said to be apart is', () => {
-  const same = apart.filter(({ operation: called, cases: some = Object.keys(adminCases) }) => {
-    const operation = known.find((one) => toOperationName(one) === called)!
-    return some.every(
-      (name) => String(enoughFor(adminCases[name]!, operation)) === String(recordedFor(name, operation)),
+test('every listed difference exists', () => {
+  const equal = differences.filter(({ operation: operationName, cases: caseNames = Object.keys(adminCases) }) => {
+    const operation = adminOperations.find((candidate) => toOperationName(candidate) === operationName)!
+    return caseNames.every(
+      (name) =>
+        String(findSufficientRoles(adminCases[name]!, operation)) === String(listRecordedRoles(name, operation)),
     )
   })
-  expect(same).toEqual([])
+  expect(equal).toEqual([])
 })
 
-function recordedFor(name: string, operation: Operation): string[] {
-  return [...(enoughOf.get(toOperationName(operation))?.[name] ?? [])].sort()
+function listRecordedRoles(name: string, operation: Operation): string[] {
+  return [...(sufficientRoles.get(toOperationName(operation))?.[name] ?? [])].sort()
 }
 
-/** The smallest sets of roles that give all that an operation needs. */
-function enoughFor(one: AdminCase, operation: Operation): string[] {
-  const sets = [...one.roles.map((role) => [role]), ...listPairs(one.roles)]
-  const enough = sets.filter((roles) => isEnough(one, operation, roles))
+/** Returns the smallest sets of roles that suffice for an operation. */
+function findSufficientRoles(adminCase: AdminCase, operation: Operation): string[] {
+  const sets = [...adminCase.roles.map((role) => [role]), ...listPairs(adminCase.roles)]
+  const enough = sets.filter((roles) => isSufficient(adminCase, operation, roles))
   const smallest = enough.filter(
     (set) => !enough.some((other) => other.length < set.length && other.every((role) => set.includes(role))),
   )
   return smallest.map((set) => [...set].sort().join('+')).sort()
 }
 
-const powers = new Map<string, AdminPermissions>()
+const permissionsByRoles = new Map<string, AdminPermissions>()
 
-function isEnough({ holder, client, target }: AdminCase, { permission, path }: Operation, roles: readonly string[]) {
+function isSufficient(
+  { holder, client, target }: AdminCase,
+  { permission, path }: Operation,
+  roles: readonly string[],
+) {
   const key = JSON.stringify([holder, client, roles])
-  const power =
-    powers.get(key) ??
+  const permissions =
+    permissionsByRoles.get(key) ??
     toAdminPermissions(
       holder,
       roles.map((name) => ({ client, name })),
     )
-  powers.set(key, power)
-  if (path === '/admin/realms' && permission === 'any') return seesOne(power)
-  if (path === '/admin/serverinfo') return isAdministrator(power)
-  if (permission === 'any') return !hasNoPermissions(power)
-  return [permission].flat().every((needed) => hasPermission(power, path.includes('{realm}') ? target : MASTER, needed))
+  permissionsByRoles.set(key, permissions)
+  if (path === '/admin/realms' && permission === 'any') return maySeeAnyRealm(permissions)
+  if (path === '/admin/serverinfo') return isAdministrator(permissions)
+  if (permission === 'any') return !hasNoPermissions(permissions)
+  return [permission]
+    .flat()
+    .every((needed) => hasPermission(permissions, path.includes('{realm}') ? target : MASTER, needed))
 }
 
-/** Keycloak: a list without realms is nobody's to ask for. */
-const seesOne = (power: AdminPermissions) =>
-  ['home', 'other', MASTER].some((realm) => hasPermission(power, realm, 'see-realm'))
+/** Keycloak: a caller who may see no realm may not list realms. */
+const maySeeAnyRealm = (permissions: AdminPermissions) =>
+  ['home', 'other', MASTER].some((realm) => hasPermission(permissions, realm, 'see-realm'))

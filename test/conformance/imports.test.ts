@@ -1,5 +1,5 @@
-// A realm that is imported is read back as the reference server reads it back: so is a new realm. What the reference
-// server answers was recorded with scripts/record-imports.ts; what differs stands in imports/differences.json.
+// The content of a realm after an import, and of a new realm, compared with Keycloak. Its responses were recorded with
+// scripts/record-imports.ts. Differences are listed in imports/differences.json.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -17,8 +17,8 @@ import {
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
-/** What differs in some imports: at an operation; of one object or of any; at a field and below it, or anywhere. */
-interface Listed extends Partial<DifferencePosition> {
+/** A listed difference of some imports. Without `object` or `field` it covers all objects or fields. */
+interface ListedDifference extends Partial<DifferencePosition> {
   readonly imports: readonly string[]
   readonly operation: string
   readonly reason: string
@@ -26,15 +26,15 @@ interface Listed extends Partial<DifferencePosition> {
 
 const recorded = <T>(name: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'imports', `${name}.json`), 'utf8')) as T
-const listed = recorded<Listed[]>('differences')
-const fresh = recorded<RealmResponses>('new-realm')
-const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
-const isThere = (path: string) => present.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
+const listedDifferences = recorded<ListedDifference[]>('differences')
+const newRealmResponses = recorded<RealmResponses>('new-realm')
+const operationNames = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+const hasOperation = (path: string) => operationNames.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
 
-const covers = (one: Listed, { operation, object, field }: ResponseDifference) =>
-  one.operation === operation &&
-  (one.object ?? object) === object &&
-  (one.field === undefined || field === one.field || field.startsWith(`${one.field}.`))
+const isCovered = (entry: ListedDifference, { operation, object, field }: ResponseDifference) =>
+  entry.operation === operation &&
+  (entry.object ?? object) === object &&
+  (entry.field === undefined || field === entry.field || field.startsWith(`${entry.field}.`))
 
 const text = ({ operation, object, field, expected, actual }: ResponseDifference) =>
   `${operation} ${object} ${field}: ${short(expected)} expected, got ${short(actual)}`
@@ -42,29 +42,34 @@ const text = ({ operation, object, field, expected, actual }: ResponseDifference
 const short = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
 
 test.for(takeSample(Object.keys(realmImports)))(
-  '%s is read back as from the reference server',
+  '%s: the realm has the same content as in Keycloak',
   { timeout: 300_000 },
   async (name, { skip }) => {
     const realm = newName()
     const content = readImport(name, realm)
     if (!content) return skip()
-    // What Regent does not have yet it refuses.
+    // Regent refuses legacy fields that it does not support.
     for (const field of Object.keys(kinds.realm.fields)) if (kinds.realm.fields[field]!.legacy) delete content[field]
     const server = await testServer()
     await server.make('/admin/realms', content)
-    const answers = await readRealm(realm, (address) => server.call('GET', address), isThere)
-    const found = findDifferences(name === 'new-realm' ? fresh : expandResponses(fresh, recorded(name)), answers)
-    const known = listed.filter(({ imports, operation }) => imports.includes(name) && answers[operation])
-    const unlisted = found.filter((one) => !known.some((listed) => covers(listed, one)))
+    const responses = await readRealm(realm, (address) => server.call('GET', address), hasOperation)
+    const differences = findDifferences(
+      name === 'new-realm' ? newRealmResponses : expandResponses(newRealmResponses, recorded(name)),
+      responses,
+    )
+    const expected = listedDifferences.filter(
+      ({ imports, operation }) => imports.includes(name) && responses[operation],
+    )
+    const unlisted = differences.filter((difference) => !expected.some((entry) => isCovered(entry, difference)))
     expect(unlisted.map(text), 'differences that are not listed').toEqual([])
-    const gone = known.filter((listed) => !found.some((one) => covers(listed, one)))
-    expect(gone, 'listed, and there is no difference: take it off the list').toEqual([])
+    const resolved = expected.filter((entry) => !differences.some((difference) => isCovered(entry, difference)))
+    expect(resolved, 'listed differences that no longer exist: remove them from the list').toEqual([])
   },
 )
 
-test('every listed difference has a reason, and names what is imported', () => {
-  const broken = listed.filter(
-    (one) => !one.reason || !one.imports.length || one.imports.some((name) => !realmImports[name]),
+test('every listed difference has a reason and existing imports', () => {
+  const broken = listedDifferences.filter(
+    (entry) => !entry.reason || !entry.imports.length || entry.imports.some((name) => !realmImports[name]),
   )
   expect(broken).toEqual([])
 })

@@ -1,5 +1,5 @@
-// Tokens say what those of the reference server say: mappers of every type, roles, groups, scopes, organizations. What that
-// says was recorded with scripts/record-tokens.ts.
+// The claims of tokens, compared with those of Keycloak: mappers of every type, roles, groups, scopes, organizations. They were
+// recorded with scripts/record-tokens.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -19,32 +19,33 @@ const recorded = read<Record<string, TokenResponses>>('token-content.json')
 
 const { app, call } = await testServer()
 
-const asked: TokenServer = {
+const server: TokenServer = {
   async admin(method, path, body) {
-    const answer = await call(method, path, { body })
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return { location: String(answer.headers.location).split('/').at(-1), body: answer.body }
+    const response = await call(method, path, { body })
+    if (response.status >= 300)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    return { location: String(response.headers.location).split('/').at(-1), body: response.body }
   },
   async form(path, form) {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     return (await call('POST', path, { token: null, headers, body: new URLSearchParams(form).toString() })).body
   },
   async userInfo(path, token) {
-    const answer = await call('GET', path, { token })
-    return answer.body ?? { refused: answer.status }
+    const response = await call('GET', path, { token })
+    return response.body ?? { refused: response.status }
   },
   async logIn(address, fields) {
     const browser = testBrowser(app)
-    // The name is asked for first, and then the password.
+    // The username form comes first, then the password form.
     return (await browser.send(await browser.send(await browser.open(address), fields), fields)).response!
   },
 }
 
 const realm = newName('tokens')
-await createTokenRealm(asked, realm)
+await createTokenRealm(server, realm)
 
-/** Keycloak believes `azp` and `sid` of a mapper, and then refuses the token; Regent reads neither (decision 0071). */
-const acceptedWith = (clientId: string, written: object): TokenResponses => {
+/** Keycloak refuses tokens whose `azp` or `sid` a mapper sets; Regent accepts them (decision 0071). */
+const createAcceptedResponses = (clientId: string, mappedClaims: object): TokenResponses => {
   const sub = '10000000-0000-4000-8000-000000000001'
   const issued = { exp: '…', iat: '…', iss: '…', jti: '…', typ: 'Bearer', aud: clientId, azp: clientId, sid: '…' }
   const introspection = {
@@ -55,13 +56,13 @@ const acceptedWith = (clientId: string, written: object): TokenResponses => {
     scope: 'openid',
     sub,
   }
-  return { introspection: { ...introspection, ...issued, ...written }, userInfo: { sub } }
+  return { introspection: { ...introspection, ...issued, ...mappedClaims }, userInfo: { sub } }
 }
 const differences: Readonly<Record<string, TokenResponses>> = {
-  'claim-azp ann openid': acceptedWith('claim-azp', { azp: 'hard' }),
-  'claim-sid ann openid': acceptedWith('claim-sid', { sid: 'hard' }),
+  'claim-azp ann openid': createAcceptedResponses('claim-azp', { azp: 'hard' }),
+  'claim-sid ann openid': createAcceptedResponses('claim-sid', { sid: 'hard' }),
 }
 
-test.each(tokenCases)('%s: tokens say what they say there', async (name) => {
-  expect(await requestTokens(asked, realm, name)).toEqual({ ...recorded[name], ...differences[name] })
+test.each(tokenCases)('%s: tokens, introspection and user info have the same claims as in Keycloak', async (name) => {
+  expect(await requestTokens(server, realm, name)).toEqual({ ...recorded[name], ...differences[name] })
 })

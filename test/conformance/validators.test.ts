@@ -1,48 +1,51 @@
-// What the reference server says of values by the validators of user profiles: `validators.json` was recorded from it, with the
-// value, and where it was refused what was said and what that was about.
+// The validators of user profiles, compared with Keycloak: `validators.json` was recorded, with each value and, if it was
+// refused, the message and its parameters.
 import { expect, test } from 'vitest'
 import { takeSample } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import recorded from './validators.json' with { type: 'json' }
 
-interface Recorded {
+interface RecordedValidator {
   readonly validator: string
   readonly config: object
-  /** The profile cannot have it. */
+  /** The profile refuses this configuration. */
   readonly refused?: boolean
   readonly values?: readonly (readonly [value: string, says?: string, ...about: unknown[]])[]
-  /** Why it is answered otherwise. */
+  /** The reason why Regent responds differently. */
   readonly differs?: string
 }
 
 const { call, realm } = await testServer()
 const path = await realm()
 const permissions = { view: ['admin'], edit: ['admin'] }
-const named = (recorded as unknown as Recorded[]).map(
-  (one) => [one.validator, JSON.stringify(one.config), one] as const,
+const cases = (recorded as unknown as RecordedValidator[]).map(
+  (entry) => [entry.validator, JSON.stringify(entry.config), entry] as const,
 )
 
-/** Keycloak: after an address that is none follows the message of Java's parser, which Regent does not have. */
+/** Keycloak: removes the message of Java's URI parser, which Regent does not have, from the parameters of an error. */
 const withoutParserMessage = ([value, says, ...about]: readonly unknown[]) =>
   says === 'error-invalid-uri' ? [value, says, about[0]] : [value, ...(says === undefined ? [] : [says, ...about])]
 
-test.each(takeSample(named))(
-  'the validator %s with %s says the same',
+test.each(takeSample(cases))(
+  'validator %s with %s returns the same errors as in Keycloak',
   async (_, __, { validator, config, differs, ...expected }) => {
     const attributes = [{ name: 'username' }, { name: 'email' }]
-    const tested = { name: 'a', permissions, validations: { [validator]: config } }
-    const put = await call('PUT', `${path}/users/profile`, { body: { attributes: [...attributes, tested] } })
-    const found = []
+    const attribute = { name: 'a', permissions, validations: { [validator]: config } }
+    const put = await call('PUT', `${path}/users/profile`, { body: { attributes: [...attributes, attribute] } })
+    const responses = []
     for (const [value] of put.status === 200 ? (expected.values ?? []) : []) {
       const { body, headers } = await call('POST', `${path}/users`, {
         body: { username: 'u', attributes: { a: [value] } },
       })
-      found.push(body ? [value, body.errorMessage, ...(body.params ?? []).slice(1)] : [value])
+      responses.push(body ? [value, body.errorMessage, ...(body.params ?? []).slice(1)] : [value])
       if (!body) await call('DELETE', String(headers.location).replace(/^.*(?=\/admin)/, ''))
     }
-    const answer = put.status === 200 ? { values: found.map(withoutParserMessage) } : { refused: true }
-    const wanted = { ...expected, ...(expected.values && { values: expected.values.map(withoutParserMessage) }) }
-    if (differs) expect(answer).not.toEqual(wanted)
-    else expect(answer).toEqual(wanted)
+    const actual = put.status === 200 ? { values: responses.map(withoutParserMessage) } : { refused: true }
+    const expectedResult = {
+      ...expected,
+      ...(expected.values && { values: expected.values.map(withoutParserMessage) }),
+    }
+    if (differs) expect(actual).not.toEqual(expectedResult)
+    else expect(actual).toEqual(expectedResult)
   },
 )

@@ -1,5 +1,4 @@
-// Schemathesis makes requests from /openapi.json, right ones and wrong ones: no answer is a fault of the server, and each
-// is what the document says.
+// Schemathesis generates valid and invalid requests from /openapi.json. No response is a server error, and each conforms to the document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { listParameters } from '../../src/http/operation.ts'
@@ -14,7 +13,7 @@ import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 import { userTags } from '../support/user-tags.ts'
 
-/** How many requests per operation. */
+/** The number of requests per operation. */
 const EXAMPLES = Number(process.env.REGENT_EXAMPLES ?? 10)
 const SEED = process.env.REGENT_SEED ?? '1'
 
@@ -26,32 +25,32 @@ const checks = [
   'response_schema_conformance',
 ]
 
-/** What a parameter of a path names. */
-const meanings: Readonly<Record<string, string>> = {
+/** The lists of values by path parameter. */
+const valueLists: Readonly<Record<string, string>> = {
   realm: 'realm',
   'user-id': 'users',
   userId: 'users',
   'group-id': 'groups',
   groupId: 'groups',
   'role-name': 'roles',
-  'role-id': 'ids of roles',
+  'role-id': 'role ids',
   'client-uuid': 'clients',
   'part-client-uuid': 'clients',
   clientUuid: 'clients',
   'client-id': 'clients',
-  client: 'names of clients',
+  client: 'client ids',
   credentialId: 'credentials',
   newPreviousCredentialId: 'credentials',
   clientScopeId: 'client scopes',
   provider: 'identity providers',
-  path: 'paths of groups',
+  path: 'group paths',
   session: 'sessions',
-  locale: 'languages',
-  key: 'keys of texts',
+  locale: 'locales',
+  key: 'text keys',
 }
 
-/** Enough to delete some and to have some left. */
-const many = <T>(make: (number: number) => T): T[] => Array.from({ length: 20 }, (_, number) => make(number))
+/** Creates enough elements that some remain when others are deleted. */
+const createMany = <T>(make: (number: number) => T): T[] => Array.from({ length: 20 }, (_, number) => make(number))
 
 describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
   let mailbox: Mailbox
@@ -60,14 +59,14 @@ describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
   })
   afterAll(() => mailbox.close())
 
-  test('what is asked of realms and people is answered as it is described', { timeout: 0 }, async () => {
+  test('responses of realm and user operations conform to the OpenAPI document', { timeout: 0 }, async () => {
     const { listen } = await testServer()
     const address = await listen()
-    const [status, said] = await runSchemathesis(
+    const [status, output] = await runSchemathesis(
       [
         `${address}/openapi.json`,
         ...userTags.flatMap((tag) => ['--include-tag', tag]),
-        // What is fuzzed would be gone.
+        // Deleting the realm would end all other requests.
         ...['--exclude-operation-id', 'deleteRealm'],
         ...['--checks', checks.join()],
         ...['--phases', 'fuzzing', '--max-examples', String(EXAMPLES), '--seed', SEED],
@@ -75,76 +74,80 @@ describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
         // A busy machine must not fail a test.
         ...['--request-timeout', '600', '--suppress-health-check', 'all'],
       ],
-      await fill(mailbox.port),
+      await createContent(mailbox.port),
     )
-    if (EXAMPLES > 10) console.log(said)
-    expect(status, said).toBe(0)
+    if (EXAMPLES > 10) console.log(output)
+    expect(status, output).toBe(0)
   })
 })
 
-/** Makes what is asked for: a realm with some of everything, and realms to change. */
-async function fill(smtpPort: string): Promise<SchemathesisSettings> {
+/** Creates a realm with objects of every kind, and realms to change. Returns the token and the values for requests. */
+async function createContent(smtpPort: string): Promise<SchemathesisSettings> {
   const { call, realm } = await testServer()
-  const users = many((number) => ({
-    username: `person-${number}`,
-    email: `person-${number}@example.org`,
+  const users = createMany((number) => ({
+    username: `user-${number}`,
+    email: `user-${number}@example.org`,
     enabled: true,
     credentials: [{ type: 'password', value: 'pw' }],
     groups: [`/group-${number}`],
     realmRoles: [`role-${number}`],
-    federatedIdentities: [{ identityProvider: 'elsewhere', userId: String(number), userName: 'somebody' }],
+    federatedIdentities: [{ identityProvider: 'github', userId: String(number), userName: 'octocat' }],
   }))
-  const roles = many((number) => ({ name: `role-${number}`, attributes: { colour: ['red'] } }))
+  const roles = createMany((number) => ({ name: `role-${number}`, attributes: { colour: ['red'] } }))
   const path = await realm({
     eventsEnabled: true,
     adminEventsEnabled: true,
     adminEventsDetailsEnabled: true,
     editUsernameAllowed: true,
     smtpServer: { host: '127.0.0.1', port: smtpPort, from: 'realm@example.org' },
-    identityProviders: [{ alias: 'elsewhere', providerId: 'github', config: { clientId: 'a', clientSecret: 'b' } }],
-    clients: ['one', 'two'].map((clientId) => ({ clientId, redirectUris: ['*'] })),
-    roles: { realm: roles, client: { one: roles, two: roles } },
-    groups: many((number) => ({ name: `group-${number}`, subGroups: [{ name: 'below' }], realmRoles: ['role-0'] })),
+    identityProviders: [{ alias: 'github', providerId: 'github', config: { clientId: 'a', clientSecret: 'b' } }],
+    clients: ['shop', 'portal'].map((clientId) => ({ clientId, redirectUris: ['*'] })),
+    roles: { realm: roles, client: { shop: roles, portal: roles } },
+    groups: createMany((number) => ({
+      name: `group-${number}`,
+      subGroups: [{ name: 'below' }],
+      realmRoles: ['role-0'],
+    })),
     localizationTexts: { en: { greeting: 'Hello' } },
     users,
   })
-  const list = async (what: string, member = 'id'): Promise<string[]> =>
-    (await call('GET', `${path}/${what}`)).body.map((one: Record<string, string>) => one[member])
-  const clients = [...(await list('clients?clientId=one')), ...(await list('clients?clientId=two'))]
-  const people = await list('users')
-  const spare: string[] = []
-  while (spare.length < EXAMPLES / 2) spare.push(await realm())
+  const list = async (collection: string, member = 'id'): Promise<string[]> =>
+    (await call('GET', `${path}/${collection}`)).body.map((element: Record<string, string>) => element[member])
+  const clients = [...(await list('clients?clientId=shop')), ...(await list('clients?clientId=portal'))]
+  const userIds = await list('users')
+  const spareRealms: string[] = []
+  while (spareRealms.length < EXAMPLES / 2) spareRealms.push(await realm())
   const lists = {
-    realm: [nameIn(path)],
-    'spare realms': spare.map(nameIn),
-    users: people,
+    realm: [getLastSegment(path)],
+    'spare realms': spareRealms.map(getLastSegment),
+    users: userIds,
     groups: await list('groups'),
-    'paths of groups': (await list('groups', 'path')).map((path) => path.slice(1)),
+    'group paths': (await list('groups', 'path')).map((path) => path.slice(1)),
     roles: roles.map(({ name }) => name),
-    'ids of roles': [...(await list('roles?max=10')), ...(await list(`clients/${clients[0]}/roles?max=10`))],
+    'role ids': [...(await list('roles?max=10')), ...(await list(`clients/${clients[0]}/roles?max=10`))],
     clients,
-    'names of clients': ['one', 'two'],
-    credentials: (await Promise.all(people.map((id) => list(`users/${id}/credentials`)))).flat(),
+    'client ids': ['shop', 'portal'],
+    credentials: (await Promise.all(userIds.map((id) => list(`users/${id}/credentials`)))).flat(),
     'client scopes': await list('client-scopes'),
-    'identity providers': ['elsewhere'],
+    'identity providers': ['github'],
     sessions: ['a-session'],
-    languages: ['en', 'de'],
-    'keys of texts': ['greeting', 'farewell'],
-    names: [...many(() => newName('made')), ...roles.map(({ name }) => name), 'group-0', 'person-0', 'é', ''],
-    passwords: ['pw', 'another one', ''],
+    locales: ['en', 'de'],
+    'text keys': ['greeting', 'farewell'],
+    names: [...createMany(() => newName('new')), ...roles.map(({ name }) => name), 'group-0', 'user-0', 'é', ''],
+    passwords: ['pw', 'another password', ''],
   }
-  const asked = operations.filter(({ tag }) => userTags.includes(tag)).flatMap(({ path }) => listParameters(path))
+  const parameters = operations.filter(({ tag }) => userTags.includes(tag)).flatMap(({ path }) => listParameters(path))
   return {
-    token: await lastingToken(),
+    token: await createDayToken(),
     lists,
     values: {
-      ...Object.fromEntries([...new Set(asked)].map((name) => [`path.${name}`, [listOf(name), 0.9]])),
+      ...Object.fromEntries([...new Set(parameters)].map((name) => [`path.${name}`, [getListName(name), 0.9]])),
       'path.realm': ['realm', 1],
-      'query.client_id': ['names of clients', 0.7],
+      'query.client_id': ['client ids', 0.7],
       'body.name': ['names', 0.7],
       'body.username': ['names', 0.7],
       'body.value': ['passwords', 0.7],
-      'body.[*].id': ['ids of roles', 0.7],
+      'body.[*].id': ['role ids', 0.7],
     },
     valuesOf: {
       'POST /admin/realms': { 'body.realm': ['names', 0.7] },
@@ -153,16 +156,16 @@ async function fill(smtpPort: string): Promise<SchemathesisSettings> {
   }
 }
 
-function listOf(parameter: string): string {
-  const list = meanings[parameter]
-  if (!list) throw new Error(`what {${parameter}} names is not known: add it to meanings`)
+function getListName(parameter: string): string {
+  const list = valueLists[parameter]
+  if (!list) throw new Error(`no values for path parameter {${parameter}}: add it to valueLists`)
   return list
 }
 
-const nameIn = (path: string): string => path.split('/').at(-1)!
+const getLastSegment = (path: string): string => path.split('/').at(-1)!
 
-/** A token of an administrator that no session can end, and that lasts for a day. */
-async function lastingToken(): Promise<string> {
+/** Returns an administrator's token that is valid for a day and belongs to no session. */
+async function createDayToken(): Promise<string> {
   const { call, make } = await testServer()
   const master = '/admin/realms/master'
   const clientId = newName('fuzz')

@@ -1,3 +1,4 @@
+// Cross-origin requests of browsers: the web origins of clients, and preflight requests.
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { testBrowser } from '../support/browser.ts'
@@ -48,39 +49,39 @@ test.each([
   ['own', 'http://localhost:80', true],
   ['own', 'http://localhost:81', false],
   ['any', 'https://evil.example', true],
-])('a client answers pages of the origins that it names: %s, %s', async (client, origin, answered) => {
-  const answer = await logIn(origin, client)
-  expect(answer.headers['access-control-allow-origin']).toBe(answered ? origin : undefined)
-  expect(answer.headers['access-control-allow-credentials']).toBe(answered ? 'true' : undefined)
-  expect(answer.json()).toMatchObject({ error: answered ? 'invalid_grant' : 'Invalid origin' })
-  if (answered) expect(answer.headers).toMatchObject({ vary: expect.stringContaining('origin') })
+])('client "%s" allows origin %s: %s', async (client, origin, isAllowed) => {
+  const response = await logIn(origin, client)
+  expect(response.headers['access-control-allow-origin']).toBe(isAllowed ? origin : undefined)
+  expect(response.headers['access-control-allow-credentials']).toBe(isAllowed ? 'true' : undefined)
+  expect(response.json()).toMatchObject({ error: isAllowed ? 'invalid_grant' : 'Invalid origin' })
+  if (isAllowed) expect(response.headers).toMatchObject({ vary: expect.stringContaining('origin') })
 })
 
-test('pages of the server itself are of no other origin', async () => {
+test('requests from the origin of the server are accepted for every client', async () => {
   expect((await logIn('http://localhost', 'plain')).json()).toMatchObject({ error: 'invalid_grant' })
 })
 
-test('who may not ask is told so before the password is looked at', async () => {
+test('a wrong origin is refused before the credentials are checked', async () => {
   await call('DELETE', `${path}/events`)
   await logIn('https://evil.example', 'plus')
   expect((await call('GET', `${path}/events`)).body).toEqual([])
 })
 
-test('each endpoint of applications that scripts call looks at the origin', async () => {
+test('token, revoke and logout refuse other origins, and introspection sends no CORS headers', async () => {
   for (const endpoint of ['token', 'revoke', 'logout']) {
-    const answer = await post(`${protocol}/${endpoint}`, 'https://evil.example', {
+    const response = await post(`${protocol}/${endpoint}`, 'https://evil.example', {
       client_id: 'plus',
       grant_type: 'refresh_token',
       refresh_token: 'x',
       token: 'x',
     })
-    expect([endpoint, answer.statusCode, answer.json()]).toEqual([endpoint, 403, { error: 'Invalid origin' }])
+    expect([endpoint, response.statusCode, response.json()]).toEqual([endpoint, 403, { error: 'Invalid origin' }])
   }
   const introspection = await post(`${protocol}/token/introspect`, 'https://app.example', { client_id: 'plus' })
   expect(introspection.headers).not.toHaveProperty('access-control-allow-origin')
 })
 
-test('no script of another page reads or sends the page of log-out, which comes with cookies', async () => {
+test('the logout page of a session sends no CORS headers to other origins', async () => {
   const browser = testBrowser(app)
   const { logInAddress, name: realm } = await createLoginRealm()
   await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
@@ -88,30 +89,30 @@ test('no script of another page reads or sends the page of log-out, which comes 
   const url = `/realms/${realm}/protocol/openid-connect/logout`
   const headers = { cookie, origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' }
   for (const payload of ['', 'client_id=web', 'id_token_hint=x', 'confirmLogout=true']) {
-    const answers = [
+    const responses = [
       await app.inject({ method: 'POST', url, headers, payload }),
       await app.inject({ url: `${url}?${payload}`, headers }),
     ]
-    for (const answer of answers) expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    for (const response of responses) expect(response.headers).not.toHaveProperty('access-control-allow-origin')
   }
-  const shown = await app.inject({ method: 'POST', url, headers, payload: '' })
-  expect(shown.body).toContain('Do you want to sign out?')
-  const [, action] = /action="([^"]*)"/.exec(shown.body)!
+  const page = await app.inject({ method: 'POST', url, headers, payload: '' })
+  expect(page.body).toContain('Do you want to sign out?')
+  const [, action] = /action="([^"]*)"/.exec(page.body)!
   const confirmed = await app.inject({ method: 'POST', url: new URL(action!).pathname, headers, payload: '' })
   expect(confirmed.headers).not.toHaveProperty('access-control-allow-origin')
-  const wrong = { client_id: 'web', refresh_token: 'x' }
-  const foreign = await post(url, 'https://evil.example', wrong)
-  expect([foreign.statusCode, foreign.headers['access-control-allow-origin']]).toEqual([403, undefined])
+  const invalidForm = { client_id: 'web', refresh_token: 'x' }
+  const refused = await post(url, 'https://evil.example', invalidForm)
+  expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([403, undefined])
 })
 
-test('what is for everybody is for every page', async () => {
+test('public endpoints allow every origin', async () => {
   for (const url of [`${protocol}/certs`, `/realms/${name}`, `/realms/${name}/.well-known/openid-configuration`]) {
-    const answer = await app.inject({ url, headers: { origin: 'https://evil.example' } })
-    expect(answer.headers, url).toMatchObject({ 'access-control-allow-origin': 'https://evil.example' })
+    const response = await app.inject({ url, headers: { origin: 'https://evil.example' } })
+    expect(response.headers, url).toMatchObject({ 'access-control-allow-origin': 'https://evil.example' })
   }
 })
 
-test('browsers are told beforehand what a script may send', async () => {
+test('preflight requests return the allowed origin, methods and headers', async () => {
   const preflight = async (url: string) =>
     (await app.inject({ method: 'OPTIONS', url, headers: { origin: 'https://app.example' } })).headers
   expect(await preflight(`${protocol}/token`)).toMatchObject({
@@ -124,15 +125,15 @@ test('browsers are told beforehand what a script may send', async () => {
   expect(await preflight(`${protocol}/token/introspect`)).not.toHaveProperty('access-control-allow-origin')
 })
 
-test('no script reads what the authorization endpoint answers', async () => {
+test('the authorization endpoint sends no CORS headers', async () => {
   for (const method of ['GET', 'OPTIONS'] as const) {
     const url = `${protocol}/auth?client_id=any&response_type=code&redirect_uri=https://app.example/`
-    const answer = await app.inject({ method, url, headers: { origin: 'https://app.example' } })
-    expect(answer.headers, method).not.toHaveProperty('access-control-allow-origin')
+    const response = await app.inject({ method, url, headers: { origin: 'https://app.example' } })
+    expect(response.headers, method).not.toHaveProperty('access-control-allow-origin')
   }
 })
 
-test('the admin API answers pages of the origins that the client of the token names', async () => {
+test('the admin API allows only the origins of the client of the token', async () => {
   const client = newName('console')
   await make('/admin/realms/master/clients', {
     clientId: client,
@@ -148,25 +149,25 @@ test('the admin API answers pages of the origins that the client of the token na
     scope: 'openid',
   })
   const { access_token: token } = login.json<{ access_token: string }>()
-  const ask = async (origin: string, url = path) => {
-    const answer = await app.inject({ url, headers: { origin, authorization: `Bearer ${token}` } })
-    return [answer.statusCode, answer.headers['access-control-allow-origin']]
+  const requestFrom = async (origin: string, url = path) => {
+    const response = await app.inject({ url, headers: { origin, authorization: `Bearer ${token}` } })
+    return [response.statusCode, response.headers['access-control-allow-origin']]
   }
-  expect(await ask('https://console.example')).toEqual([200, 'https://console.example'])
-  expect(await ask('https://console.example', `${path}/roles/none`)).toEqual([404, 'https://console.example'])
-  expect(await ask('https://evil.example')).toEqual([403, undefined])
+  expect(await requestFrom('https://console.example')).toEqual([200, 'https://console.example'])
+  expect(await requestFrom('https://console.example', `${path}/roles/none`)).toEqual([404, 'https://console.example'])
+  expect(await requestFrom('https://evil.example')).toEqual([403, undefined])
   const info = '/realms/master/protocol/openid-connect/userinfo'
-  expect((await ask('https://evil.example', info))[1]).toBe(undefined)
+  expect((await requestFrom('https://evil.example', info))[1]).toBe(undefined)
 })
 
-test('the server knows its own pages by its host name', async () => {
-  const named = await createServer(service, { hostname: 'https://id.example/sso' })
-  const asked = async (origin: string) => {
+test('a configured host name determines the origin of the server', async () => {
+  const namedServer = await createServer(service, { hostname: 'https://id.example/sso' })
+  const getStatus = async (origin: string) => {
     const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' }
     const payload = 'grant_type=password&client_id=plain&username=nobody&password=x'
-    return (await named.inject({ method: 'POST', url: `${protocol}/token`, headers, payload })).statusCode
+    return (await namedServer.inject({ method: 'POST', url: `${protocol}/token`, headers, payload })).statusCode
   }
-  expect(await asked('https://id.example')).toBe(400)
-  expect(await asked('http://localhost')).toBe(403)
-  await named.close()
+  expect(await getStatus('https://id.example')).toBe(400)
+  expect(await getStatus('http://localhost')).toBe(403)
+  await namedServer.close()
 })

@@ -1,3 +1,4 @@
+// Which Host headers the server accepts as its own address.
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { afterAll, expect, test } from 'vitest'
@@ -6,22 +7,22 @@ import { createCommandFolder } from '../support/cli.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 const { service } = await testService()
-const opened: { close(): Promise<unknown> }[] = []
-afterAll(() => Promise.all(opened.map((one) => one.close())))
+const servers: { close(): Promise<unknown> }[] = []
+afterAll(() => Promise.all(servers.map((server) => server.close())))
 
-/** What the server takes for its own address, by discovery; or the status of a refusal. */
-async function issuerFor(host: string, options: ServerOptions, headers: Record<string, string> = {}) {
+/** Returns the origin of the issuer for a request with this host, or the status of an error. */
+async function getIssuer(host: string, options: ServerOptions, headers: Record<string, string> = {}) {
   const app = await createServer(service, options)
-  opened.push(app)
+  servers.push(app)
   const realm = await newRealm(service)
   const url = `/realms/${realm}/.well-known/openid-configuration`
-  const answer = await app.inject({ url, headers: { host, ...headers } })
-  return answer.statusCode === 200 ? answer.json().issuer.replace(`/realms/${realm}`, '') : answer.statusCode
+  const response = await app.inject({ url, headers: { host, ...headers } })
+  return response.statusCode === 200 ? response.json().issuer.replace(`/realms/${realm}`, '') : response.statusCode
 }
 
 test.each(['localhost:8080', '127.0.0.1', '127.1.2.3:80', '[::1]:9000', 'acme.localhost:18000', 'LOCALHOST:1'])(
-  'Host: %s is believed in development',
-  async (host) => expect(await issuerFor(host, { ownHost: '127.0.0.1' })).toBe(`http://${host}`),
+  'Host: %s is accepted in development',
+  async (host) => expect(await getIssuer(host, { ownHost: '127.0.0.1' })).toBe(`http://${host}`),
 )
 
 test.each([
@@ -36,32 +37,32 @@ test.each([
   'x@localhost',
   'localhost#.evil.example',
   '0.0.0.0',
-])('Host: %s is refused in development', async (host) =>
-  expect(await issuerFor(host, { ownHost: '127.0.0.1' })).toBe(400),
+])('Host: %s returns 400 in development', async (host) =>
+  expect(await getIssuer(host, { ownHost: '127.0.0.1' })).toBe(400),
 )
 
-test('the address that the server listens at is believed; with a host name of the settings, no header counts', async () => {
-  expect(await issuerFor('[::2]:80', { ownHost: '::2' })).toBe('http://[::2]:80')
+test('the listen address, a configured host name and the forwarded host of a proxy are accepted', async () => {
+  expect(await getIssuer('[::2]:80', { ownHost: '::2' })).toBe('http://[::2]:80')
   const hostname = 'https://id.example'
-  expect(await issuerFor('evil.example', { ownHost: '127.0.0.1', hostname })).toBe(hostname)
-  expect(await issuerFor('evil.example', { ownHost: '127.0.0.1' }, { 'x-forwarded-host': 'localhost' })).toBe(400)
+  expect(await getIssuer('evil.example', { ownHost: '127.0.0.1', hostname })).toBe(hostname)
+  expect(await getIssuer('evil.example', { ownHost: '127.0.0.1' }, { 'x-forwarded-host': 'localhost' })).toBe(400)
   const proxies = { headers: 'xforwarded' } as const
   const forwarded = { 'x-forwarded-host': 'sso.example', 'x-forwarded-proto': 'https' }
-  expect(await issuerFor('inside', { ownHost: '127.0.0.1', proxies }, forwarded)).toBe('https://sso.example')
+  expect(await getIssuer('inside', { ownHost: '127.0.0.1', proxies }, forwarded)).toBe('https://sso.example')
 })
 
-test('a server that is started in development refuses other hosts', async () => {
-  const at = await createCommandFolder()
+test('a server started in development returns 400 for other hosts', async () => {
+  const cli = await createCommandFolder()
   try {
-    const { url } = await at.serve('--source', '')
-    const statusFor = async (host: string) => {
-      const [answer] = await once(get(`${url}/realms/master`, { headers: { host } }), 'response')
-      answer.resume()
-      return answer.statusCode
+    const { url } = await cli.serve('--source', '')
+    const getStatus = async (host: string) => {
+      const [response] = await once(get(`${url}/realms/master`, { headers: { host } }), 'response')
+      response.resume()
+      return response.statusCode
     }
-    expect(await statusFor('localhost')).toBe(200)
-    expect(await statusFor('evil.example')).toBe(400)
+    expect(await getStatus('localhost')).toBe(200)
+    expect(await getStatus('evil.example')).toBe(400)
   } finally {
-    await at.remove()
+    await cli.remove()
   }
 })

@@ -1,3 +1,4 @@
+// HTTPS, forwarding headers of proxies, and security headers of pages.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get, type RequestOptions } from 'node:https'
@@ -14,20 +15,20 @@ import { newRealm, testService } from '../support/service.ts'
 
 const { service } = await testService()
 const { app } = await testServer()
-const opened: { close(): Promise<unknown> }[] = []
-afterAll(() => Promise.all(opened.map((one) => one.close())))
+const closeables: { close(): Promise<unknown> }[] = []
+afterAll(() => Promise.all(closeables.map((closeable) => closeable.close())))
 
-const server = async (options: ServerOptions) => {
-  const made = await createServer(service, options)
-  opened.push(made)
-  return made
+const startServer = async (options: ServerOptions) => {
+  const server = await createServer(service, options)
+  closeables.push(server)
+  return server
 }
 
 const NEAR = '10.1.2.3'
 const FAR = '203.0.113.5'
 
-describe('a realm demands HTTPS', () => {
-  const demanded = { status: 403, body: { error: 'invalid_request', error_description: 'HTTPS required' } }
+describe('sslRequired', () => {
+  const httpsRequired = { status: 403, body: { error: 'invalid_request', error_description: 'HTTPS required' } }
 
   test.each([
     ['none', FAR, false],
@@ -38,58 +39,58 @@ describe('a realm demands HTTPS', () => {
     ['external', FAR, true],
     ['external', '2001:db8::1', true],
     ['all', '127.0.0.1', true],
-  ])('%s: of %s', async (sslRequired, address, demands) => {
+  ])('%s: plain HTTP from %s is refused: %s', async (sslRequired, address, isRefused) => {
     const realm = await newRealm(service, { sslRequired })
-    const https = await server({ proxies: { headers: 'xforwarded' } })
+    const https = await startServer({ proxies: { headers: 'xforwarded' } })
     for (const path of ['protocol/openid-connect/certs', '.well-known/openid-configuration']) {
       const url = `/realms/${realm}/${path}`
       const plain = await app.inject({ url, remoteAddress: address })
-      expect(plain.statusCode, path).toBe(demands ? 403 : 200)
-      if (demands) expect(plain.json()).toEqual(demanded.body)
+      expect(plain.statusCode, path).toBe(isRefused ? 403 : 200)
+      if (isRefused) expect(plain.json()).toEqual(httpsRequired.body)
       const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': address }
       expect((await https.inject({ url, headers })).statusCode, path).toBe(200)
     }
   })
 
-  test('at each endpoint of applications, and of people, to whom a page says so', async () => {
+  test('applies to each OIDC endpoint, and the login page shows the error', async () => {
     const { name, logInAddress } = await createLoginRealm({ sslRequired: 'all' })
     for (const path of ['token', 'token/introspect', 'revoke', 'logout']) {
       const url = `/realms/${name}/protocol/openid-connect/${path}`
       const payload = 'grant_type=password&client_id=web&username=ann&password=pw&token=x&refresh_token=x'
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const answer = await app.inject({ method: 'POST', url, headers, payload })
-      expect({ status: answer.statusCode, body: answer.json() }, path).toEqual(demanded)
+      const response = await app.inject({ method: 'POST', url, headers, payload })
+      expect({ status: response.statusCode, body: response.json() }, path).toEqual(httpsRequired)
     }
     const page = await testBrowser(app).open(logInAddress().address)
     expect(page).toMatchObject({ status: 400, text: expect.stringContaining('HTTPS required') })
   })
 })
 
-describe('proxies say who asks, and by which address', () => {
-  const spoken = {
+describe('client address and issuer are those of', () => {
+  const forwardingHeaders = {
     forwarded: 'for="[2001:db8::1]:4711";proto=http, for=198.51.100.7;proto=HTTPS;host="id.example:8443"',
     'x-forwarded-for': `192.0.2.1, ${FAR}`,
     'x-forwarded-proto': 'https',
     'x-forwarded-host': 'sso.example',
     'x-forwarded-port': '9443',
   }
-  const here = { issuer: 'http://server.test', address: NEAR }
+  const direct = { issuer: 'http://server.test', address: NEAR }
 
   test.each<[string, ServerOptions, { issuer: string; address: string }, object?]>([
-    ['nothing where none is believed', {}, here],
-    ['in X-Forwarded-*', { proxies: { headers: 'xforwarded' } }, { issuer: 'https://sso.example:9443', address: FAR }],
+    ['the connection, without trusted proxies', {}, direct],
     [
-      'in Forwarded',
+      'X-Forwarded-For, -Proto, -Host and -Port',
+      { proxies: { headers: 'xforwarded' } },
+      { issuer: 'https://sso.example:9443', address: FAR },
+    ],
+    [
+      'Forwarded',
       { proxies: { headers: 'forwarded' } },
       { issuer: 'https://id.example:8443', address: '198.51.100.7' },
     ],
+    ['the connection, if the proxy is not trusted', { proxies: { headers: 'xforwarded', trusted: [FAR] } }, direct],
     [
-      'nothing when they are others than those that are named',
-      { proxies: { headers: 'xforwarded', trusted: [FAR] } },
-      here,
-    ],
-    [
-      'through several that are named',
+      'Forwarded, through several trusted proxies',
       { proxies: { headers: 'forwarded', trusted: [`${NEAR}/8`, '198.51.100.0/24'] } },
       {
         issuer: 'https://id.example:8443',
@@ -97,13 +98,13 @@ describe('proxies say who asks, and by which address', () => {
       },
     ],
     [
-      'nothing in a header that cannot be read',
+      'the connection, if the header is malformed',
       { proxies: { headers: 'forwarded' } },
-      here,
+      direct,
       { forwarded: 'for=1.2.3.4;;=' },
     ],
     [
-      'but not over the host name of the settings',
+      'X-Forwarded-For and the configured host name',
       { hostname: 'https://id.example', proxies: { headers: 'xforwarded' } },
       {
         issuer: 'https://id.example',
@@ -112,13 +113,13 @@ describe('proxies say who asks, and by which address', () => {
     ],
   ])('%s', async (_, options, { issuer, address }, headers = {}) => {
     const realm = await newRealm(service, { eventsEnabled: true, sslRequired: 'none' })
-    const made = await server(options)
-    const request = { headers: { ...spoken, host: 'server.test', ...headers }, remoteAddress: NEAR }
-    const { issuer: told } = (
-      await made.inject({ ...request, url: `/realms/${realm}/.well-known/openid-configuration` })
+    const server = await startServer(options)
+    const request = { headers: { ...forwardingHeaders, host: 'server.test', ...headers }, remoteAddress: NEAR }
+    const { issuer: actualIssuer } = (
+      await server.inject({ ...request, url: `/realms/${realm}/.well-known/openid-configuration` })
     ).json<{ issuer: string }>()
-    expect(told).toBe(`${issuer}/realms/${realm}`)
-    await made.inject({
+    expect(actualIssuer).toBe(`${issuer}/realms/${realm}`)
+    await server.inject({
       ...request,
       method: 'POST',
       url: `/realms/${realm}/protocol/openid-connect/token`,
@@ -130,9 +131,9 @@ describe('proxies say who asks, and by which address', () => {
   })
 })
 
-test('with a certificate the server answers over HTTPS, and plain only to its own machine', async () => {
+test('with a certificate the server listens publicly for HTTPS, and for HTTP on its own machine only', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'regent-tls-'))
-  opened.push({ close: () => rm(folder, { recursive: true }) })
+  closeables.push({ close: () => rm(folder, { recursive: true }) })
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const [from, until] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)]
   const der = createSelfSignedCertificate({ name: 'localhost', ...pair, from, until })
@@ -140,24 +141,24 @@ test('with a certificate the server answers over HTTPS, and plain only to its ow
   const files = { certificateFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
   await writeFile(files.certificateFile, certificate)
   await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  const made = await server({})
-  const addresses = await listen(made, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
+  const server = await startServer({})
+  const addresses = await listen(server, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
   expect(addresses.public).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
   expect(addresses.local).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const realm = await newRealm(service, { sslRequired: 'all' })
   const path = `/realms/${realm}/.well-known/openid-configuration`
-  const told = await ask(`${addresses.public}${path}`, { ca: certificate, servername: 'localhost' })
-  expect(JSON.parse(told)).toMatchObject({ issuer: `${addresses.public}/realms/${realm}` })
+  const discovery = await getText(`${addresses.public}${path}`, { ca: certificate, servername: 'localhost' })
+  expect(JSON.parse(discovery)).toMatchObject({ issuer: `${addresses.public}/realms/${realm}` })
   expect((await fetch(`${addresses.local}${path}`)).status).toBe(403)
 })
 
-test('headers that are too large are refused', async () => {
-  const address = await listen(await server({}), { host: '127.0.0.1', port: 0 })
-  const answer = await fetch(`${address.public}/health/live`, { headers: { cookie: 'x'.repeat(40_000) } })
-  expect(answer.status).toBe(431)
+test('a header of 40 KB returns 431', async () => {
+  const address = await listen(await startServer({}), { host: '127.0.0.1', port: 0 })
+  const response = await fetch(`${address.public}/health/live`, { headers: { cookie: 'x'.repeat(40_000) } })
+  expect(response.status).toBe(431)
 })
 
-test('pages say to browsers what the realm says, and nothing where it says nothing', async () => {
+test('pages have the browserSecurityHeaders of the realm, and omit those that are empty', async () => {
   const { logInAddress } = await createLoginRealm({
     browserSecurityHeaders: { xFrameOptions: '', contentSecurityPolicy: "frame-ancestors 'self' https://app.example" },
   })
@@ -168,11 +169,11 @@ test('pages say to browsers what the realm says, and nothing where it says nothi
   expect((await app.inject({ url: '/health/live' })).headers['x-frame-options']).toBe('SAMEORIGIN')
 })
 
-function ask(url: string, options: RequestOptions): Promise<string> {
+function getText(url: string, options: RequestOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    get(url, { ...options, agent: false }, async (answer) => {
+    get(url, { ...options, agent: false }, async (response) => {
       let text = ''
-      for await (const chunk of answer.setEncoding('utf8')) text += chunk
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
       resolve(text)
     }).on('error', reject)
   })

@@ -1,4 +1,4 @@
-// Requests that nobody in their senses sends: each is refused before it costs much, and without a word of the database.
+// Malformed and hostile requests: each is refused before it costs much, and no error reveals details of the database.
 import { expect, test } from 'vitest'
 import { errorResponse } from '../../src/http/errors.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -14,48 +14,48 @@ const { service } = await testService()
 const path = await realm()
 const name = path.split('/').at(-1)!
 const tokenPath = `/realms/${name}/protocol/openid-connect/token`
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' }
 
-test('a body of very many unknown fields is refused as fast as one of few', async () => {
-  const fields = Array.from({ length: 100_000 }, (_, at) => `"field-${at}":[{"a":"${at}"}]`)
+test('a body of 100,000 unknown fields is refused at its first field', async () => {
+  const fields = Array.from({ length: 100_000 }, (_, index) => `"field-${index}":[{"a":"${index}"}]`)
   const { body } = await call('POST', `${path}/clients`, { body: `{"clientId":"x",${fields.join()}}` })
   expect(body.error).toContain('Unrecognized field "field-0"')
   const list = `{"protocolMappers":[${fields.map((field) => `{${field}}`).join()}]}`
   expect((await call('POST', `${path}/clients`, { body: list })).body.error).toContain('Unrecognized field "field-0"')
 })
 
-test('who may do nothing is refused before their body is looked at', async () => {
+test('a caller without permissions gets 403 before the body is parsed', async () => {
   const representation = { username: 'nobody', enabled: true, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   const login = { grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'pw' }
   const token = (
-    await call('POST', tokenPath, { token: null, headers: form, body: new URLSearchParams(login).toString() })
+    await call('POST', tokenPath, { token: null, headers: formHeaders, body: new URLSearchParams(login).toString() })
   ).body.access_token
   for (const address of ['/regent/v1/plan', '/regent/v1/apply', '/admin/realms', `${path}/clients`]) {
     expect(await call('POST', address, { token, body: '{' })).toMatchObject({ status: 403 })
   }
 })
 
-test('a form is read to a small limit only', async () => {
-  for (const type of [form['content-type'], 'application/octet-stream']) {
+test('a form of 70 KB returns 413', async () => {
+  for (const type of [formHeaders['content-type'], 'application/octet-stream']) {
     const body = `grant_type=password&username=${'x'.repeat(70_000)}`
     expect((await call('POST', tokenPath, { token: null, headers: { 'content-type': type }, body })).status).toBe(413)
   }
 })
 
-test('what no store can keep is refused wherever it stands', async () => {
-  const refused = { status: 400 }
+test('NUL and lone surrogates are refused in every part of a request', async () => {
+  const badRequest = { status: 400 }
   const forged = `${base64({ alg: 'RS256', kid: 'x' })}.${base64({ iss: 'http://x/realms/%00' })}.x`
-  expect(await call('GET', `/admin/realms/%00`)).toMatchObject(refused)
-  expect(await call('GET', `${path}/clients/a%00b`)).toMatchObject(refused)
-  expect(await call('GET', `${path}/clients?clientId=%00`)).toMatchObject(refused)
-  expect(await call('GET', `/realms/%00`, { token: null })).toMatchObject(refused)
+  expect(await call('GET', `/admin/realms/%00`)).toMatchObject(badRequest)
+  expect(await call('GET', `${path}/clients/a%00b`)).toMatchObject(badRequest)
+  expect(await call('GET', `${path}/clients?clientId=%00`)).toMatchObject(badRequest)
+  expect(await call('GET', `/realms/%00`, { token: null })).toMatchObject(badRequest)
   expect(
-    await call('POST', tokenPath, { token: null, headers: form, body: 'grant_type=password&client_id=%00' }),
-  ).toMatchObject(refused)
+    await call('POST', tokenPath, { token: null, headers: formHeaders, body: 'grant_type=password&client_id=%00' }),
+  ).toMatchObject(badRequest)
   const basic = { authorization: `Basic ${Buffer.from('a\0b:c').toString('base64')}` }
   expect(
-    await call('POST', tokenPath, { token: null, headers: { ...form, ...basic }, body: 'grant_type=password' }),
+    await call('POST', tokenPath, { token: null, headers: { ...formHeaders, ...basic }, body: 'grant_type=password' }),
   ).toMatchObject({ status: 401 })
   expect(await call('GET', path, { token: forged })).toMatchObject({ status: 401 })
   for (const text of ['\\u0000', '\\ud800', 'x\\uDFFF']) {
@@ -66,18 +66,18 @@ test('what no store can keep is refused wherever it stands', async () => {
       `{"clientId":"x","attributes":{"x":"${text}"}}`,
       `{"clientId":"x","protocolMappers":[{"name":"x","config":{"${text}":"y"}}]}`,
     ]) {
-      expect(await call('POST', `${path}/clients`, { body }), body).toMatchObject(refused)
+      expect(await call('POST', `${path}/clients`, { body }), body).toMatchObject(badRequest)
     }
-    expect(await call('POST', '/admin/realms', { body: `{"realm":"${text}"}` })).toMatchObject(refused)
+    expect(await call('POST', '/admin/realms', { body: `{"realm":"${text}"}` })).toMatchObject(badRequest)
     expect(
       await call('POST', '/regent/v1/plan', { body: `{"name":"x","revision":"${text}","files":[]}` }),
-    ).toMatchObject(refused)
+    ).toMatchObject(badRequest)
   }
   const pair = await call('POST', `${path}/clients`, { body: '{"clientId":"pair","name":"\\ud83d\\ude00"}' })
   expect(pair.status).toBe(201)
 })
 
-test("a failure's text is the caller's only where it was written for callers", () => {
+test('an unexpected error returns a log id instead of its message', () => {
   const action = { operation: 'create', kind: 'client', key: ['web'], changes: [] } as const
   const database = new Error('duplicate key value violates unique constraint "client_pkey"')
   const { status, body, fault } = errorResponse(new ActionError(action, database), 'log-id')
@@ -87,12 +87,12 @@ test("a failure's text is the caller's only where it was written for callers", (
   expect(errorResponse(Object.assign(database, { statusCode: 400 }), 'log-id').status).toBe(500)
 })
 
-test('the page names realms only where it was told to', async () => {
+test('the start page lists realms only with the option showRealms', async () => {
   const realm = await newRealm(service)
   expect((await app.inject({ url: '/' })).body).not.toContain(realm)
-  const shown = await createServer(service, { showRealms: true })
-  expect((await shown.inject({ url: '/' })).body).toContain(realm)
-  await shown.close()
+  const listingServer = await createServer(service, { showRealms: true })
+  expect((await listingServer.inject({ url: '/' })).body).toContain(realm)
+  await listingServer.close()
 })
 
 function base64(value: object): string {

@@ -1,4 +1,4 @@
-// Nobody learns of a realm what they ask of another: an id or a name from elsewhere is one that does not exist.
+// Ids and names of objects of another realm get the same response as ids and names that do not exist.
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { listParameters, type Operation } from '../../src/http/operation.ts'
@@ -14,78 +14,84 @@ import { testServer } from '../support/server.ts'
 
 const { app, adminToken } = await testServer()
 
-const MINE = 'alpha'
-const THEIRS = 'omega'
-let mine: FilledRealm
-let theirs: FilledRealm
+const HOME_LABEL = 'alpha'
+const OTHER_LABEL = 'omega'
+let homeRealm: FilledRealm
+let otherRealm: FilledRealm
 beforeAll(async () => {
-  mine = await createFilledRealm(MINE)
-  theirs = await createFilledRealm(THEIRS)
+  homeRealm = await createFilledRealm(HOME_LABEL)
+  otherRealm = await createFilledRealm(OTHER_LABEL)
 })
 
-const addressed = takeSample(operations.filter(({ path }) => listParameters(path).length > 1))
+const operationsWithIds = takeSample(operations.filter(({ path }) => listParameters(path).length > 1))
 
 const EXAMPLE = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes/generate-example'
 
-/** What objects do not have, although they are there. */
-const without: Readonly<Record<string, string>> = {
-  [`${EXAMPLE}-access-token`]: 'a user, whom the query names',
-  [`${EXAMPLE}-id-token`]: 'a user, whom the query names',
-  [`${EXAMPLE}-userinfo`]: 'a user, whom the query names',
-  '/admin/realms/{realm}/localization/{locale}/{key}': 'no text in the language',
-  '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description': 'an action without settings',
-  '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated': 'a secret that does not rotate',
+/** Operations that return 404 although the objects of their path exist, with what is missing. */
+const incompleteReads: Readonly<Record<string, string>> = {
+  [`${EXAMPLE}-access-token`]: 'the user in the query',
+  [`${EXAMPLE}-id-token`]: 'the user in the query',
+  [`${EXAMPLE}-userinfo`]: 'the user in the query',
+  '/admin/realms/{realm}/localization/{locale}/{key}': 'a text in the language',
+  '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description':
+    'a configuration of the required action',
+  '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated': 'a rotated secret',
 }
 
-test.each(addressed)('$method $path', async (operation) => {
-  const { path } = operation
-  const others = listParameters(path).slice(1)
-  for (const [at, parameter] of others.entries()) {
-    const absent = findUnknownValue(path, parameter, THEIRS)
-    if (absent === undefined) continue
-    for (const owners of choices(others.length - 1)) {
-      const around = others
-        .toSpliced(at, 1)
-        .map((other, which): [string, string] => [other, owners[which]!.value(path, other)])
-      const values = (value: string) => new Map([['realm', mine.name], ...around, [parameter, value]])
-      const foreign = theirs.value(path, parameter)
-      const [one, none] = [
-        await answer(operation, values(foreign), foreign),
-        await answer(operation, values(absent), absent),
-      ]
-      expect(one, `${parameter} of another realm, ${owners.map(({ name }) => name)}`).toEqual(none)
+test.each(operationsWithIds)(
+  '$method $path returns the same for another realm as for unknown objects',
+  async (operation) => {
+    const { path } = operation
+    const parameters = listParameters(path).slice(1)
+    for (const [index, parameter] of parameters.entries()) {
+      const unknown = findUnknownValue(path, parameter, OTHER_LABEL)
+      if (unknown === undefined) continue
+      for (const owners of listChoices(parameters.length - 1)) {
+        const remaining = parameters
+          .toSpliced(index, 1)
+          .map((other, position): [string, string] => [other, owners[position]!.value(path, other)])
+        const values = (value: string) => new Map([['realm', homeRealm.name], ...remaining, [parameter, value]])
+        const foreign = otherRealm.value(path, parameter)
+        const [foreignResponse, unknownResponse] = [
+          await getResponse(operation, values(foreign), foreign),
+          await getResponse(operation, values(unknown), unknown),
+        ]
+        expect(foreignResponse, `${parameter} of another realm, ${owners.map(({ name }) => name)}`).toEqual(
+          unknownResponse,
+        )
+      }
     }
-  }
-})
+  },
+)
 
-test('what is asked for does exist in its own realm', async () => {
+test('GET finds every object in its realm', async () => {
   const missing: string[] = []
-  for (const { method, path } of addressed.filter(({ method }) => method === 'GET')) {
-    const address = toAddress(path, theirs)
+  for (const { method, path } of operationsWithIds.filter(({ method }) => method === 'GET')) {
+    const address = toAddress(path, otherRealm)
     const { statusCode } = await app.inject({
       url: address,
       headers: { authorization: `Bearer ${await adminToken()}` },
     })
-    if (statusCode === 404 && !(path in without)) missing.push(`${method} ${path} ${statusCode}`)
+    if (statusCode === 404 && !(path in incompleteReads)) missing.push(`${method} ${path} ${statusCode}`)
   }
   expect(missing).toEqual([])
 })
 
-/** Every way to choose one of the two realms for each of so many parameters. */
-function choices(count: number): FilledRealm[][] {
+/** Returns all ways to assign one of the two realms to each of a number of parameters. */
+function listChoices(count: number): FilledRealm[][] {
   if (count === 0) return [[]]
-  return choices(count - 1).flatMap((rest) => [
-    [mine, ...rest],
-    [theirs, ...rest],
+  return listChoices(count - 1).flatMap((rest) => [
+    [homeRealm, ...rest],
+    [otherRealm, ...rest],
   ])
 }
 
-/** The whole answer, as it is sent, less its date; for the value stands a placeholder. */
-async function answer(operation: Operation, values: ReadonlyMap<string, string>, value: string) {
-  const body = createBody(operation, 'fresh')
+/** Returns the complete response without its date, and with a placeholder for the value. */
+async function getResponse(operation: Operation, values: ReadonlyMap<string, string>, value: string) {
+  const body = createBody(operation, 'new-object')
   const { statusCode, headers, rawPayload } = await app.inject({
     method: operation.method,
-    url: toAddress(operation.path, { value: (_path, one) => values.get(one)! }),
+    url: toAddress(operation.path, { value: (_path, name) => values.get(name)! }),
     headers: {
       authorization: `Bearer ${await adminToken()}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),

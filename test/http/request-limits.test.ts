@@ -1,4 +1,4 @@
-// Bodies of senders who are not known: no address reads more of them than its limit, and each closes the connection.
+// Limits of requests: a body of an unauthenticated caller is read up to a limit, and a larger one closes the connection.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
@@ -16,8 +16,8 @@ const { service } = await testService()
 const { adminToken, realm } = await testServer()
 const master = '/realms/master'
 const openid = `${master}/protocol/openid-connect`
-/** An operation that the server does not have. */
-const NOT_YET = missingOperations
+/** The path of an operation that the server does not have. */
+const MISSING_OPERATION = missingOperations
   .find(({ method }) => method === 'POST')!
   .path.replace('{realm}', 'master')
   .replace(/\{[^}]+\}/g, 'x')
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-interface Sent {
+interface FloodRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: readonly string[]
@@ -42,7 +42,7 @@ interface Sent {
   readonly size?: number
 }
 
-/** Sends a body of 64 MB, or as large as it is told, and gives the answer and how many bytes the server took from the socket. */
+/** Sends a body, of 64 MB by default. Returns the response and the number of bytes that the server read from the socket. */
 async function flood({
   method = 'POST',
   path,
@@ -50,7 +50,7 @@ async function flood({
   chunked,
   type = 'application/json',
   size = 64 * MB,
-}: Sent) {
+}: FloodRequest) {
   sockets.clear()
   const socket = connect(port, '127.0.0.1')
   const length = chunked ? 'transfer-encoding: chunked' : `content-length: ${size}`
@@ -63,12 +63,12 @@ async function flood({
   socket.on('data', (data) => {
     text += data
   })
-  const over = () => {
+  const markOver = () => {
     isOver = true
   }
-  socket.on('end', over).on('error', over).on('close', over)
+  socket.on('end', markOver).on('error', markOver).on('close', markOver)
   for (let sent = 0; sent < size && !isOver; sent += piece.length) {
-    if (!socket.write(framed)) await Promise.race([once(socket, 'drain').catch(over), waitFor(() => isOver)])
+    if (!socket.write(framed)) await Promise.race([once(socket, 'drain').catch(markOver), waitFor(() => isOver)])
   }
   await waitFor(() => isOver)
   const [accepted] = sockets
@@ -81,8 +81,8 @@ async function waitFor(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !condition(); tries++) await setTimeout(10)
 }
 
-/** The most that is read: the limit, and what a read of the socket gives beyond it. */
-const MOST = (32 + 64) * 1024
+/** The limit of an unauthenticated body, plus one read of the socket, in bytes. */
+const MAX_READ = (32 + 64) * 1024
 
 describe.each([false, true])('with chunked transfer encoding: %s', (chunked) => {
   test.each<[number, string, string, string?]>([
@@ -109,32 +109,32 @@ describe.each([false, true])('with chunked transfer encoding: %s', (chunked) => 
     [401, 'POST', '/regent/v1/apply'],
     [401, 'GET', '/admin/realms'],
     [401, 'POST', '/regent/v1/webhook'],
-  ])('%d at %s %s, which reads no more than its limit and closes', async (status, method, path, type) => {
-    const answer = await flood({ method, path, chunked, ...(type && { type }) })
-    expect(answer).toMatchObject({ status, closes: true })
-    expect(answer.read).toBeLessThanOrEqual(MOST)
+  ])('%d for %s %s, which reads at most its limit and closes the connection', async (status, method, path, type) => {
+    const response = await flood({ method, path, chunked, ...(type && { type }) })
+    expect(response).toMatchObject({ status, closes: true })
+    expect(response.read).toBeLessThanOrEqual(MAX_READ)
   })
 
-  test('a bearer token that is none is refused unread', async () => {
-    const answer = await flood({ path: '/regent/v1/apply', chunked, headers: ['authorization: Bearer a.b.c'] })
-    expect(answer).toMatchObject({ status: 401, closes: true })
-    expect(answer.read).toBeLessThanOrEqual(MOST)
+  test('a malformed bearer token returns 401 before the body is read', async () => {
+    const response = await flood({ path: '/regent/v1/apply', chunked, headers: ['authorization: Bearer a.b.c'] })
+    expect(response).toMatchObject({ status: 401, closes: true })
+    expect(response.read).toBeLessThanOrEqual(MAX_READ)
   })
 
-  test('where the caller is known, an address that takes no body refuses it', async () => {
+  test('an operation without a body returns 413 to an authenticated caller who sends one', async () => {
     const headers = [`authorization: Bearer ${await adminToken()}`]
     for (const [method, path] of [
       ['PUT', '/admin/serverinfo'],
       ['PUT', '/admin/realms/master/credential-registrators'],
-      ['POST', NOT_YET],
+      ['POST', MISSING_OPERATION],
     ] as const) {
-      const answer = await flood({ method, path, chunked, headers })
-      expect(answer, path).toMatchObject({ status: 413, closes: true })
-      expect(answer.read).toBeLessThanOrEqual(MOST)
+      const response = await flood({ method, path, chunked, headers })
+      expect(response, path).toMatchObject({ status: 413, closes: true })
+      expect(response.read).toBeLessThanOrEqual(MAX_READ)
     }
   })
 
-  test('the body of a caller without any admin permission is refused unread', async () => {
+  test('a caller without admin permissions gets 403 before the body is read', async () => {
     const headers = [`authorization: Bearer ${await createAdminToken('master', {})}`]
     for (const [method, path] of [
       ['POST', '/admin/realms'],
@@ -142,36 +142,36 @@ describe.each([false, true])('with chunked transfer encoding: %s', (chunked) => 
       ['GET', '/admin/realms'],
       ['POST', '/regent/v1/apply'],
     ] as const) {
-      const answer = await flood({ method, path, chunked, headers })
-      expect(answer, path).toMatchObject({ status: 403, closes: true })
-      expect(answer.read).toBeLessThanOrEqual(MOST)
+      const response = await flood({ method, path, chunked, headers })
+      expect(response, path).toMatchObject({ status: 403, closes: true })
+      expect(response.read).toBeLessThanOrEqual(MAX_READ)
     }
   })
 })
 
-test('an administrator imports a realm of 64 MB, also chunked', async () => {
+test('an administrator may import 64 MB, with and without chunked encoding', async () => {
   const path = await realm()
   const last = '"users":[{"username":"last"}]'
   const body = Buffer.from(`{"ifResourceExists":"SKIP","id":"${'x'.repeat(63 * MB)}",${last}}`)
   for (const stream of [false, true]) {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}/partialImport`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}/partialImport`, {
       method: 'POST',
       headers: { authorization: `Bearer ${await adminToken()}`, 'content-type': 'application/json' },
       ...(stream ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
     })
-    expect(await answer.json()).toMatchObject(stream ? { skipped: 1 } : { added: 1 })
+    expect(await response.json()).toMatchObject(stream ? { skipped: 1 } : { added: 1 })
   }
 })
 
-test('an administrator sends no more than 64 MB', async () => {
+test('a body of 65 MB returns 413 to an administrator', async () => {
   const headers = [`authorization: Bearer ${await adminToken()}`]
   const path = '/admin/realms/master/partialImport'
-  const answer = await flood({ path, headers, size: 65 * MB })
-  expect(answer).toMatchObject({ status: 413, closes: true })
-  expect(answer.read).toBeLessThanOrEqual(MOST)
+  const response = await flood({ path, headers, size: 65 * MB })
+  expect(response).toMatchObject({ status: 413, closes: true })
+  expect(response.read).toBeLessThanOrEqual(MAX_READ)
 })
 
-test('a small body that nobody reads leaves the connection open', async () => {
+test('a small body that is not read leaves the connection open', async () => {
   const socket = connect(port, '127.0.0.1')
   let text = ''
   socket.on('data', (data) => {
@@ -188,7 +188,7 @@ test('a small body that nobody reads leaves the connection open', async () => {
   socket.destroy()
 })
 
-test('a body that does not arrive within half a minute ends its connection', async () => {
+test('an unauthenticated body that takes 30 seconds closes the connection', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     for (const path of [`${openid}/token`, '/nonexistent', '/regent/v1/apply']) {
@@ -207,21 +207,21 @@ test('a body that does not arrive within half a minute ends its connection', asy
   }
 })
 
-test('the body of a caller who is known may take longer than half a minute', async () => {
+test('the body of an authenticated caller may take longer than 30 seconds', async () => {
   const authorization = `authorization: Bearer ${await adminToken()}`
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const socket = connect(port, '127.0.0.1')
     const json = 'content-type: application/json\r\ncontent-length: 2\r\nexpect: 100-continue'
     socket.write(`POST /admin/realms HTTP/1.1\r\nhost: x\r\n${authorization}\r\n${json}\r\n\r\n`)
-    // That it is wanted is said when the caller is known.
-    const [wanted] = await once(socket, 'data')
-    expect(String(wanted)).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    // The server sends 100 Continue after it has authenticated the caller.
+    const [continueResponse] = await once(socket, 'data')
+    expect(String(continueResponse)).toBe('HTTP/1.1 100 Continue\r\n\r\n')
     vi.advanceTimersByTime(60_000)
     socket.write('{}')
     const closed = once(socket, 'close').then(() => ['closed'])
-    const [answer] = await Promise.race([once(socket, 'data'), closed])
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /)
+    const [response] = await Promise.race([once(socket, 'data'), closed])
+    expect(String(response)).toMatch(/^HTTP\/1\.1 400 /)
     socket.destroy()
   } finally {
     vi.useRealTimers()
@@ -232,8 +232,8 @@ test('headers must arrive within 20 seconds, and whole requests within five minu
   expect(app.server).toMatchObject({ headersTimeout: 20_000, requestTimeout: 300_000 })
 })
 
-test('who asks before sending is not told to send what would be refused', async () => {
-  const expecting = async (path: string) => {
+test('Expect: 100-continue gets the error at once if the request would be refused', async () => {
+  const getStatusLine = async (path: string) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
     socket.on('data', (data) => {
@@ -245,8 +245,8 @@ test('who asks before sending is not told to send what would be refused', async 
     socket.destroy()
     return text.split('\r\n')[0]
   }
-  expect(await expecting('/admin/realms')).toBe('HTTP/1.1 401 Unauthorized')
-  expect(await expecting(`${openid}/token`)).toBe('HTTP/1.1 100 Continue')
+  expect(await getStatusLine('/admin/realms')).toBe('HTTP/1.1 401 Unauthorized')
+  expect(await getStatusLine(`${openid}/token`)).toBe('HTTP/1.1 100 Continue')
 })
 
 describe('webhooks', () => {
@@ -254,44 +254,44 @@ describe('webhooks', () => {
   const body = Buffer.from(
     JSON.stringify({ repository: { clone_url: 'https://git.example/a.git', x: 'y'.repeat(MB) } }),
   )
-  const signed = { 'x-hub-signature-256': signWebhook(body, 'hook') }
+  const signature = { 'x-hub-signature-256': signWebhook(body, 'hook') }
   const post = (headers: Record<string, string>) =>
     fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })
 
-  test('a body that is signed is read; four at a time, and others are refused', async () => {
+  test('a fifth concurrent body returns 503, and a signed body is accepted afterwards', async () => {
     const forged = `x-hub-signature-256: sha256=${'0'.repeat(64)}`
-    const held = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'))
-    for (const socket of held)
+    const openSockets = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'))
+    for (const socket of openSockets)
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${forged}\r\ncontent-length: 1000000\r\n\r\n`)
     await setTimeout(200)
-    expect((await post(signed)).status).toBe(503)
-    for (const socket of held) socket.destroy()
+    expect((await post(signature)).status).toBe(503)
+    for (const socket of openSockets) socket.destroy()
     await setTimeout(200)
-    expect((await post(signed)).status).toBe(202)
+    expect((await post(signature)).status).toBe(202)
     expect(pushed).toEqual([['https://git.example/a.git']])
   })
 
-  test('a body beyond the limit of webhooks is refused', async () => {
-    const answer = await flood({ path, headers: [`x-hub-signature-256: sha256=${'0'.repeat(64)}`] })
-    expect(answer).toMatchObject({ status: 413, closes: true })
-    expect(answer.read).toBeLessThanOrEqual(MOST)
+  test('a body of 64 MB returns 413', async () => {
+    const response = await flood({ path, headers: [`x-hub-signature-256: sha256=${'0'.repeat(64)}`] })
+    expect(response).toMatchObject({ status: 413, closes: true })
+    expect(response.read).toBeLessThanOrEqual(MAX_READ)
   })
 })
 
-test('a form of more than 500 fields is refused, and one of 500 is not', async () => {
+test('a form of 501 fields is refused, and one of 500 is accepted', async () => {
   const post = (fields: number) =>
     fetch(`http://127.0.0.1:${port}${openid}/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: Array.from({ length: fields }, (_, at) => `f${at}=x`).join('&'),
-    }).then((answer) => answer.json())
+    }).then((response) => response.json())
   expect(await post(501)).toMatchObject({ error_description: expect.stringContaining('More than 500') })
   expect(await post(500)).not.toMatchObject({ error_description: expect.stringContaining('More than 500') })
   const repeated = await fetch(`http://127.0.0.1:${port}${master}?${'a=1&'.repeat(501)}`)
   expect(repeated.status).toBe(400)
 })
 
-test('an address and headers of more than 32 KB are refused', async () => {
+test('a URL or headers of more than 32 KB return 431', async () => {
   const { status } = await fetch(`http://127.0.0.1:${port}/${'a'.repeat(33 * 1024)}`)
   expect(status).toBe(431)
   const cookie = await fetch(`http://127.0.0.1:${port}${master}`, { headers: { cookie: 'a=b; '.repeat(7 * 1024) } })

@@ -1,4 +1,4 @@
-// What is true of answers, whatever they say.
+// Compression of responses, HEAD requests, and metrics.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
@@ -14,19 +14,19 @@ import { ANN, createSource } from '../support/sources.ts'
 const { app, call, realm } = await testServer()
 const { service } = await testService()
 
-/** A server of its own, which counts from zero; who calls is told apart by nothing. */
-const measured = await createServer(service, { metrics: true, caller: SYSTEM })
-afterAll(() => measured.close())
-const metrics = async () => (await measured.inject('/metrics')).body
+/** A separate server, whose metrics start at zero. */
+const measuredServer = await createServer(service, { metrics: true, caller: SYSTEM })
+afterAll(() => measuredServer.close())
+const readMetrics = async () => (await measuredServer.inject('/metrics')).body
 
-test('a long answer comes in gzip to whoever accepts it, and to nobody else', async () => {
-  const answer = (encoding?: string) =>
+test('a long response is compressed only if the client accepts gzip', async () => {
+  const getDocument = (encoding?: string) =>
     app.inject({ url: '/openapi.json', headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })
-  const plain = await answer()
+  const plain = await getDocument()
   expect(plain.headers).toMatchObject({ vary: 'accept-encoding' })
   expect(plain.headers['content-encoding']).toBeUndefined()
   for (const encoding of ['gzip', 'br;q=1, GZIP;q=0.5', '*']) {
-    const { headers, rawPayload } = await answer(encoding)
+    const { headers, rawPayload } = await getDocument(encoding)
     expect(headers, encoding).toMatchObject({
       'content-encoding': 'gzip',
       vary: 'accept-encoding',
@@ -35,23 +35,23 @@ test('a long answer comes in gzip to whoever accepts it, and to nobody else', as
     expect(gunzipSync(rawPayload).toString()).toBe(plain.body)
   }
   for (const encoding of ['identity', 'br', 'gzip;q=0, *', '*;q=0'])
-    expect((await answer(encoding)).headers['content-encoding'], encoding).toBeUndefined()
+    expect((await getDocument(encoding)).headers['content-encoding'], encoding).toBeUndefined()
 })
 
-test('what can be read can be asked for without its body', async () => {
+test('HEAD returns the status and headers of GET, without a body', async () => {
   const path = await realm()
   const readable = operations.filter(({ method, path }) => method === 'GET' && listParameters(path).length === 1)
   for (const { path: template } of readable) {
     const address = template.replace('/admin/realms/{realm}', path)
-    const [whole, head] = [await call('GET', address), await call('HEAD', address)]
-    expect(head.status, address).toBe(whole.status)
-    expect({ ...head.headers, date: '' }, address).toEqual({ ...whole.headers, date: '' })
-    expect(head.body, address).toBeUndefined()
+    const [getResponse, headResponse] = [await call('GET', address), await call('HEAD', address)]
+    expect(headResponse.status, address).toBe(getResponse.status)
+    expect({ ...headResponse.headers, date: '' }, address).toEqual({ ...getResponse.headers, date: '' })
+    expect(headResponse.body, address).toBeUndefined()
   }
   expect((await call('HEAD', path, { token: null })).status).toBe(401)
 })
 
-test('requests are measured by operation, method and status; what is no address counts as one', async () => {
+test('requests are counted by operation, method and status, and unknown paths as one operation', async () => {
   const name = (await realm()).split('/').at(-1)!
   for (const path of [
     `/admin/realms/${name}`,
@@ -60,8 +60,8 @@ test('requests are measured by operation, method and status; what is no address 
     '/no/such/1',
     '/no/such/2',
   ])
-    await measured.inject(path)
-  const text = await metrics()
+    await measuredServer.inject(path)
+  const text = await readMetrics()
   const count = (labels: string) =>
     text.split('\n').find((line) => line.startsWith(`regent_http_request_duration_seconds_count{${labels}}`))
   expect(count('operation="getRealm",method="GET",status="200"')).toMatch(/ 2$/)
@@ -71,10 +71,10 @@ test('requests are measured by operation, method and status; what is no address 
   expect(text).not.toContain(name)
 })
 
-test('applies are counted by how they ended, and what somebody changed since', async () => {
+test('metrics count applies by outcome, and managed objects that changed since their last apply', async () => {
   const value = async (metric: string) =>
     Number(
-      (await metrics())
+      (await readMetrics())
         .split('\n')
         .find((line) => line.startsWith(`${metric} `))!
         .split(' ')[1],
@@ -82,15 +82,18 @@ test('applies are counted by how they ended, and what somebody changed since', a
   const applies = (outcome: string) => value(`regent_applies_total{outcome="${outcome}"}`)
   const before = [await applies('changed'), await applies('unchanged'), await applies('failed')] as const
   const name = newName()
-  const state = createSource([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
-  await applySources(service, SYSTEM, [state])
-  await applySources(service, SYSTEM, [state])
-  const wrong = createSource([{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }], name)
-  await expect(applySources(service, SYSTEM, [wrong])).rejects.toThrow()
+  const source = createSource([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
+  await applySources(service, SYSTEM, [source])
+  await applySources(service, SYSTEM, [source])
+  const invalidSource = createSource(
+    [{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }],
+    name,
+  )
+  await expect(applySources(service, SYSTEM, [invalidSource])).rejects.toThrow()
   expect(await applies('changed')).toBe(before[0] + 1)
   expect(await applies('unchanged')).toBe(before[1] + 1)
   expect(await applies('failed')).toBe(before[2] + 1)
   const changed = await value('regent_changed_objects')
-  await updateObject(service, ANN, name, 'client', ['shop'], { name: 'Theirs' })
+  await updateObject(service, ANN, name, 'client', ['shop'], { name: 'Store' })
   expect(await value('regent_changed_objects')).toBe(changed + 1)
 })

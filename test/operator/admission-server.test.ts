@@ -1,4 +1,4 @@
-// The port of admission, without an API server: whoever reaches it costs little.
+// Limits of the admission server, without an API server.
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,62 +14,69 @@ const MB = 1024 * 1024
 
 const folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
 const files = { certificateFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
-const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const keyPair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const der = createSelfSignedCertificate({
   name: 'localhost',
-  ...pair,
+  ...keyPair,
   from: new Date(Date.now() - 1000),
   until: new Date(Date.now() + 600_000),
 })
 const ca = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
 await writeFile(files.certificateFile, ca)
-await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+await writeFile(files.keyFile, keyPair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
 
-const nobody = { review: () => Promise.reject(new Error('nothing is to be reviewed')) }
+const rejectingReviewer = { review: () => Promise.reject(new Error('unexpected review')) }
 const failures: unknown[] = []
-const server = await serveAdmission(nobody, { host: '127.0.0.1', port: 0, ...files }, (error) => failures.push(error))
+const server = await serveAdmission(rejectingReviewer, { host: '127.0.0.1', port: 0, ...files }, (error) =>
+  failures.push(error),
+)
 afterAll(async () => {
   await server.close()
   await rm(folder, { recursive: true })
 })
 
-/** Begins to post a body of that many bytes. */
-function begin(length: number) {
-  const at = { host: '127.0.0.1', port: server.port, path: `${ADMISSION_PATH}?timeout=30s`, servername: 'localhost' }
+/** Starts to post a body of this many bytes. */
+function startPost(length: number) {
+  const options = {
+    host: '127.0.0.1',
+    port: server.port,
+    path: `${ADMISSION_PATH}?timeout=30s`,
+    servername: 'localhost',
+  }
   const headers = { 'content-length': length, expect: '100-continue' }
-  const sent = request({ ...at, ca, agent: false, method: 'POST', headers })
+  const post = request({ ...options, ca, agent: false, method: 'POST', headers })
   const { promise: status, resolve, reject } = Promise.withResolvers<number | undefined>()
-  sent.on('error', reject).on('response', (answer) => {
-    answer.resume()
-    resolve(answer.statusCode)
+  post.on('error', reject).on('response', (response) => {
+    response.resume()
+    resolve(response.statusCode)
   })
-  // The server asks for a body when it is to be read.
-  const asked = once(sent, 'continue')
-  sent.flushHeaders()
-  return { sent, status, asked }
+  // The server sends 100 Continue when it is ready to read the body.
+  const continued = once(post, 'continue')
+  post.flushHeaders()
+  return { post, status, continued }
 }
 
-test('a body larger than that of any resource is refused', async () => {
-  const { sent, status, asked } = begin(9 * MB)
-  await asked
-  sent.write(Buffer.alloc(8 * MB + 1, ' '))
+test('a body of more than 8 MB returns 413', async () => {
+  const { post, status, continued } = startPost(9 * MB)
+  await continued
+  post.write(Buffer.alloc(8 * MB + 1, ' '))
   expect(await status).toBe(413)
-  sent.destroy()
+  post.destroy()
 })
 
-test('sixteen bodies are read at a time, and others wait', async () => {
-  const held = Array.from({ length: 16 }, () => begin(2))
-  await Promise.all(held.map(({ asked }) => asked))
-  const last = begin(2)
-  let isAsked = false
-  last.asked.then(() => {
-    isAsked = true
+test('sixteen bodies are read concurrently, and the next one waits', async () => {
+  const openPosts = Array.from({ length: 16 }, () => startPost(2))
+  await Promise.all(openPosts.map(({ continued }) => continued))
+  const waitingPost = startPost(2)
+  let isContinued = false
+  waitingPost.continued.then(() => {
+    isContinued = true
   })
   await setTimeout(300)
-  expect(isAsked).toBe(false)
-  held[0]!.sent.end('{}')
-  await last.asked
-  for (const { sent } of [...held.slice(1), last]) sent.end('{}')
-  expect(await Promise.all([...held, last].map(({ status }) => status))).toEqual(Array(17).fill(400))
+  expect(isContinued).toBe(false)
+  openPosts[0]!.post.end('{}')
+  await waitingPost.continued
+  for (const { post } of [...openPosts.slice(1), waitingPost]) post.end('{}')
+  expect(await Promise.all([...openPosts, waitingPost].map(({ status }) => status))).toEqual(Array(17).fill(400))
   expect(failures).toEqual([])
 })

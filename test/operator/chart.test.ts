@@ -1,4 +1,4 @@
-// The chart: a real API server takes what it renders, and finds nothing in its pods that a restricted namespace forbids.
+// The Helm chart: a real API server accepts its resources, and its pods in a restricted namespace.
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 
-const all = [
+const allValues = [
   ...requiredValues,
   'admin.secret=admin',
   'tls.secret=tls',
@@ -30,74 +30,82 @@ test('the chart has the version of the server', () => {
 
 describe.skipIf(!hasHelm)(withHelm, () => {
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
-  const partOf = (resources: readonly Resource[], kind: string): any => resources.find((one) => one.kind === kind)
+  const findResource = (resources: readonly Resource[], kind: string): any =>
+    resources.find((resource) => resource.kind === kind)
 
-  test('it has no faults that are known', () => {
+  test('helm lint --strict finds no problems', () => {
     expect(helm('lint', '--strict', '--kube-version', '1.36.0', CHART, ...toSetFlags(requiredValues))).toContain(
       '0 chart(s) failed',
     )
   })
 
-  test('what is missing, unknown or stated elsewhere is refused', () => {
+  test('missing and unknown values are refused, and so are settings that the chart sets itself', () => {
     expect(() => renderChart([])).toThrow(/hostname must be the URL/)
     expect(() => renderChart(requiredValues.slice(0, 2))).toThrow(/key.secret must name the Secret/)
     expect(() => renderChart([...requiredValues, 'replica=2'])).toThrow(/'replica' not allowed/)
     expect(() => renderChart([...requiredValues, 'settings.port=1'])).toThrow(/settings\/port/)
   })
 
-  test('the operator may do something with every kind of resources, and nothing where it is off', () => {
-    const [resources, states] = partOf(renderChart(requiredValues), 'ClusterRole').rules
+  test('the ClusterRole has permissions for every kind, and is omitted without the operator', () => {
+    const [resources, statusRule] = findResource(renderChart(requiredValues), 'ClusterRole').rules
     const names = renderChart(requiredValues)
       .filter(({ kind }) => kind === 'CustomResourceDefinition')
       .map(({ spec }) => (spec as { names: { plural: string } }).names.plural)
     expect(resources.resources).toEqual(names)
-    expect(states.resources).toEqual(names.map((name) => `${name}/status`))
-    const without = renderChart([...requiredValues, 'operator.enabled=false'])
-    expect(without.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
-    expect(partOf(without, 'Deployment').spec.template.spec.automountServiceAccountToken).toBe(false)
+    expect(statusRule.resources).toEqual(names.map((name) => `${name}/status`))
+    const withoutOperator = renderChart([...requiredValues, 'operator.enabled=false'])
+    expect(withoutOperator.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+    expect(findResource(withoutOperator, 'Deployment').spec.template.spec.automountServiceAccountToken).toBe(false)
   })
 
-  test('an API server asks about every kind that states something, if that is wanted, with a certificate that is made or given', () => {
+  test('admission.enabled adds a webhook for every kind but RealmSource, with a generated or a given certificate', () => {
     const admission = ['admission.enabled=true']
-    const made = renderChart([...requiredValues, ...admission])
+    const rendered = renderChart([...requiredValues, ...admission])
     expect(renderChart(requiredValues).some(({ kind }) => kind === 'ValidatingWebhookConfiguration')).toBe(false)
-    const [asks] = partOf(made, 'ValidatingWebhookConfiguration').webhooks
-    const states = ({ spec }: Resource) => (spec as { names: { kind: string } }).names.kind !== 'RealmSource'
-    const plurals = made.filter(({ kind }) => kind === 'CustomResourceDefinition').filter(states)
-    expect(asks.rules[0].resources).toEqual(
+    const [webhook] = findResource(rendered, 'ValidatingWebhookConfiguration').webhooks
+    const isRealmKind = ({ spec }: Resource) => (spec as { names: { kind: string } }).names.kind !== 'RealmSource'
+    const plurals = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition').filter(isRealmKind)
+    expect(webhook.rules[0].resources).toEqual(
       plurals.map(({ spec }) => (spec as { names: { plural: string } }).names.plural),
     )
-    const { name, namespace } = asks.clientConfig.service
-    const service = made.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
+    const { name, namespace } = webhook.clientConfig.service
+    const service = rendered.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
     expect(service).toMatchObject({ metadata: { namespace }, spec: { ports: [{ targetPort: 'admission' }] } })
-    const certificate = partOf(made, 'Certificate')
+    const certificate = findResource(rendered, 'Certificate')
     expect(certificate.spec.dnsNames).toEqual([`${name}.${namespace}.svc`])
-    const { volumes } = partOf(made, 'Deployment').spec.template.spec
+    const { volumes } = findResource(rendered, 'Deployment').spec.template.spec
     const secrets = volumes.map(({ secret }: { secret?: { secretName: string } }) => secret?.secretName)
     expect(secrets).toContain(certificate.spec.secretName)
-    const given = renderChart([...requiredValues, ...admission, 'admission.secret=own', 'admission.caBundle=Cg=='])
-    expect(partOf(given, 'Certificate')).toBeUndefined()
-    expect(partOf(given, 'ValidatingWebhookConfiguration').webhooks[0].clientConfig.caBundle).toBe('Cg==')
-    expect(() => renderChart([...requiredValues, ...admission, 'admission.secret=own'])).toThrow(
-      /admission.caBundle must be/,
+    const withCertificate = renderChart([
+      ...requiredValues,
+      ...admission,
+      'admission.secret=tls',
+      'admission.caBundle=Cg==',
+    ])
+    expect(findResource(withCertificate, 'Certificate')).toBeUndefined()
+    expect(findResource(withCertificate, 'ValidatingWebhookConfiguration').webhooks[0].clientConfig.caBundle).toBe(
+      'Cg==',
+    )
+    expect(() => renderChart([...requiredValues, ...admission, 'admission.secret=tls'])).toThrow(
+      /admission.caBundle must contain the CA certificates/,
     )
     expect(() => renderChart([...requiredValues, ...admission, 'operator.enabled=false'])).toThrow(
-      /goes with operator.enabled/,
+      /admission.enabled requires operator.enabled/,
     )
   })
 
-  test('definitions stay when the chart goes', () => {
+  test('CRDs are kept when the chart is uninstalled', () => {
     const definitions = renderChart(requiredValues).filter(({ kind }) => kind === 'CustomResourceDefinition')
     for (const { metadata } of definitions)
       expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } })
   })
 
-  test('Prometheus is told where to ask, if that is wanted', () => {
+  test('serviceMonitor.enabled adds a ServiceMonitor for the metrics endpoint', () => {
     const https = [...requiredValues, 'tls.secret=tls']
-    expect(partOf(renderChart(https), 'ServiceMonitor')).toBeUndefined()
-    expect(partOf(renderChart([...https, 'serviceMonitor.enabled=true']), 'ServiceMonitor').spec.endpoints).toEqual([
-      { port: 'https', path: '/metrics', interval: '30s', scheme: 'https' },
-    ])
+    expect(findResource(renderChart(https), 'ServiceMonitor')).toBeUndefined()
+    expect(
+      findResource(renderChart([...https, 'serviceMonitor.enabled=true']), 'ServiceMonitor').spec.endpoints,
+    ).toEqual([{ port: 'https', path: '/metrics', interval: '30s', scheme: 'https' }])
   })
 
   describe.skipIf(!hasKubernetes)(onKubernetes, () => {
@@ -110,19 +118,19 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     afterAll(() => kubernetes.removeNamespaces())
 
     test.each([
-      ['what must be given', requiredValues],
-      ['all that can be given', all],
-    ])('the server takes it with %s', async (_, values) => {
+      ['required values', requiredValues],
+      ['all values', allValues],
+    ])('the API server accepts the chart with %s', async (_, values) => {
       const { caData } = kubernetes.config.getCurrentCluster()!
-      const resources = renderChart([...values, ...(values === all ? [`admission.caBundle=${caData}`] : [])], {
+      const resources = renderChart([...values, ...(values === allValues ? [`admission.caBundle=${caData}`] : [])], {
         namespace,
       })
-      for (const one of resources)
-        expect(await kubernetes.apply(one, 'dryRun=All')).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
-      const { spec } = partOf(resources, 'Deployment').spec.template
+      for (const resource of resources)
+        expect(await kubernetes.apply(resource, 'dryRun=All')).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+      const { spec } = findResource(resources, 'Deployment').spec.template
       const pod = { metadata: { name: 'x' }, spec: { ...spec, serviceAccountName: 'default' } }
-      const created = () => kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod)
-      await expect.poll(created, { timeout: 60_000 }).toMatchObject({ status: 201 })
+      const createPod = () => kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod)
+      await expect.poll(createPod, { timeout: 60_000 }).toMatchObject({ status: 201 })
     })
   })
 })

@@ -1,10 +1,10 @@
-// The definitions of Regent's resources: a real API server takes what Regent reads, and refuses what is wrong with its path.
+// The custom resource definitions: a real API server accepts what Regent reads, and refuses errors with their path.
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
-import { mayNameSecret } from '../../src/operator/secrets/secret-places.ts'
+import { canReferToSecret } from '../../src/operator/desired/secret-fields.ts'
 import {
   API_VERSION,
   listParentFields,
@@ -38,41 +38,49 @@ type Schema = {
 const definitions = globSync('crds/*.yaml').flatMap(readResources)
 const schemaOf = ({ spec }: Resource) =>
   (spec as { versions: [{ schema: { openAPIV3Schema: Schema } }] }).versions[0].schema.openAPIV3Schema
-const all = (Object.keys(kinds) as KindName[]).map((name) => [listResourceNames(kinds[name])[0]!, name] as const)
+const kindNames = (Object.keys(kinds) as KindName[]).map((name) => [listResourceNames(kinds[name])[0]!, name] as const)
 
-test('every kind has a definition, in which every field is described', () => {
+test('every kind has a definition with a description of every field', () => {
   const names = definitions.map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
-  expect(names.sort()).toEqual([...all.map(([resource]) => resource), SOURCE_RESOURCE].sort())
-  const poor = (schema: Schema, path: string): string[] => [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => [
-      ...(one.description || name === 'metadata' ? [] : [`${path}.${name}`]),
-      ...poor(one, `${path}.${name}`),
+  expect(names.sort()).toEqual([...kindNames.map(([resource]) => resource), SOURCE_RESOURCE].sort())
+  const listUndescribed = (schema: Schema, path: string): string[] => [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => [
+      ...(property.description || name === 'metadata' ? [] : [`${path}.${name}`]),
+      ...listUndescribed(property, `${path}.${name}`),
     ]),
-    ...(schema.items ? poor(schema.items, `${path}[]`) : []),
-    ...(typeof schema.additionalProperties === 'object' ? poor(schema.additionalProperties, `${path}{}`) : []),
+    ...(schema.items ? listUndescribed(schema.items, `${path}[]`) : []),
+    ...(typeof schema.additionalProperties === 'object'
+      ? listUndescribed(schema.additionalProperties, `${path}{}`)
+      : []),
   ]
-  for (const definition of definitions) expect(poor(schemaOf(definition), definition.metadata.name)).toEqual([])
+  for (const definition of definitions)
+    expect(listUndescribed(schemaOf(definition), definition.metadata.name)).toEqual([])
 })
 
-test('a Secret is read where a definition lets it be named, and nowhere else', () => {
-  const named = (schema: Schema, path: (string | number)[]): (string | number)[][] => [
+test('a Secret may be referenced where the definition has secretKeyRef, and not in other fields', () => {
+  const listSecretPaths = (schema: Schema, path: (string | number)[]): (string | number)[][] => [
     ...(schema.properties?.secretKeyRef ? [path] : []),
-    ...Object.entries(schema.properties ?? {}).flatMap(([field, one]) => named(one, [...path, field])),
-    ...(schema.items ? named(schema.items, [...path, 0]) : []),
-    ...(typeof schema.additionalProperties === 'object' ? named(schema.additionalProperties, [...path, 'key']) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([field, property]) =>
+      listSecretPaths(property, [...path, field]),
+    ),
+    ...(schema.items ? listSecretPaths(schema.items, [...path, 0]) : []),
+    ...(typeof schema.additionalProperties === 'object'
+      ? listSecretPaths(schema.additionalProperties, [...path, 'key'])
+      : []),
   ]
-  const places = all.flatMap(([resource, name]) => {
+  const secretPaths = kindNames.flatMap(([resource, name]) => {
     const definition = definitions.find(({ spec }) => (spec as { names: { kind: string } }).names.kind === resource)!
     const { spec } = schemaOf(definition).properties!
-    return named(spec!, []).map((path) => ({ name, path }))
+    return listSecretPaths(spec!, []).map((path) => ({ name, path }))
   })
-  expect(places.length).toBeGreaterThan(10)
-  for (const { name, path } of places) expect(mayNameSecret(kinds[name], path), `${name} ${path.join('.')}`).toBe(true)
-  expect(mayNameSecret(kinds.client, ['name'])).toBe(false)
-  expect(mayNameSecret(kinds.realm, ['users', 0, 'username'])).toBe(false)
+  expect(secretPaths.length).toBeGreaterThan(10)
+  for (const { name, path } of secretPaths)
+    expect(canReferToSecret(kinds[name], path), `${name} ${path.join('.')}`).toBe(true)
+  expect(canReferToSecret(kinds.client, ['name'])).toBe(false)
+  expect(canReferToSecret(kinds.realm, ['users', 0, 'username'])).toBe(false)
 })
 
-test('a plain kubectl apply can keep what it applied in an annotation', () => {
+test('each definition fits into the last-applied annotation of kubectl apply', () => {
   for (const definition of definitions) expect(JSON.stringify(definition).length).toBeLessThan(256 * 1024)
 })
 
@@ -91,8 +99,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     metadata: { name, namespace },
     spec,
   })
-  const tried = (kind: string, spec: object) => kubernetes.apply(resource(kind, spec), 'dryRun=All')
-  const placed = (kind: KindName, spec: Representation) =>
+  const tryApply = (kind: string, spec: object) => kubernetes.apply(resource(kind, spec), 'dryRun=All')
+  const withRealm = (kind: KindName, spec: Representation) =>
     kind === 'realm'
       ? spec
       : {
@@ -105,57 +113,63 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
           ...spec,
         }
 
-  test.each(all)('%s takes every field, in each of its values and as null', async (name, kind) => {
+  test.each(kindNames)('%s accepts every field, with each sample value and with null', async (name, kind) => {
     const fields = listSettableFields(kind)
-    const having = (value: (values: readonly unknown[]) => unknown) =>
+    const mapFields = (value: (values: readonly unknown[]) => unknown) =>
       Object.fromEntries(fields.map(([field, , values]) => [field, value(values)])) as Representation
-    for (const own of [having(([one]) => one), having(([, other]) => other), having(() => null)]) {
+    for (const fieldValues of [
+      mapFields(([first]) => first),
+      mapFields(([, second]) => second),
+      mapFields(() => null),
+    ]) {
       const spec =
-        kind === 'realm' ? own : createSampleObject(kind, 'x', { ...own, ...consistentFields[kind] }).representation
-      expect(await tried(name, placed(kind, spec))).toMatchObject({ status: 201, body: { spec } })
+        kind === 'realm'
+          ? fieldValues
+          : createSampleObject(kind, 'x', { ...fieldValues, ...consistentFields[kind] }).representation
+      expect(await tryApply(name, withRealm(kind, spec))).toMatchObject({ status: 201, body: { spec } })
     }
   })
 
-  test('a realm takes all that is in it, and the forms in which Regent reads values', async () => {
-    const { realm, ...whole } = toDocument('x', createSampleObjects()) as Representation
-    expect(await tried('Realm', whole)).toMatchObject({ status: 201, body: { spec: whole } })
+  test('a Realm accepts all kinds of content, and the lenient forms of values that Regent reads', async () => {
+    const { realm, ...content } = toDocument('x', createSampleObjects()) as Representation
+    expect(await tryApply('Realm', content)).toMatchObject({ status: 201, body: { spec: content } })
     const spec = {
       enabled: 'true',
       accessTokenLifespan: '300',
       displayName: 7,
       attributes: { flag: true, number: 1.5, none: null },
       smtpServer: { port: 25 },
-      users: [{ username: 'ann', enabled: 'false', lastName: 12, attributes: { one: 'a', many: ['a', 1] } }],
+      users: [{ username: 'ann', enabled: 'false', lastName: 12, attributes: { single: 'a', many: ['a', 1] } }],
       groups: [{ name: 'a', subGroups: [{ name: 'b', subGroups: [{ name: 'c', anything: 'goes' }] }] }],
       authenticationFlows: [{ alias: 'a', authenticationExecutions: [{ requirement: 'OPTIONAL' }] }],
     }
-    expect(await tried('Realm', spec)).toMatchObject({ status: 201, body: { spec } })
+    expect(await tryApply('Realm', spec)).toMatchObject({ status: 201, body: { spec } })
   })
 
   const files = globSync('../shared/data/realms/*.{yaml,json}')
-  test.each(files)('%s is a realm', async (file) => {
+  test.each(files)('a Realm accepts the content of %s', async (file) => {
     for (const { value } of parseDocuments(file, readFileSync(file, 'utf8')))
-      expect(await tried('Realm', value as Representation)).toMatchObject({ status: 201, body: { spec: value } })
+      expect(await tryApply('Realm', value as Representation)).toMatchObject({ status: 201, body: { spec: value } })
   })
 
-  test('the examples are taken, and listed with what counts of them', async () => {
+  test('the examples are accepted, and lists have the printer columns', async () => {
     const examples = globSync('examples/kubernetes/*.yaml').flatMap(readResources)
-    for (const one of examples) {
-      const metadata = { ...one.metadata, namespace }
-      expect(await kubernetes.apply({ ...one, metadata })).toMatchObject({ status: 201 })
+    for (const example of examples) {
+      const metadata = { ...example.metadata, namespace }
+      expect(await kubernetes.apply({ ...example, metadata })).toMatchObject({ status: 201 })
     }
     const condition = {
       type: 'Ready',
       status: 'True',
       reason: 'Applied',
-      message: 'all is as stated',
+      message: 'The declared state is live.',
       lastTransitionTime: '2026-01-01T00:00:00Z',
     }
     const client = { ...resource('RealmClient', {}, 'shop') }
     const path = await kubernetes.pathOf(client, namespace)
     const status = { realm: 'globex', lastAppliedRevision: 'sha256:1', drift: 2, conditions: [condition] }
-    const written = await kubernetes.request('PATCH', `${path}/shop/status`, { status }, MERGE)
-    expect(written).toMatchObject({ status: 200, body: { status } })
+    const response = await kubernetes.request('PATCH', `${path}/shop/status`, { status }, MERGE)
+    expect(response).toMatchObject({ status: 200, body: { status } })
     const { body } = await kubernetes.request('GET', path, undefined, {
       accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
     })
@@ -176,71 +190,75 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       'sha256:1',
       2,
       'age',
-      'all is as stated',
+      'The declared state is live.',
     ])
   })
 
-  test('each is found by a short name, and all by their category', async () => {
+  test('each kind has a unique short name and the category regent', async () => {
     const { resources } = (await kubernetes.request('GET', `/apis/${API_VERSION}`)).body
-    const own = resources.filter(({ name }: { name: string }) => !name.includes('/'))
-    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual(
-      [...all.map(([name]) => name), SOURCE_RESOURCE].sort(),
+    const resourceTypes = resources.filter(({ name }: { name: string }) => !name.includes('/'))
+    expect(resourceTypes.map(({ kind }: { kind: string }) => kind).sort()).toEqual(
+      [...kindNames.map(([name]) => name), SOURCE_RESOURCE].sort(),
     )
-    const short = own.flatMap(({ shortNames, categories }: { shortNames: string[]; categories: string[] }) => {
-      expect(categories).toEqual(['regent'])
-      return shortNames
-    })
-    expect(new Set(short).size).toBe(all.length + 1)
+    const shortNames = resourceTypes.flatMap(
+      ({ shortNames, categories }: { shortNames: string[]; categories: string[] }) => {
+        expect(categories).toEqual(['regent'])
+        return shortNames
+      },
+    )
+    expect(new Set(shortNames).size).toBe(kindNames.length + 1)
   })
 
-  test('what is wrong is refused with its path', async () => {
-    const created = async (kind: string, spec: object) => {
+  test('an invalid value is refused with its path', async () => {
+    const create = async (kind: string, spec: object) => {
       const path = await kubernetes.pathOf({ apiVersion: API_VERSION, kind }, namespace)
       return kubernetes.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, resource(kind, spec))
     }
-    const refused = async (kind: string, spec: object) => refusals(await created(kind, spec))
-    const inAcme = { realmRef: { name: 'acme' } }
-    expect(await refused('Realm', { enabled: 'perhaps' })).toEqual(['spec.enabled'])
-    expect(await refused('Realm', { displayName: { a: 1 } })).toEqual(['spec.displayName'])
-    expect(await refused('Realm', { accessTokenLifespan: 1.5 })).toEqual(['spec.accessTokenLifespan'])
-    expect(await refused('Realm', { defaultSignatureAlgorithm: 'RS1' })).toEqual(['spec.defaultSignatureAlgorithm'])
-    expect(await refused('Realm', { clients: [{ redirectUris: 'a' }] })).toEqual([
+    const listErrors = async (kind: string, spec: object) => listErrorPaths(await create(kind, spec))
+    const realmReference = { realmRef: { name: 'acme' } }
+    expect(await listErrors('Realm', { enabled: 'perhaps' })).toEqual(['spec.enabled'])
+    expect(await listErrors('Realm', { displayName: { a: 1 } })).toEqual(['spec.displayName'])
+    expect(await listErrors('Realm', { accessTokenLifespan: 1.5 })).toEqual(['spec.accessTokenLifespan'])
+    expect(await listErrors('Realm', { defaultSignatureAlgorithm: 'RS1' })).toEqual(['spec.defaultSignatureAlgorithm'])
+    expect(await listErrors('Realm', { clients: [{ redirectUris: 'a' }] })).toEqual([
       'spec.clients[0].clientId',
       'spec.clients[0].redirectUris',
     ])
-    expect(await refused('Realm', { interval: 'often', prune: 'some' })).toEqual(['spec.interval', 'spec.prune'])
-    expect(await refused('Realm', { allowedNamespaces: [{ name: 'a', selector: {} }] })).toEqual([
+    expect(await listErrors('Realm', { interval: 'often', prune: 'some' })).toEqual(['spec.interval', 'spec.prune'])
+    expect(await listErrors('Realm', { allowedNamespaces: [{ name: 'a', selector: {} }] })).toEqual([
       'spec.allowedNamespaces',
     ])
-    expect(await refused('RealmClient', {})).toEqual(['spec'])
-    expect(await refused('RealmClient', { ...inAcme, realm: 'acme' })).toEqual(['spec'])
-    expect(await refused('RealmProtocolMapper', { ...inAcme, client: 'a', clientScope: 'b' })).toEqual(['spec'])
-    expect(await refused('RealmClient', { ...inAcme, secret: { secretKeyRef: { name: 'a' } } })).toEqual([
+    expect(await listErrors('RealmClient', {})).toEqual(['spec'])
+    expect(await listErrors('RealmClient', { ...realmReference, realm: 'acme' })).toEqual(['spec'])
+    expect(await listErrors('RealmProtocolMapper', { ...realmReference, client: 'a', clientScope: 'b' })).toEqual([
+      'spec',
+    ])
+    expect(await listErrors('RealmClient', { ...realmReference, secret: { secretKeyRef: { name: 'a' } } })).toEqual([
       'spec.secret.secretKeyRef.key',
     ])
-    expect(await refused('RealmClient', { ...inAcme, name: { secretKeyRef: { name: 'a', key: 'b' } } })).toEqual([
-      'spec.name',
-    ])
-    const unknown = await created('RealmClient', { ...inAcme, redirctUris: [] })
+    expect(
+      await listErrors('RealmClient', { ...realmReference, name: { secretKeyRef: { name: 'a', key: 'b' } } }),
+    ).toEqual(['spec.name'])
+    const unknown = await create('RealmClient', { ...realmReference, redirctUris: [] })
     expect(unknown.body.message).toContain('unknown field "spec.redirctUris"')
   })
 
-  test('a secret may stand in a Secret wherever there is one', async () => {
+  test('every secret field accepts a secretKeyRef', async () => {
     const secretKeyRef = { name: 'a', key: 'b' }
-    const elsewhere = { secretKeyRef }
+    const secret = { secretKeyRef }
     const spec = {
-      smtpServer: { host: 'mail', password: elsewhere },
-      clients: [{ clientId: 'a', secret: elsewhere }],
-      identityProviders: [{ alias: 'a', config: { clientSecret: elsewhere } }],
-      users: [{ username: 'a', credentials: [{ type: 'password', value: elsewhere }] }],
+      smtpServer: { host: 'mail', password: secret },
+      clients: [{ clientId: 'a', secret }],
+      identityProviders: [{ alias: 'a', config: { clientSecret: secret } }],
+      users: [{ username: 'a', credentials: [{ type: 'password', value: secret }] }],
       components: {
-        'org.keycloak.storage.UserStorageProvider': [{ name: 'a', config: { bindCredential: [elsewhere] } }],
+        'org.keycloak.storage.UserStorageProvider': [{ name: 'a', config: { bindCredential: [secret] } }],
       },
     }
-    expect(await tried('Realm', spec)).toMatchObject({ status: 201, body: { spec } })
+    expect(await tryApply('Realm', spec)).toMatchObject({ status: 201, body: { spec } })
   })
 
-  test('a source is a repository, and says nothing of the machine that the server runs on', async () => {
+  test('a RealmSource accepts the URL of a git repository, but no path or file of the server', async () => {
     const url = 'https://git.example.org/realms.git'
     const spec = {
       url,
@@ -250,26 +268,26 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       credentials: { secretRef: { name: 'git' } },
       prune: 'none',
     }
-    expect(await tried(SOURCE_RESOURCE, spec)).toMatchObject({ status: 201, body: { spec } })
-    expect(await tried(SOURCE_RESOURCE, { url: 'git@git.example.org:realms.git' })).toMatchObject({ status: 201 })
-    for (const wrong of [{}, { url: 'file:///etc' }, { url: '/etc' }])
-      expect(refusals(await tried(SOURCE_RESOURCE, wrong))).toEqual(['spec.url'])
+    expect(await tryApply(SOURCE_RESOURCE, spec)).toMatchObject({ status: 201, body: { spec } })
+    expect(await tryApply(SOURCE_RESOURCE, { url: 'git@git.example.org:realms.git' })).toMatchObject({ status: 201 })
+    for (const invalidSpec of [{}, { url: 'file:///etc' }, { url: '/etc' }])
+      expect(listErrorPaths(await tryApply(SOURCE_RESOURCE, invalidSpec))).toEqual(['spec.url'])
     for (const field of ['path', 'variables', 'signersFile'])
-      expect((await tried(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(
+      expect((await tryApply(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(
         `.spec.${field}: field not declared`,
       )
   })
 
-  test('the realm of a resource stays', async () => {
-    const stays = async (kind: string, name: string, before: object, after: object) => {
+  test('the realm of a resource cannot be changed', async () => {
+    const changeSpec = async (kind: string, name: string, before: object, after: object) => {
       expect(await kubernetes.apply(resource(kind, before, name))).toMatchObject({ status: 201 })
-      return refusals(await kubernetes.apply(resource(kind, after, name)))
+      return listErrorPaths(await kubernetes.apply(resource(kind, after, name)))
     }
-    expect(await stays('Realm', 'a', { realm: 'one' }, { realm: 'two' })).toEqual(['spec.realm'])
-    expect(await stays('Realm', 'b', { realm: 'one', enabled: true }, { enabled: true })).toEqual(['spec.realm'])
-    expect(await stays('Realm', 'c', { enabled: true }, { enabled: false })).toEqual([])
-    expect(await stays('RealmRole', 'a', { realm: 'one' }, { realm: 'two' })).toEqual(['spec.realm'])
-    expect(await stays('RealmRole', 'b', { realmRef: { name: 'one' } }, { realmRef: { name: 'two' } })).toEqual([
+    expect(await changeSpec('Realm', 'a', { realm: 'one' }, { realm: 'two' })).toEqual(['spec.realm'])
+    expect(await changeSpec('Realm', 'b', { realm: 'one', enabled: true }, { enabled: true })).toEqual(['spec.realm'])
+    expect(await changeSpec('Realm', 'c', { enabled: true }, { enabled: false })).toEqual([])
+    expect(await changeSpec('RealmRole', 'a', { realm: 'one' }, { realm: 'two' })).toEqual(['spec.realm'])
+    expect(await changeSpec('RealmRole', 'b', { realmRef: { name: 'one' } }, { realmRef: { name: 'two' } })).toEqual([
       'spec.realmRef',
     ])
   })
@@ -277,11 +295,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 
 const MERGE = { 'content-type': 'application/merge-patch+json' }
 
-/** The paths of what is wrong. */
-function refusals({ status, body }: KubernetesResponse): string[] {
+/** Returns the paths of the errors. */
+function listErrorPaths({ status, body }: KubernetesResponse): string[] {
   if (status < 300) return []
   expect(status).toBe(422)
   const fields: string[] = body.details.causes.map(({ field }: { field: string }) => field)
-  // Rules were not looked at, since the rest is wrong.
+  // A cause without a field reports that rules were not evaluated because of the other errors.
   return fields.filter((field) => field !== '<nil>').sort()
 }

@@ -1,4 +1,4 @@
-// Every kind as a resource: its object becomes live, and when it is deleted it goes, or stays where that is stated.
+// A resource of every kind: its object is created, and deleted with the resource or retained, by deletionPolicy.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
@@ -16,31 +16,34 @@ import {
   type TestOperator,
 } from '../support/test-operator.ts'
 
-const all = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
+const childKinds = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
+    ;({ service, kubernetes, operator } = await startTestOperator())
   })
-  afterAll(() => stopTestOperator(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operator))
 
-  /** A resource of the kind, below an object of the realm where it must be below one, and the key of its object. */
-  function stated(kind: KindName, label: string, deletionPolicy: string) {
+  /** Returns a resource of the kind, with a parent where it needs one, and the key of its object. */
+  function createSampleResource(kind: KindName, label: string, deletionPolicy: string) {
     const { representation, key } = createSampleObject(kind, label)
     const { parentOptional } = kinds[kind]
-    const below = parentOptional ? [] : listParentFields(kinds[kind]).slice(0, 1)
-    const place = { realmRef: { name: 'acme' }, ...Object.fromEntries(below.map(([field]) => [field, 'a'])) }
+    const parentFields = parentOptional ? [] : listParentFields(kinds[kind]).slice(0, 1)
+    const references = {
+      realmRef: { name: 'acme' },
+      ...Object.fromEntries(parentFields.map(([field]) => [field, 'a'])),
+    }
     const [name] = listResourceNames(kinds[kind]) as [string]
-    return { kind, key, one: resource(name, label, { ...place, ...representation, deletionPolicy }) }
+    return { kind, key, sample: resource(name, label, { ...references, ...representation, deletionPolicy }) }
   }
 
-  test('an object of every kind goes with its resource, or stays, and its realm lets go of all', async () => {
+  test('deletionPolicy Delete deletes the object of every kind with its resource, and Orphan retains it', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
-    const isThere = (kind: KindName, key: Key) =>
+    const exists = (kind: KindName, key: Key) =>
       getLiveObject(service, SYSTEM, realm, kind, ...key).then(
         () => true,
         () => false,
@@ -48,31 +51,31 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const acme = resource('Realm', 'acme', { ...toDocument(realm, createSampleObjects()), deletionPolicy: 'Orphan' })
     await space.apply(acme)
     await space.waitForReady(acme, 'True')
-    const going = all.map((kind) => stated(kind, 'goes', 'Delete'))
-    const staying = all.map((kind) => stated(kind, 'stays', 'Orphan'))
-    await Promise.all([...going, ...staying].map(({ one }) => space.apply(one)))
-    for (const { one } of [...going, ...staying]) await space.waitForReady(one, 'True')
-    for (const { kind, key } of going) expect(await isThere(kind, key), `${kind} ${key}`).toBe(true)
-    await Promise.all([...going, ...staying].map(({ one }) => space.delete(one)))
-    for (const { one } of [...going, ...staying]) await space.waitForDeletion(one)
-    for (const { kind, key } of going) expect(await isThere(kind, key), `${kind} ${key}`).toBe(false)
-    for (const { kind, key } of staying) expect(await isThere(kind, key), `${kind} ${key}`).toBe(true)
+    const deleted = childKinds.map((kind) => createSampleResource(kind, 'deleted', 'Delete'))
+    const orphaned = childKinds.map((kind) => createSampleResource(kind, 'orphaned', 'Orphan'))
+    await Promise.all([...deleted, ...orphaned].map(({ sample }) => space.apply(sample)))
+    for (const { sample } of [...deleted, ...orphaned]) await space.waitForReady(sample, 'True')
+    for (const { kind, key } of deleted) expect(await exists(kind, key), `${kind} ${key}`).toBe(true)
+    await Promise.all([...deleted, ...orphaned].map(({ sample }) => space.delete(sample)))
+    for (const { sample } of [...deleted, ...orphaned]) await space.waitForDeletion(sample)
+    for (const { kind, key } of deleted) expect(await exists(kind, key), `${kind} ${key}`).toBe(false)
+    for (const { kind, key } of orphaned) expect(await exists(kind, key), `${kind} ${key}`).toBe(true)
     await space.delete(acme)
     await space.waitForDeletion(acme)
-    expect(await isThere('client', ['a'])).toBe(true)
+    expect(await exists('client', ['a'])).toBe(true)
   })
 
-  test('what belongs to a realm that is gone is let go of', async () => {
+  test('resources of a realm that was deleted can be deleted', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
-    for (const one of [acme, shop]) await space.apply(one)
+    for (const item of [acme, shop]) await space.apply(item)
     await space.waitForReady(shop, 'True')
     await space.apply(resource('Realm', 'acme', { realm, mode: 'plan' }))
     await deleteObject(service, SYSTEM, realm, 'realm', realm)
     await space.delete(acme, shop)
-    for (const one of [acme, shop]) await space.waitForDeletion(one)
+    for (const item of [acme, shop]) await space.waitForDeletion(item)
     expect(await service.findRealms([realm])).toEqual([])
   })
 })

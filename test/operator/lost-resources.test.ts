@@ -1,4 +1,4 @@
-// Resources that nobody deleted and that are not there any more: what they stated stays until they are back, or somebody approves.
+// Resources that disappear without the operator, such as after a restore of the cluster.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
@@ -17,25 +17,25 @@ import {
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
+    ;({ service, kubernetes, operator } = await startTestOperator())
   })
-  afterAll(() => stopTestOperator(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operator))
 
-  test('of resources that come back one by one, and in another order, nothing is deleted or written', async () => {
+  test('nothing is deleted or written when lost resources are restored one by one, in another order', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     const clients = ['shop', 'portal'].map((name) => resource('RealmClient', name, { realmRef: { name: 'acme' } }))
-    for (const one of [acme, ...clients]) await space.apply(one)
-    for (const one of [acme, ...clients]) await space.waitForReady(one, 'True')
-    const [applied, ran] = [await service.read(SYSTEM, realm, listRealmSources), service.applyCounts.changed]
-    await operated.stop()
-    for (const one of [acme, ...clients]) await space.removeFinalizers(one)
+    for (const item of [acme, ...clients]) await space.apply(item)
+    for (const item of [acme, ...clients]) await space.waitForReady(item, 'True')
+    const [applied, changesBefore] = [await service.read(SYSTEM, realm, listRealmSources), service.applyCounts.changed]
+    await operator.stop()
+    for (const item of [acme, ...clients]) await space.removeFinalizers(item)
     await space.delete(acme, ...clients)
 
-    operated = startOperator(service)
+    operator = startOperator(service)
     await space.apply(acme)
     const { status } = await space.waitForReady(acme, 'False', 'PendingApproval')
     expect(status.conditions[0].message).toContain(
@@ -44,12 +44,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(clients[1]!)
     await space.waitForReady(clients[1]!, 'False', 'PendingApproval')
     await space.apply(clients[0]!)
-    for (const one of [acme, ...clients]) await space.waitForReady(one, 'True')
+    for (const item of [acme, ...clients]) await space.waitForReady(item, 'True')
     expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
-    expect(service.applyCounts.changed).toBe(ran)
+    expect(service.applyCounts.changed).toBe(changesBefore)
   })
 
-  test('what has vanished for good goes once somebody approves that', async () => {
+  test('objects of lost resources are deleted once an administrator approves the plan', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (annotations = {}) => resource('Realm', 'acme', { realm }, { annotations })
@@ -57,10 +57,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme())
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    await operated.stop()
+    await operator.stop()
     await space.removeFinalizers(shop)
     await space.delete(shop)
-    operated = startOperator(service)
+    operator = startOperator(service)
     const { status } = await space.waitForReady(acme(), 'False', 'PendingApproval')
     await space.apply(acme({ 'regent.dev/approved-plan': status.plan.id }))
     await space.waitForReady(acme(), 'True')

@@ -1,7 +1,7 @@
-// The operator at a real API server: what is applied there becomes live, says how it stands, and goes when it is deleted.
+// The operator on a real API server: it applies resources, reports in their status, and deletes their objects with them.
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Cluster } from '../../src/operator/cluster.ts'
+import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listPermittedSources, listRealmSources } from '../../src/service/sources/source-records.ts'
@@ -24,35 +24,37 @@ import {
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
+    ;({ service, kubernetes, operator } = await startTestOperator())
   })
-  afterAll(() => stopTestOperator(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operator))
 
-  const clientOf = async (realm: string, name: string) =>
+  const findClient = async (realm: string, name: string) =>
     (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
 
-  test('the examples become live, say so, follow an edit, and are gone when they are deleted', async () => {
+  test('the examples are applied and become ready, an edit is applied, and deletion deletes the realm', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const examples = globSync('examples/kubernetes/*.yaml')
       .flatMap(readResources)
-      .map((one) => (one.kind === 'Realm' ? { ...one, spec: { ...(one.spec as object), realm } } : one))
-    for (const one of examples) await space.apply(one)
-    const own = examples.filter(({ kind }) => kind !== 'Secret')
-    for (const one of own) await space.waitForReady(one, 'True')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Web shop' })
+      .map((example) =>
+        example.kind === 'Realm' ? { ...example, spec: { ...(example.spec as object), realm } } : example,
+      )
+    for (const example of examples) await space.apply(example)
+    const regentResources = examples.filter(({ kind }) => kind !== 'Secret')
+    for (const item of regentResources) await space.waitForReady(item, 'True')
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Web shop' })
     const shop = examples.find(({ metadata }) => metadata.name === 'shop')!
     await space.apply({ ...shop, spec: { ...(shop.spec as object), name: 'Another shop' } })
-    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Another shop')
+    await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Another shop')
     await space.delete(...examples)
-    for (const one of own) await space.waitForDeletion(one)
+    for (const item of regentResources) await space.waitForDeletion(item)
     expect(await service.findRealms([realm])).toEqual([])
-    expect(operated.failures).toEqual([])
+    expect(operator.failures).toEqual([])
   })
 
-  test('an object of a resource with deletionPolicy Orphan stays, and is nobody’s', async () => {
+  test('an object of a resource with deletionPolicy Orphan is retained', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const client = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, deletionPolicy: 'Orphan' })
@@ -61,65 +63,65 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(client, 'True')
     await space.delete(client)
     await space.waitForDeletion(client)
-    expect(await clientOf(realm, 'shop')).toBeDefined()
+    expect(await findClient(realm, 'shop')).toBeDefined()
   })
 
-  test('a wrong resource says where, keeps what was live, and holds up nobody; corrected, it goes on', async () => {
+  test('an invalid resource reports the path of its error, and neither changes its object nor blocks other resources', async () => {
     const [platform, team] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
     const realm = newName()
     const realmRef = { name: 'acme', namespace: platform.namespace }
     await platform.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: team.namespace }] }))
-    const stated = (spec: object) => resource('RealmClient', 'portal', { realmRef, name: 'Portal', ...spec })
+    const portal = (spec: object) => resource('RealmClient', 'portal', { realmRef, name: 'Portal', ...spec })
     const shop = (name: string) => resource('RealmClient', 'shop', { realmRef, name })
-    await platform.apply(stated({}))
+    await platform.apply(portal({}))
     await team.apply(shop('One'))
     await team.waitForReady(shop('One'), 'True')
-    await platform.waitForReady(stated({}), 'True')
-    const wrong = stated({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
-    await platform.apply(wrong)
-    const { status } = await platform.waitForReady(wrong, 'False', 'Invalid')
+    await platform.waitForReady(portal({}), 'True')
+    const invalidPortal = portal({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
+    await platform.apply(invalidPortal)
+    const { status } = await platform.waitForReady(invalidPortal, 'False', 'Invalid')
     expect(status.conditions.map(({ type, status }: AnyResource) => [type, status])).toEqual([
       ['Ready', 'False'],
       ['Stalled', 'True'],
     ])
     expect(status.conditions[0].message).toMatch(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)
     await team.apply(shop('Two'))
-    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Two')
-    expect(await clientOf(realm, 'portal')).toMatchObject({ name: 'Portal' })
-    await platform.apply(stated({ name: 'Other' }))
-    await waitUntil(async () => (await clientOf(realm, 'portal'))?.name === 'Other')
-    await platform.waitForReady(wrong, 'True')
+    await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Two')
+    expect(await findClient(realm, 'portal')).toMatchObject({ name: 'Portal' })
+    await platform.apply(portal({ name: 'Other' }))
+    await waitUntil(async () => (await findClient(realm, 'portal'))?.name === 'Other')
+    await platform.waitForReady(invalidPortal, 'True')
   })
 
-  test('of two that state one field differently both say so, neither wins, and what is live stays', async () => {
+  test('two resources that declare different values for a field are both invalid, and the live value stays', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
-    const [one, other] = ['One', 'Other'].map((name) =>
+    const [first, second] = ['One', 'Other'].map((name) =>
       resource('RealmClient', name.toLowerCase(), { realmRef: { name: 'acme' }, clientId: 'shop', name }),
     )
     await space.apply(resource('Realm', 'acme', { realm }))
-    await space.apply(one!)
-    await space.waitForReady(one!, 'True')
-    await space.apply(other!)
-    for (const each of [one!, other!]) {
-      const { status } = await space.waitForReady(each, 'False', 'Invalid')
+    await space.apply(first!)
+    await space.waitForReady(first!, 'True')
+    await space.apply(second!)
+    for (const item of [first!, second!]) {
+      const { status } = await space.waitForReady(item, 'False', 'Invalid')
       expect(status.conditions[0].message).toContain(
         'spec.name: client shop: name is declared differently at spec.name of RealmClient',
       )
     }
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
-    await space.delete(one!)
-    await space.waitForReady(other!, 'True')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Other' })
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'One' })
+    await space.delete(first!)
+    await space.waitForReady(second!, 'True')
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Other' })
   })
 
-  test('without a grant a namespace states nothing in another’s realm, by any reference, and takes no realm over', async () => {
+  test('a namespace that is not admitted can neither declare objects of a foreign realm nor take it over', async () => {
     const [owner, stranger] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     await owner.apply(acme)
     await owner.waitForReady(acme, 'True')
-    const made = await service.createRealm(
+    const foreignRealm = await service.createRealm(
       SYSTEM,
       { representation: { realm: newName() } },
       async ({ realm }) => realm.name,
@@ -129,26 +131,26 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       ['RealmUser', 'by-name', { realm }, 'NotAdmitted'],
       ['RealmRole', 'of-master', { realm: 'master' }, 'RealmNotFound'],
       ['Realm', 'same', { realm }, 'RealmTaken'],
-      ['Realm', 'made-by-rest', { realm: made, displayName: 'Taken' }, 'RealmTaken'],
+      ['Realm', 'made-by-rest', { realm: foreignRealm, displayName: 'Taken' }, 'RealmTaken'],
       ['Realm', 'master', { displayName: 'Taken' }, 'RealmTaken'],
     ]
     for (const [kind, name, spec, reason] of refused) {
-      const one = resource(kind, name, spec)
-      await stranger.apply(one)
-      await stranger.waitForReady(one, 'False', reason)
+      const candidate = resource(kind, name, spec)
+      await stranger.apply(candidate)
+      await stranger.waitForReady(candidate, 'False', reason)
     }
-    expect(await clientOf(realm, 'by-resource')).toBeUndefined()
+    expect(await findClient(realm, 'by-resource')).toBeUndefined()
     await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: stranger.namespace }] }))
     await stranger.waitForReady(resource('RealmClient', 'by-resource', {}), 'True')
-    expect(await clientOf(realm, 'by-resource')).toBeDefined()
-    // What is stated there gives no administrative power.
-    const boss = resource('RealmUser', 'boss', { realm, clientRoles: { 'realm-management': ['realm-admin'] } })
-    await stranger.apply(boss)
-    const { status } = await stranger.waitForReady(boss, 'False', 'Invalid')
+    expect(await findClient(realm, 'by-resource')).toBeDefined()
+    // A tenant namespace cannot grant admin permissions.
+    const admin = resource('RealmUser', 'root', { realm, clientRoles: { 'realm-management': ['realm-admin'] } })
+    await stranger.apply(admin)
+    const { status } = await stranger.waitForReady(admin, 'False', 'Invalid')
     expect(status.conditions[0].message).toContain('realm-admin')
   })
 
-  test('only a Secret with the label is read, and what it holds is live when it changes', async () => {
+  test('only a Secret with the label is read, and a change of it is applied', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const secret = (text: string, labels = {}) => ({
@@ -162,18 +164,18 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(secret('first-secret'))
     await space.apply(shop)
     await space.waitForReady(shop, 'False', 'SecretNotFound')
-    expect(await clientOf(realm, 'shop')).toBeUndefined()
+    expect(await findClient(realm, 'shop')).toBeUndefined()
     for (const text of ['first-secret', 'second-secret']) {
       await space.apply(secret(text, { 'regent.dev/secret': 'true' }))
       await waitUntil(async () => {
-        const { secret } = (await clientOf(realm, 'shop')) ?? {}
+        const { secret } = (await findClient(realm, 'shop')) ?? {}
         return typeof secret === 'string' && service.vault.open(secret) === text
       })
     }
     expect(JSON.stringify((await space.waitForReady(shop, 'True')).status)).not.toContain('secret-')
   })
 
-  test('a plan that waits is approved by an annotation with its id', async () => {
+  test('an annotation with the id of a pending plan approves it', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (clients: string[], annotations = {}) =>
@@ -187,13 +189,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(acme([]), 'True')
     await space.apply(acme(['a']))
     const { status } = await space.waitForReady(acme([]), 'False', 'PendingApproval')
-    expect(await clientOf(realm, 'b')).toBeDefined()
+    expect(await findClient(realm, 'b')).toBeDefined()
     await space.apply(acme(['a'], { 'regent.dev/approved-plan': status.plan.id }))
     await space.waitForReady(acme([]), 'True')
-    expect(await clientOf(realm, 'b')).toBeUndefined()
+    expect(await findClient(realm, 'b')).toBeUndefined()
   })
 
-  test('what vanished, and nobody deleted, waits; after a restart with everything in sync nothing is written', async () => {
+  test('a restart with everything in sync writes nothing, and objects of lost resources are retained', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm, displayName: 'Acme' })
@@ -201,40 +203,40 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme)
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    await operated.stop()
+    await operator.stop()
     const [unchanged, applied] = [service.applyCounts.unchanged, await service.read(SYSTEM, realm, listRealmSources)]
-    const asked = new Map<string, number>()
+    const requestCounts = new Map<string, number>()
     const cluster = getOperatorCluster()
-    const count = (verb: string) => asked.set(verb, (asked.get(verb) ?? 0) + 1)
-    const counting: Cluster = {
+    const count = (verb: string) => requestCounts.set(verb, (requestCounts.get(verb) ?? 0) + 1)
+    const counting: ClusterClient = {
       ...cluster,
-      ask: (method, ...rest) => {
+      request: (method, ...rest) => {
         count(method)
-        return cluster.ask(method, ...rest)
+        return cluster.request(method, ...rest)
       },
     }
-    const known = await listPermittedSources(service, SYSTEM)
-    const realms = new Set(known.flatMap(({ source, realm }) => (source.startsWith('kubernetes:') ? [realm] : [])))
-    operated = startOperator(service, { cluster: counting })
+    const sources = await listPermittedSources(service, SYSTEM)
+    const realms = new Set(sources.flatMap(({ source, realm }) => (source.startsWith('kubernetes:') ? [realm] : [])))
+    operator = startOperator(service, { cluster: counting })
     await waitUntil(async () => service.applyCounts.unchanged - unchanged >= realms.size)
     expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
-    expect([...asked.keys()]).toEqual(['GET'])
+    expect([...requestCounts.keys()]).toEqual(['GET'])
 
-    await operated.stop()
-    for (const one of [acme, shop]) await space.removeFinalizers(one)
+    await operator.stop()
+    for (const item of [acme, shop]) await space.removeFinalizers(item)
     await space.delete(acme, shop)
-    const told: string[] = []
-    operated = startOperator(service, { say: (line) => told.push(line) })
-    await waitUntil(async () => told.some((line) => line.includes(`declares the realm ${realm} any more`)))
-    expect(await clientOf(realm, 'shop')).toBeDefined()
-    // It comes back, and nothing has happened.
+    const messages: string[] = []
+    operator = startOperator(service, { log: (line) => messages.push(line) })
+    await waitUntil(async () => messages.some((line) => line.includes(`declares the realm ${realm} any more`)))
+    expect(await findClient(realm, 'shop')).toBeDefined()
+    // Nothing changes when the resources are back.
     await space.apply(acme)
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
     expect((await listSavedPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
   })
 
-  test('what somebody else writes into a status or takes away of finalizers is put right', async () => {
+  test('a change of the status or the finalizers by others is corrected', async () => {
     const space = await createNamespace(kubernetes)
     const acme = resource('Realm', 'acme', { realm: newName() })
     await space.apply(acme)
@@ -249,7 +251,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect((await space.get(acme)).metadata.finalizers).toEqual(metadata.finalizers)
   })
 
-  test('drift is shown where it is stated, and the resource stays ready', async () => {
+  test('drift is reported by the resource that declares the field, which stays ready', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Shop' })
@@ -258,13 +260,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(shop, 'True')
     await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
     await waitUntil(async () => (await space.get(shop)).status.drift === 1)
-    const drifted = (await space.get(shop)).status.conditions.find(({ type }: AnyResource) => type === 'Drifted')
-    expect(drifted).toMatchObject({
+    const condition = (await space.get(shop)).status.conditions.find(({ type }: AnyResource) => type === 'Drifted')
+    expect(condition).toMatchObject({
       status: 'True',
       message: expect.stringMatching(/client shop: name was changed by ann/),
     })
-    await space.apply(resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Stated anew' }))
+    await space.apply(resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Another shop' }))
     await waitUntil(async () => (await space.get(shop)).status.drift === 0)
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Stated anew' })
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Another shop' })
   })
 })

@@ -1,4 +1,4 @@
-// What a Realm says of how it is applied, and what annotations ask for.
+// Fields and annotations that control the reconciliation of a realm.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../src/service/context/service.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
@@ -19,23 +19,23 @@ import {
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
+    ;({ service, kubernetes, operator } = await startTestOperator())
   })
   afterAll(async () => {
-    await stopTestOperator(kubernetes, operated)
-    expect(operated?.failures).toEqual([])
+    await stopTestOperator(kubernetes, operator)
+    expect(operator?.failures).toEqual([])
   })
 
-  const clientOf = async (realm: string, name: string) =>
+  const findClient = async (realm: string, name: string) =>
     (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
   const shop = (spec: object = {}, more: object = {}) =>
     resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, ...spec }, more)
-  const set = (realm: string, fields: Record<string, string>) =>
+  const updateShop = (realm: string, fields: Record<string, string>) =>
     updateObject(service, ANN, realm, 'client', ['shop'], fields)
 
-  test('nothing is applied to a realm that is suspended, nothing goes, and no request is handled, until it goes on', async () => {
+  test('a suspended realm gets no changes, deletions or requested reconciliations until it is resumed', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (spec: object, requestedAt: string) =>
@@ -45,147 +45,149 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         { realm, ...spec },
         { annotations: { 'reconcile.regent.dev/requestedAt': requestedAt } },
       )
-    const gone = resource('RealmClient', 'gone', { realmRef: { name: 'acme' } })
+    const removedClient = resource('RealmClient', 'removed', { realmRef: { name: 'acme' } })
     await space.apply(acme({}, '1'))
     await space.apply(shop({ name: 'One' }))
-    await space.apply(gone)
-    for (const one of [acme({}, '1'), shop(), gone]) await space.waitForReady(one, 'True')
+    await space.apply(removedClient)
+    for (const item of [acme({}, '1'), shop(), removedClient]) await space.waitForReady(item, 'True')
     await space.apply(acme({ suspend: true, displayName: 'Acme' }, '2'))
     expect((await space.waitForReady(acme({}, '2'), 'False', 'Suspended')).status.lastHandledReconcileAt).toBe('1')
     await space.apply(shop({ name: 'Two' }))
-    await space.delete(gone)
+    await space.delete(removedClient)
     await space.waitForReady(shop(), 'False', 'Suspended')
-    // What was never applied leaves nothing behind.
-    const never = resource('RealmClient', 'never', { realmRef: { name: 'acme' } })
-    await space.apply(never)
-    await space.waitForReady(never, 'False', 'Suspended')
-    await space.delete(never)
-    await space.waitForDeletion(never)
+    // A resource that was never applied is deleted at once.
+    const neverApplied = resource('RealmClient', 'never', { realmRef: { name: 'acme' } })
+    await space.apply(neverApplied)
+    await space.waitForReady(neverApplied, 'False', 'Suspended')
+    await space.delete(neverApplied)
+    await space.waitForDeletion(neverApplied)
     await waitUntil(async () =>
-      findCondition(await space.get(gone), 'Ready')?.message.startsWith('its object goes when'),
+      findCondition(await space.get(removedClient), 'Ready')?.message.startsWith('The object is not deleted yet: '),
     )
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
-    expect(await clientOf(realm, 'gone')).toBeDefined()
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'One' })
+    expect(await findClient(realm, 'removed')).toBeDefined()
     await space.apply(acme({ displayName: 'Acme' }, '2'))
-    for (const one of [acme({}, '2'), shop()]) await space.waitForReady(one, 'True')
-    await space.waitForDeletion(gone)
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Two' })
-    expect(await clientOf(realm, 'gone')).toBeUndefined()
+    for (const item of [acme({}, '2'), shop()]) await space.waitForReady(item, 'True')
+    await space.waitForDeletion(removedClient)
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Two' })
+    expect(await findClient(realm, 'removed')).toBeUndefined()
     expect((await space.get(acme({}, '2'))).status.lastHandledReconcileAt).toBe('2')
   })
 
-  test('a realm is looked at in its interval: what drifted is put back, and what is only to be reported stays', async () => {
+  test('drift is corrected at the interval of the realm, except with the policy report', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const drift = [{ kind: 'client', path: 'description', policy: 'report' }]
-    const stated = shop({ name: 'Shop', description: 'Sells' })
+    const declared = shop({ name: 'Shop', description: 'Sells' })
     await space.apply(resource('Realm', 'acme', { realm, interval: '1s', drift }))
-    await space.apply(stated)
-    await space.waitForReady(stated, 'True')
-    await set(realm, { name: 'Changed', description: 'Changed' })
-    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Shop')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ description: 'Changed' })
+    await space.apply(declared)
+    await space.waitForReady(declared, 'True')
+    await updateShop(realm, { name: 'Changed', description: 'Changed' })
+    await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Shop')
+    expect(await findClient(realm, 'shop')).toMatchObject({ description: 'Changed' })
     await waitUntil(async () => {
-      const told = findCondition(await space.get(stated), 'Drifted')?.message
-      return told?.includes('description was changed by ann') === true && !told.includes('name')
+      const message = findCondition(await space.get(declared), 'Drifted')?.message
+      return message?.includes('description was changed by ann') === true && !message.includes('name')
     })
-    await space.waitForReady(stated, 'True')
+    await space.waitForReady(declared, 'True')
   })
 
-  test('what is to heal is put back at once', async () => {
+  test('drift with the policy selfHeal is corrected at once', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     await space.apply(resource('Realm', 'acme', { realm, drift: [{ policy: 'selfHeal' }] }))
     await space.apply(shop({ name: 'Shop' }))
     await space.waitForReady(shop(), 'True')
-    await set(realm, { name: 'Changed' })
-    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Shop')
+    await updateShop(realm, { name: 'Changed' })
+    await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Shop')
     await deleteObject(service, ANN, realm, 'client', 'shop')
-    await waitUntil(async () => (await clientOf(realm, 'shop')) !== undefined)
+    await waitUntil(async () => (await findClient(realm, 'shop')) !== undefined)
     await waitUntil(async () => (await space.get(shop())).status.drift === 0)
   })
 
-  test('a request is handled once: it puts back what has drifted, and is named in the status', async () => {
+  test('a requested reconciliation corrects drift, and is recorded in the status', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
-    const asked = (requestedAt: string) =>
+    const requestedShop = (requestedAt: string) =>
       shop({ name: 'Shop' }, { annotations: { 'reconcile.regent.dev/requestedAt': requestedAt } })
     await space.apply(resource('Realm', 'acme', { realm }))
-    await space.apply(asked('first'))
+    await space.apply(requestedShop('first'))
     await space.waitForReady(shop(), 'True')
-    await set(realm, { name: 'Changed' })
+    await updateShop(realm, { name: 'Changed' })
     await waitUntil(async () => (await space.get(shop())).status.drift === 1)
-    await space.apply(asked('second'))
+    await space.apply(requestedShop('second'))
     await waitUntil(async () => (await space.get(shop())).status.lastHandledReconcileAt === 'second')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Shop' })
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Shop' })
     await waitUntil(async () => (await space.get(shop())).status.drift === 0)
   })
 
-  test('a realm waits for others that were never applied, and goes on; those that wait for each other are told so', async () => {
+  test('a realm waits until its dependencies were applied once, and a dependency cycle is reported', async () => {
     const space = await createNamespace(kubernetes)
-    const [base, acme, ring, other] = ['base', 'acme', 'ring', 'other'].map((name) => ({ name, realm: newName() }))
-    const depending = ({ name, realm }: { name: string; realm: string }, ...dependsOn: string[]) =>
+    const [base, acme, ring, ringEnd] = ['base', 'acme', 'ring', 'other'].map((name) => ({ name, realm: newName() }))
+    const dependentRealm = ({ name, realm }: { name: string; realm: string }, ...dependsOn: string[]) =>
       resource('Realm', name, { realm, dependsOn })
-    await space.apply(depending(acme!, 'base'))
-    const { status } = await space.waitForReady(depending(acme!), 'False', 'DependencyNotReady')
-    expect(findCondition({ status }, 'Ready').message).toBe('it waits until these were applied: base')
+    await space.apply(dependentRealm(acme!, 'base'))
+    const { status } = await space.waitForReady(dependentRealm(acme!), 'False', 'DependencyNotReady')
+    expect(findCondition({ status }, 'Ready').message).toBe(
+      'Realms that this realm depends on were never applied: base.',
+    )
     expect(findCondition({ status }, 'Reconciling').status).toBe('True')
     expect(await service.findRealms([acme!.realm])).toEqual([])
-    await space.apply(depending(base!))
-    await space.waitForReady(depending(acme!), 'True')
-    // What becomes wrong of it later holds up nobody.
+    await space.apply(dependentRealm(base!))
+    await space.waitForReady(dependentRealm(acme!), 'True')
+    // A later error of the dependency does not block the realm.
     await space.apply(resource('Realm', 'base', { realm: base!.realm, defaultDefaultClientScopes: ['no-such-scope'] }))
-    await space.waitForReady(depending(base!), 'False', 'Invalid')
+    await space.waitForReady(dependentRealm(base!), 'False', 'Invalid')
     await space.apply({
-      ...depending(acme!, 'base'),
+      ...dependentRealm(acme!, 'base'),
       spec: { realm: acme!.realm, dependsOn: ['base'], displayName: 'A' },
     })
-    await space.waitForReady(depending(acme!), 'True')
-    await space.apply(depending(ring!, 'other'))
-    await space.apply(depending(other!, 'ring'))
-    for (const [one, path] of [
+    await space.waitForReady(dependentRealm(acme!), 'True')
+    await space.apply(dependentRealm(ring!, 'other'))
+    await space.apply(dependentRealm(ringEnd!, 'ring'))
+    for (const [realm, path] of [
       [ring!, 'ring → other → ring'],
-      [other!, 'other → ring → other'],
+      [ringEnd!, 'other → ring → other'],
     ] as const) {
-      const { status } = await space.waitForReady(depending(one), 'False', 'DependencyCycle')
+      const { status } = await space.waitForReady(dependentRealm(realm), 'False', 'DependencyCycle')
       expect(findCondition({ status }, 'Ready').message).toContain(path)
       expect(findCondition({ status }, 'Stalled').status).toBe('True')
     }
-    await space.apply(depending(ring!))
-    for (const one of [ring!, other!]) await space.waitForReady(depending(one), 'True')
+    await space.apply(dependentRealm(ring!))
+    for (const realm of [ring!, ringEnd!]) await space.waitForReady(dependentRealm(realm), 'True')
   })
 
-  test('with mode plan it is shown what would be done, and nothing is written or goes', async () => {
+  test('with mode plan the status shows the plan, and nothing is changed or deleted', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (spec: object) => resource('Realm', 'acme', { realm, ...spec })
-    const gone = resource('RealmClient', 'gone', { realmRef: { name: 'acme' } })
+    const removedClient = resource('RealmClient', 'removed', { realmRef: { name: 'acme' } })
     await space.apply(acme({}))
     await space.apply(shop({ name: 'Shop' }))
-    await space.apply(gone)
-    for (const one of [shop(), gone]) await space.waitForReady(one, 'True')
+    await space.apply(removedClient)
+    for (const item of [shop(), removedClient]) await space.waitForReady(item, 'True')
     await space.apply(acme({ mode: 'plan' }))
     await space.waitForReady(acme({}), 'True')
     await space.apply(shop({ name: 'Planned' }))
-    await space.delete(gone)
+    await space.delete(removedClient)
     await space.apply(resource('RealmRole', 'seller', { realmRef: { name: 'acme' } }))
     await waitUntil(async () => (await space.get(acme({}))).status.plan?.update === 1)
-    const counted = async () => (await space.get(acme({}))).status.plan
-    await waitUntil(async () => JSON.stringify(await counted()) === '{"create":1,"delete":1,"update":1}')
+    const getPlan = async () => (await space.get(acme({}))).status.plan
+    await waitUntil(async () => JSON.stringify(await getPlan()) === '{"create":1,"delete":1,"update":1}')
     const { status } = await space.waitForReady(acme({}), 'False', 'Planned')
     expect(status.history[0]).toMatchObject({ outcome: 'Planned' })
     expect(findCondition({ status }, 'Ready').message).toBe(
-      'mode is plan: would create 1, change 1 and delete 1 objects of the realm',
+      'The mode is plan: an apply would create 1, update 1 and delete 1 objects.',
     )
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Shop' })
-    expect(await clientOf(realm, 'gone')).toBeDefined()
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Shop' })
+    expect(await findClient(realm, 'removed')).toBeDefined()
     await space.apply(acme({}))
-    for (const one of [acme({}), shop(), resource('RealmRole', 'seller', {})]) await space.waitForReady(one, 'True')
-    await space.waitForDeletion(gone)
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Planned' })
+    for (const item of [acme({}), shop(), resource('RealmRole', 'seller', {})]) await space.waitForReady(item, 'True')
+    await space.waitForDeletion(removedClient)
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Planned' })
   })
 
-  test('prune says what goes once no resource states it: what is owned, nothing, or all that no list states', async () => {
+  test('prune deletes removed managed objects by default, nothing with none, and all undeclared objects with all', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (prune: string | undefined, ...names: string[]) =>
@@ -197,10 +199,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       })
     const groups = async () => {
       const names = ['a', 'b', 'c', 'd']
-      const found = await Promise.all(
+      const liveGroups = await Promise.all(
         names.map((name) => getLiveObject(service, SYSTEM, realm, 'group', `/${name}`).catch(() => undefined)),
       )
-      return names.filter((_, at) => found[at]).join('')
+      return names.filter((_, at) => liveGroups[at]).join('')
     }
     await space.apply(acme(undefined, 'a', 'b', 'c'))
     await space.waitForReady(acme(undefined), 'True')
@@ -215,12 +217,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(shop(), 'True')
     await space.delete(shop())
     await space.waitForDeletion(shop())
-    expect(await clientOf(realm, 'shop')).toBeDefined()
+    expect(await findClient(realm, 'shop')).toBeDefined()
     await space.apply(acme('all', 'c'))
     await space.waitForReady(acme(undefined), 'True')
     expect(await groups()).toBe('c')
-    expect(await clientOf(realm, 'shop')).toBeUndefined()
-    // The realm itself is something that nothing deletes then, too.
+    expect(await findClient(realm, 'shop')).toBeUndefined()
+    // With none, the realm itself is not deleted either.
     await space.apply(acme('none', 'c'))
     await space.waitForReady(acme(undefined), 'True')
     await space.delete(acme(undefined))
@@ -228,7 +230,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(await groups()).toBe('c')
   })
 
-  test('annotations keep an object when its resource goes, and leave it alone whatever that says', async () => {
+  test('prune: disabled retains an object when its resource is deleted, and reconcile: disabled ignores the resource', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const annotated = (name: string, annotation: string, spec: object = {}) =>
@@ -240,32 +242,32 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
           annotations: annotation ? { [`regent.dev/${annotation}`]: 'disabled' } : {},
         },
       )
-    const names = ['kept', 'alone']
+    const names = ['retained', 'ignored']
     await space.apply(resource('Realm', 'acme', { realm }))
     for (const name of names) await space.apply(annotated(name, '', { name: 'One' }))
     for (const name of names) await space.waitForReady(annotated(name, ''), 'True')
-    await space.apply(annotated('kept', 'prune', { name: 'Two' }))
-    await space.apply(annotated('alone', 'reconcile', { name: 'Two' }))
-    await space.waitForReady(annotated('kept', ''), 'True')
-    const { status } = await space.waitForReady(annotated('alone', ''), 'False', 'Disabled')
+    await space.apply(annotated('retained', 'prune', { name: 'Two' }))
+    await space.apply(annotated('ignored', 'reconcile', { name: 'Two' }))
+    await space.waitForReady(annotated('retained', ''), 'True')
+    const { status } = await space.waitForReady(annotated('ignored', ''), 'False', 'Disabled')
     expect(status.conditions).toHaveLength(1)
-    expect(await clientOf(realm, 'kept')).toMatchObject({ name: 'Two' })
-    expect(await clientOf(realm, 'alone')).toMatchObject({ name: 'One' })
-    await space.delete(annotated('kept', ''), annotated('alone', ''))
+    expect(await findClient(realm, 'retained')).toMatchObject({ name: 'Two' })
+    expect(await findClient(realm, 'ignored')).toMatchObject({ name: 'One' })
+    await space.delete(annotated('retained', ''), annotated('ignored', ''))
     for (const name of names) await space.waitForDeletion(annotated(name, ''))
-    expect(await clientOf(realm, 'kept')).toMatchObject({ name: 'Two' })
-    expect(await clientOf(realm, 'alone')).toMatchObject({ name: 'One' })
-    // A new resource finds the object, and goes on with it.
-    await space.apply(annotated('alone', '', { name: 'Three' }))
-    await space.waitForReady(annotated('alone', ''), 'True')
-    expect(await clientOf(realm, 'alone')).toMatchObject({ name: 'Three' })
+    expect(await findClient(realm, 'retained')).toMatchObject({ name: 'Two' })
+    expect(await findClient(realm, 'ignored')).toMatchObject({ name: 'One' })
+    // A new resource adopts the object.
+    await space.apply(annotated('ignored', '', { name: 'Three' }))
+    await space.waitForReady(annotated('ignored', ''), 'True')
+    expect(await findClient(realm, 'ignored')).toMatchObject({ name: 'Three' })
   })
 
-  test('a realm admits namespaces by their labels, as these are now', async () => {
+  test('allowedNamespaces admits namespaces by their current labels', async () => {
     const owner = await createNamespace(kubernetes)
     const team = await createNamespace(kubernetes)
     const realm = newName()
-    const labelled = async (tier: string | null) => {
+    const setTier = async (tier: string | null) => {
       const merge = { 'content-type': 'application/merge-patch+json' }
       await kubernetes.request(
         'PATCH',
@@ -276,19 +278,19 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     }
     const selector = { matchExpressions: [{ key: 'tier', operator: 'In', values: ['shop', 'till'] }] }
     await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ selector }] }))
-    const stated = (name: string) => shop({ realmRef: { name: 'acme', namespace: owner.namespace }, name })
-    await team.apply(stated('One'))
+    const declaredShop = (name: string) => shop({ realmRef: { name: 'acme', namespace: owner.namespace }, name })
+    await team.apply(declaredShop('One'))
     await team.waitForReady(shop(), 'False', 'NotAdmitted')
-    expect(await clientOf(realm, 'shop')).toBeUndefined()
-    await labelled('shop')
+    expect(await findClient(realm, 'shop')).toBeUndefined()
+    await setTier('shop')
     await team.waitForReady(shop(), 'True')
-    await labelled(null)
+    await setTier(null)
     await team.waitForReady(shop(), 'False', 'NotAdmitted')
-    await team.apply(stated('Two'))
+    await team.apply(declaredShop('Two'))
     await team.waitForReady(shop(), 'False', 'NotAdmitted')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
-    await labelled('till')
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'One' })
+    await setTier('till')
     await team.waitForReady(shop(), 'True')
-    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Two' })
+    expect(await findClient(realm, 'shop')).toMatchObject({ name: 'Two' })
   })
 })

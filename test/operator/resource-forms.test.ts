@@ -1,4 +1,4 @@
-// One realm in each of the forms that Kubernetes may have it in: it is the same realm then.
+// A realm in each form of resources that the operator reads.
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
@@ -25,114 +25,121 @@ import {
   waitUntil,
 } from '../support/test-operator.ts'
 
-const documentIn = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
+const readDocument = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
 const moped = new URL('moped.json', realmFiles)
 const benchmark = new URL('benchmark.yaml', realmFiles)
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
+    ;({ service, kubernetes, operator } = await startTestOperator())
   })
   afterAll(async () => {
-    await stopTestOperator(kubernetes, operated)
+    await stopTestOperator(kubernetes, operator)
     if (kubernetes) await removeKeycloakImports(kubernetes)
   })
 
-  const importOf = (version: string, realm: Representation, placeholders = {}) => ({
+  const createImport = (version: string, realm: Representation, placeholders = {}) => ({
     apiVersion: `k8s.keycloak.org/${version}`,
     kind: 'KeycloakRealmImport',
     metadata: { name: String(realm.realm) },
     spec: { keycloakCRName: 'keycloak', placeholders, realm },
   })
-  /** What was told of an import. */
-  const eventsOf = async ({ namespace }: TestNamespace, name: string): Promise<[reason: string, note: string][]> => {
+  /** Returns the events of an import. */
+  const listEvents = async ({ namespace }: TestNamespace, name: string): Promise<[reason: string, note: string][]> => {
     const { body } = await kubernetes.request('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
     const events = body.items as { reason: string; note: string; regarding: { kind: string; name: string } }[]
-    const own = events.filter(({ regarding }) => regarding.kind === 'KeycloakRealmImport' && regarding.name === name)
-    return own.map(({ reason, note }) => [reason, note])
+    const importEvents = events.filter(
+      ({ regarding }) => regarding.kind === 'KeycloakRealmImport' && regarding.name === name,
+    )
+    return importEvents.map(({ reason, note }) => [reason, note])
   }
-  /** All of it, but for what is made anew for each realm. */
-  const exported = async (realm: string) => {
+  /** Returns the complete export, without values that differ for each realm. */
+  const exportContent = async (realm: string) => {
     const all = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
     const text = JSON.stringify(all).replaceAll(realm, '{realm}')
     return JSON.parse(text, (field, value) => (field === 'createdTimestamp' ? typeof value : value))
   }
 
-  test.skipIf(!existsSync(moped))('a realm, the same as separate resources, and as an import', async () => {
-    const space = await createNamespace(kubernetes)
-    // Of three realms only one can have its id.
-    const { id: _, ...whole } = documentIn(moped).value as Representation
-    const [one, two, three] = [newName(), newName(), newName()]
-    const stated = [
-      resource('Realm', 'whole', { ...whole, realm: one }),
-      ...toResources(createDocument('moped', { ...whole, realm: two }), 'parts'),
-    ]
-    await installKeycloakImports(kubernetes)
-    await Promise.all([...stated, importOf('v2beta1', { ...whole, realm: three })].map((each) => space.apply(each)))
-    for (const each of stated) await space.waitForReady(each, 'True')
-    await waitUntil(async () => (await eventsOf(space, three)).some(([reason]) => reason === 'Applied'))
-    const expected = await exported(one)
-    expect(await exported(two)).toEqual(expected)
-    expect(await exported(three)).toEqual(expected)
-  })
+  test.skipIf(!existsSync(moped))(
+    'a realm has the same content as one resource, as separate resources, and as an import',
+    async () => {
+      const space = await createNamespace(kubernetes)
+      // Only one of three realms can have the id.
+      const { id: _, ...content } = readDocument(moped).value as Representation
+      const [realmOfWhole, realmOfParts, realmOfImport] = [newName(), newName(), newName()]
+      const resources = [
+        resource('Realm', 'whole', { ...content, realm: realmOfWhole }),
+        ...toResources(createDocument('moped', { ...content, realm: realmOfParts }), 'parts'),
+      ]
+      await installKeycloakImports(kubernetes)
+      await Promise.all(
+        [...resources, createImport('v2beta1', { ...content, realm: realmOfImport })].map((item) => space.apply(item)),
+      )
+      for (const item of resources) await space.waitForReady(item, 'True')
+      await waitUntil(async () => (await listEvents(space, realmOfImport)).some(([reason]) => reason === 'Applied'))
+      const expected = await exportContent(realmOfWhole)
+      expect(await exportContent(realmOfParts)).toEqual(expected)
+      expect(await exportContent(realmOfImport)).toEqual(expected)
+    },
+  )
 
   test.each(['v2alpha1', 'v2beta1'])(
-    'an import of %s is followed as soon as the cluster knows such, and takes Secrets for its placeholders',
+    'an import of %s is applied once its definition is installed, with the Secrets of its placeholders',
     async (version) => {
       const space = await createNamespace(kubernetes)
       const realm = newName()
-      // Where the cluster has a definition of its own, that stays.
+      // A definition that the cluster had before stays.
       await removeKeycloakImports(kubernetes)
       await installKeycloakImports(kubernetes)
       const password = { secret: { name: 'mail', key: 'password' } }
       const smtpServer = { host: 'mail.example.org', from: 'a@example.org', password: '${PASSWORD}' }
-      const stated = (more: object) =>
-        importOf(version, { realm, smtpServer, displayName: '${displayName}', ...more }, { PASSWORD: password })
-      await space.apply(stated({}))
-      const told = async () => Object.fromEntries(await eventsOf(space, realm))
-      await waitUntil(async () => 'SecretNotFound' in (await told()))
-      expect((await told()).SecretNotFound).toContain('no Secret mail with the key password')
+      const declareImport = (more: object) =>
+        createImport(version, { realm, smtpServer, displayName: '${displayName}', ...more }, { PASSWORD: password })
+      await space.apply(declareImport({}))
+      const readEvents = async () => Object.fromEntries(await listEvents(space, realm))
+      await waitUntil(async () => 'SecretNotFound' in (await readEvents()))
+      expect((await readEvents()).SecretNotFound).toContain('no Secret mail with the key password')
       const metadata = { name: 'mail', labels: { 'regent.dev/secret': 'true' } }
       await space.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('a-password') } })
-      await waitUntil(async () => 'Applied' in (await told()))
+      await waitUntil(async () => 'Applied' in (await readEvents()))
       const live = async () =>
         (await service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))) as Representation
       expect(await live()).toMatchObject({
         displayName: '${displayName}',
         smtpServer: { password: 'a-password' },
       })
-      await space.apply(stated({ displayName: 'Another' }))
+      await space.apply(declareImport({ displayName: 'Another' }))
       await waitUntil(async () => (await live()).displayName === 'Another')
-      await space.apply(stated({ displayNme: 'Wrong' }))
-      await waitUntil(async () => 'Invalid' in (await told()))
-      expect((await told()).Invalid).toContain('displayNme')
-      expect((await space.get(stated({}))).status).toBeUndefined()
+      await space.apply(declareImport({ displayNme: 'Wrong' }))
+      await waitUntil(async () => 'Invalid' in (await readEvents()))
+      expect((await readEvents()).Invalid).toContain('displayNme')
+      expect((await space.get(declareImport({}))).status).toBeUndefined()
     },
   )
 
-  test('what every kind holds is live as a resource of its own', async () => {
+  test('separate resources of every kind have the same result as the document of the realm', async () => {
     const realm = newName()
-    const whole = toDocument(realm, createSampleObjects()) as Representation
-    const parts = toResources(createDocument('world', whole), 'world')
+    const content = toDocument(realm, createSampleObjects()) as Representation
+    const parts = toResources(createDocument('world', content), 'world')
     expect(new Set(parts.map(({ kind }) => kind))).toEqual(
       new Set(Object.values(kinds).map((kind) => listResourceNames(kind)[0])),
     )
     const space = await createNamespace(kubernetes)
-    await Promise.all(parts.map((each) => space.apply(each)))
-    for (const each of parts) await space.waitForReady(each, 'True')
-    expect(await planText(service, createSource([whole], 'world.json'))).toContain('Nothing to do.')
+    await Promise.all(parts.map((item) => space.apply(item)))
+    for (const item of parts) await space.waitForReady(item, 'True')
+    expect(await planText(service, createSource([content], 'world.json'))).toContain('Nothing to do.')
   })
 
-  test.skipIf(!existsSync(benchmark))('a large realm', async () => {
+  test.skipIf(!existsSync(benchmark))('a large realm is applied from one resource', async () => {
     const realm = newName()
-    const whole = { ...(documentIn(benchmark).value as Representation), realm }
+    const content = { ...(readDocument(benchmark).value as Representation), realm }
     const space = await createNamespace(kubernetes)
-    const one = resource('Realm', 'benchmark', whole)
-    await space.apply(one)
-    await space.waitForReady(one, 'True')
-    expect(await planText(service, createSource([whole], 'benchmark.yaml'))).toContain('Nothing to do.')
+    const large = resource('Realm', 'benchmark', content)
+    await space.apply(large)
+    await space.waitForReady(large, 'True')
+    expect(await planText(service, createSource([content], 'benchmark.yaml'))).toContain('Nothing to do.')
   })
 })

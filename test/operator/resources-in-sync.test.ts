@@ -1,8 +1,8 @@
-// What is in sync costs next to nothing: a restart only reads, and an edit is followed by what it changed.
+// The cost of resources in sync: a restart only reads, and an edit writes only what it changed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Cluster } from '../../src/operator/cluster.ts'
-import { namesOf, sourceNames } from '../../src/operator/names.ts'
+import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
+import { getResourceNames, realmSourceNames } from '../../src/operator/cluster/resource-names.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { isTransaction, newName, openNewService } from '../support/service.ts'
@@ -17,29 +17,29 @@ import {
   waitUntil,
 } from '../support/test-operator.ts'
 
-/** What was asked of the API server, by verb. */
-type Asked = Readonly<Record<'list' | 'watch' | 'POST' | 'PATCH', string[]>>
+/** The paths of requests to the API server, by verb. */
+type ApiRequests = Readonly<Record<'list' | 'watch' | 'POST' | 'PATCH', string[]>>
 
-/** The API server, and what was asked of it since. */
-function counting(): { cluster: Cluster; asked: Asked } {
+/** Returns a connection that records its requests. */
+function recordRequests(): { cluster: ClusterClient; requests: ApiRequests } {
   const cluster = getOperatorCluster()
-  const asked: Asked = { list: [], watch: [], POST: [], PATCH: [] }
-  const count = (method: string, path: string) => {
-    // Of many resources of others a list has several pages, and other tests bring imports there, and take them away.
+  const requests: ApiRequests = { list: [], watch: [], POST: [], PATCH: [] }
+  const record = (method: string, path: string) => {
+    // Not recorded: further pages of long lists, and imports, whose definition other tests install and remove.
     if (path.includes('&continue=') || path.startsWith('/apis/k8s.keycloak.org/')) return
-    asked[(method === 'GET' ? 'list' : method) as keyof Asked].push(path.replace(/\?.*/, ''))
+    requests[(method === 'GET' ? 'list' : method) as keyof ApiRequests].push(path.replace(/\?.*/, ''))
   }
   return {
-    asked,
+    requests,
     cluster: {
       ...cluster,
-      ask: (method, path, ...rest) => {
-        count(method, path)
-        return cluster.ask(method, path, ...rest)
+      request: (method, path, ...rest) => {
+        record(method, path)
+        return cluster.request(method, path, ...rest)
       },
-      lines: (path, ...rest) => {
-        count('watch', path)
-        return cluster.lines(path, ...rest)
+      streamLines: (path, ...rest) => {
+        record('watch', path)
+        return cluster.streamLines(path, ...rest)
       },
     },
   }
@@ -49,76 +49,76 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   const statements: string[] = []
   let service: Service
   let kubernetes: Kubernetes
-  let operated: TestOperator
+  let operator: TestOperator
   let space: TestNamespace
   beforeAll(async () => {
     service = await openNewService({ onStatement: ({ sql }) => void statements.push(sql) })
     await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     kubernetes = await openKubernetes()
-    operated = startOperator(service)
+    operator = startOperator(service)
     space = await createNamespace(kubernetes)
   })
   afterAll(async () => {
-    await stopTestOperator(kubernetes, operated)
+    await stopTestOperator(kubernetes, operator)
     await service?.close()
   })
 
   const realms = ['one', 'two'].map((name) => resource('Realm', name, { realm: newName() }))
   const clientsIn = (realm: string, count: number) =>
-    Array.from({ length: count }, (_, at) =>
-      resource('RealmClient', `${realm}-${at}`, { realmRef: { name: realm }, name: 'Client' }),
+    Array.from({ length: count }, (_, index) =>
+      resource('RealmClient', `${realm}-${index}`, { realmRef: { name: realm }, name: 'Client' }),
     )
-  const bring = async (resources: readonly ReturnType<typeof resource>[]) => {
-    await Promise.all(resources.map((one) => space.apply(one)))
-    for (const one of resources) await space.waitForReady(one, 'True')
+  const applyAll = async (resources: readonly ReturnType<typeof resource>[]) => {
+    await Promise.all(resources.map((item) => space.apply(item)))
+    for (const item of resources) await space.waitForReady(item, 'True')
   }
-  /** Another operator takes over, and has found everything in sync: what it asked of the store. */
-  const restarted = async (cluster?: Cluster) => {
-    await operated.stop()
+  /** Restarts the operator, waits until it has found everything in sync, and returns the statements that it executed. */
+  const restart = async (cluster?: ClusterClient) => {
+    await operator.stop()
     statements.length = 0
     const before = service.applyCounts.unchanged
-    operated = startOperator(service, cluster && { cluster })
+    operator = startOperator(service, cluster && { cluster })
     await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
-    await operated.stop()
-    const asked = statements.filter((sql) => !isTransaction(sql) && !sql.includes('lease'))
-    operated = startOperator(service, cluster && { cluster })
-    // Two realms are looked at beside each other.
-    return asked.sort()
+    await operator.stop()
+    const executed = statements.filter((sql) => !isTransaction(sql) && !sql.includes('lease'))
+    operator = startOperator(service, cluster && { cluster })
+    // The two realms are reconciled concurrently.
+    return executed.sort()
   }
 
-  test('a restart writes nothing to the store, and asks it the same however many resources there are', async () => {
-    await bring([...realms, ...clientsIn('one', 2), ...clientsIn('two', 1)])
-    const few = await restarted()
-    await bring(clientsIn('one', 30))
-    const many = await restarted()
-    expect(many).toEqual(few)
-    expect(few.filter((sql) => /\b(insert into|update|delete from)\b/i.test(sql))).toEqual([])
+  test('a restart writes nothing to the store, and executes the same statements for any number of resources', async () => {
+    await applyAll([...realms, ...clientsIn('one', 2), ...clientsIn('two', 1)])
+    const withFewResources = await restart()
+    await applyAll(clientsIn('one', 30))
+    const withManyResources = await restart()
+    expect(withManyResources).toEqual(withFewResources)
+    expect(withFewResources.filter((sql) => /\b(insert into|update|delete from)\b/i.test(sql))).toEqual([])
   })
 
-  test('it reads each kind once from the API server, and an edit is told where it was made, and nowhere else', async () => {
-    await bring([...realms, ...clientsIn('one', 30), ...clientsIn('two', 1)])
-    await operated.stop()
-    const { cluster, asked } = counting()
+  test('a start lists each kind once, and an edit writes only the statuses of its resource and realm, and one event', async () => {
+    await applyAll([...realms, ...clientsIn('one', 30), ...clientsIn('two', 1)])
+    await operator.stop()
+    const { cluster, requests } = recordRequests()
     const before = service.applyCounts.unchanged
-    operated = startOperator(service, { cluster })
+    operator = startOperator(service, { cluster })
     await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
-    const names = [...Object.values(kinds).map(namesOf), sourceNames]
-    const own = names.map(({ plural }) => `/apis/regent.dev/v1alpha1/${plural}`)
+    const names = [...Object.values(kinds).map(getResourceNames), realmSourceNames]
+    const resourcePaths = names.map(({ plural }) => `/apis/regent.dev/v1alpha1/${plural}`)
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-    const expected = [...own, definitions, '/api/v1/namespaces', '/api/v1/secrets']
-    expect(asked.list.toSorted()).toEqual(expected.sort())
-    expect(new Set(asked.watch)).toEqual(new Set(asked.list))
+    const expected = [...resourcePaths, definitions, '/api/v1/namespaces', '/api/v1/secrets']
+    expect(requests.list.toSorted()).toEqual(expected.sort())
+    expect(new Set(requests.watch)).toEqual(new Set(requests.list))
 
     const [edited] = clientsIn('one', 1)
     await space.apply(resource('RealmClient', 'one-0', { ...(edited!.spec as object), name: 'Edited' }))
     const { metadata } = await space.waitForReady(edited!, 'True')
-    await waitUntil(async () => asked.POST.length > 0)
-    await operated.stop()
-    const at = (plural: string, name: string) =>
+    await waitUntil(async () => requests.POST.length > 0)
+    await operator.stop()
+    const toStatusPath = (plural: string, name: string) =>
       `/apis/regent.dev/v1alpha1/namespaces/${metadata.namespace}/${plural}/${name}/status`
-    expect(asked.PATCH.sort()).toEqual([at('realmclients', 'one-0'), at('realms', 'one')])
-    expect(asked.POST).toEqual([`/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`])
-    expect(asked.list).toHaveLength(expected.length)
-    operated = startOperator(service)
+    expect(requests.PATCH.sort()).toEqual([toStatusPath('realmclients', 'one-0'), toStatusPath('realms', 'one')])
+    expect(requests.POST).toEqual([`/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`])
+    expect(requests.list).toHaveLength(expected.length)
+    operator = startOperator(service)
   })
 })

@@ -1,6 +1,6 @@
-// What resources say of themselves, one status after the other, by the rules of kstatus; what is told as events.
+// Each status of resources in sequence, by the rules of kstatus, and events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
+import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject, updateObject } from '../support/live-objects.ts'
@@ -18,34 +18,36 @@ import {
   waitUntil,
 } from '../support/test-operator.ts'
 
-/** What is wrong with a version of a resource, given the one before. */
-function broken({ metadata, status }: AnyResource, before: AnyResource): string[] {
-  // So the API server says that nobody has looked at it yet.
+/** Returns the rules that a version of a resource violates, given the version before. */
+function listViolations({ metadata, status }: AnyResource, before: AnyResource): string[] {
+  // The default value, until the operator has observed the resource.
   if (status.observedGeneration === -1) return []
   const conditions: AnyResource[] = status.conditions ?? []
-  const of = (type: string) => findCondition({ status }, type)
-  const [ready, reconciling, stalled] = ['Ready', 'Reconciling', 'Stalled'].map(of)
+  const getCondition = (type: string) => findCondition({ status }, type)
+  const [ready, reconciling, stalled] = ['Ready', 'Reconciling', 'Stalled'].map(getCondition)
   const rules: Record<string, boolean> = {
-    'Ready is always there': ready !== undefined,
-    'each type is there once': new Set(conditions.map(({ type }) => type)).size === conditions.length,
-    'what says that something is not as usual is there only while it is so': conditions.every(
+    'Ready always exists': ready !== undefined,
+    'each type exists once': new Set(conditions.map(({ type }) => type)).size === conditions.length,
+    'other conditions than Ready exist only while they are true': conditions.every(
       ({ type, status }) => type === 'Ready' || status === 'True',
     ),
-    'nothing works on what is stalled': !(reconciling && stalled),
-    'what is ready is neither being worked on nor stalled': ready?.status !== 'True' || !(reconciling || stalled),
-    'each says why': conditions.every(({ reason, message }) => /^[A-Z]\w+$/.test(reason) && message),
-    'no generation is observed before it is there': status.observedGeneration <= metadata.generation,
-    'each speaks of the generation that was observed': conditions.every(
+    'a stalled resource is not reconciling': !(reconciling && stalled),
+    'a ready resource is neither reconciling nor stalled': ready?.status !== 'True' || !(reconciling || stalled),
+    'each condition has a reason and a message': conditions.every(
+      ({ reason, message }) => /^[A-Z]\w+$/.test(reason) && message,
+    ),
+    'the observed generation exists': status.observedGeneration <= metadata.generation,
+    'each condition has the observed generation': conditions.every(
       ({ observedGeneration }) => observedGeneration === status.observedGeneration,
     ),
-    'no generation is observed after a later one': !(before?.status?.observedGeneration > status.observedGeneration),
-    'the time of a condition is that of its last change': conditions.every(({ type, status, lastTransitionTime }) => {
+    'the observed generation never decreases': !(before?.status?.observedGeneration > status.observedGeneration),
+    'lastTransitionTime changes only with the status': conditions.every(({ type, status, lastTransitionTime }) => {
       const last = findCondition(before ?? {}, type)
       return (
         !last || (last.status === status) === (last.lastTransitionTime === lastTransitionTime) || last.status !== status
       )
     }),
-    'five runs are remembered': (status.history ?? []).length <= 5,
+    'the history has at most five runs': (status.history ?? []).length <= 5,
   }
   return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]))
 }
@@ -53,45 +55,49 @@ function broken({ metadata, status }: AnyResource, before: AnyResource): string[
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let cluster: Cluster
-  let operated: TestOperator
+  let cluster: ClusterClient
+  let operator: TestOperator
   const ending = new AbortController()
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await startTestOperator())
-    cluster = openCluster()
+    ;({ service, kubernetes, operator } = await startTestOperator())
+    cluster = connectToCluster()
   })
   afterAll(async () => {
     ending.abort()
-    await stopTestOperator(kubernetes, operated)
+    await stopTestOperator(kubernetes, operator)
   })
 
-  /** Keeps every version of the resources of a kind, and looks at each as it comes. */
-  function recorded({ namespace }: TestNamespace, plural: string, look: (version: AnyResource) => void = () => {}) {
+  /** Collects every version of the resources of a kind, and passes each to `look`. */
+  function collectVersions(
+    { namespace }: TestNamespace,
+    plural: string,
+    look: (version: AnyResource) => void = () => {},
+  ) {
     const versions: AnyResource[] = []
     const path = `/apis/regent.dev/v1alpha1/namespaces/${namespace}/${plural}?watch=true`
     const line = (text: string) => {
       const { type, object } = JSON.parse(text)
-      // What is deleted is shown once more as it was.
+      // The event of a deletion repeats the last version.
       if (type === 'DELETED') return
       versions.push(object)
       look(object)
     }
-    void cluster.lines(path, line, ending.signal).catch(() => {})
+    void cluster.streamLines(path, line, ending.signal).catch(() => {})
     return versions
   }
-  const nameOf = async (realm: string) =>
+  const findClientName = async (realm: string) =>
     (await getLiveObject(service, SYSTEM, realm, 'client', 'shop').catch(() => undefined))?.representation.name
 
-  test('whatever happens to resources, each status that they had obeys the rules, and none is ready before it is live', async () => {
+  test('each status of a resource follows the rules, and none is ready before its object is live', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
-    const claims: Promise<{ claimed: number; live: number }>[] = []
-    const realms = recorded(space, 'realms')
-    // The name of the client is the generation that states it: what is live is never earlier than what is claimed to be.
-    const clients = recorded(space, 'realmclients', ({ metadata, status }) => {
+    const readyClaims: Promise<{ generation: number; live: number }>[] = []
+    const realms = collectVersions(space, 'realms')
+    // The name of the client is the generation that declares it, so that the live name must not be below the observed generation.
+    const clients = collectVersions(space, 'realmclients', ({ metadata, status }) => {
       if (findCondition({ status }, 'Ready')?.status !== 'True' || metadata.deletionTimestamp) return
-      const claimed = status.observedGeneration as number
-      claims.push(nameOf(realm).then((live) => ({ claimed, live: Number(live) })))
+      const generation = status.observedGeneration as number
+      readyClaims.push(findClientName(realm).then((live) => ({ generation, live: Number(live) })))
     })
     const acme = (spec: object = {}) => resource('Realm', 'acme', { realm, ...spec })
     const shop = (generation: number, spec: object = {}) =>
@@ -107,10 +113,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(shop(10), 'False', 'Invalid')
     await space.apply(shop(11))
     await space.waitForReady(shop(11), 'True')
-    // Drift that is told while another generation comes must not say that this one is live.
+    // A report of drift during a new generation must not report this generation as live.
     for (const generation of [12, 13, 14]) {
       await updateObject(service, ANN, realm, 'client', ['shop'], { description: `drift ${generation}` })
-      await space.apply(shop(generation, { description: 'Stated' }))
+      await space.apply(shop(generation, { description: 'Declared' }))
     }
     await space.waitForReady(shop(14), 'True')
     await space.apply(acme({ suspend: true }))
@@ -123,27 +129,28 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme())
     await space.waitForReady(shop(15), 'True')
     await space.delete(shop(15), acme())
-    for (const one of [shop(15), acme()]) await space.waitForDeletion(one)
+    for (const item of [shop(15), acme()]) await space.waitForDeletion(item)
 
-    const late = (await Promise.all(claims)).filter(({ claimed, live }) => live < claimed)
-    expect(late).toEqual([])
-    expect(claims.length).toBeGreaterThan(4)
+    const prematureClaims = (await Promise.all(readyClaims)).filter(({ generation, live }) => live < generation)
+    expect(prematureClaims).toEqual([])
+    expect(readyClaims.length).toBeGreaterThan(4)
     for (const versions of [realms, clients]) {
-      const found = versions.flatMap((version, at) =>
-        broken(version, versions[at - 1]).map((rule) => `${rule}: ${JSON.stringify(version.status)}`),
+      const violations = versions.flatMap((version, at) =>
+        listViolations(version, versions[at - 1]).map((rule) => `${rule}: ${JSON.stringify(version.status)}`),
       )
-      expect(found).toEqual([])
-      // Two that follow each other never say the same: nothing is written then.
-      const said = versions.map(({ status, metadata: { generation, deletionTimestamp, finalizers } }) =>
+      expect(violations).toEqual([])
+      // Two successive versions always differ, since an unchanged status is not written.
+      const statuses = versions.map(({ status, metadata: { generation, deletionTimestamp, finalizers } }) =>
         JSON.stringify([status, generation, deletionTimestamp, finalizers]),
       )
-      expect(said.filter((one, at) => one === said[at - 1])).toEqual([])
+      expect(statuses.filter((status, at) => status === statuses[at - 1])).toEqual([])
     }
     const reasons = clients.flatMap(({ status }) => findCondition({ status }, 'Ready')?.reason ?? [])
-    for (const one of ['RealmNotFound', 'Applied', 'Invalid', 'Suspended', 'Planned']) expect(reasons).toContain(one)
+    for (const reason of ['RealmNotFound', 'Applied', 'Invalid', 'Suspended', 'Planned'])
+      expect(reasons).toContain(reason)
   })
 
-  test('five runs are remembered, the latest first, and events tell of changes, drift, failures and plans that wait', async () => {
+  test('the history has the last five runs, and events report changes, drift, errors and pending plans', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (displayName: string, spec: object = {}) =>
@@ -162,25 +169,25 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
     await waitUntil(async () => findCondition(await space.get(acme('')), 'Drifted') !== undefined)
     await space.apply(acme('Acme 6', { ...groups, defaultDefaultClientScopes: ['no-such-scope'] }))
-    const failed = await space.waitForReady(acme(''), 'False', 'Invalid')
-    expect(failed.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('no-such') })
-    expect(failed.status.lastAppliedRevision).toBe(applied[0])
+    const invalid = await space.waitForReady(acme(''), 'False', 'Invalid')
+    expect(invalid.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('no-such') })
+    expect(invalid.status.lastAppliedRevision).toBe(applied[0])
     await space.apply(acme('Acme 6', { groups: [] }))
-    const guarded = await space.waitForReady(acme(''), 'False', 'PendingApproval')
-    expect(guarded.status.plan).toMatchObject({ delete: 1, id: expect.any(String) })
+    const pending = await space.waitForReady(acme(''), 'False', 'PendingApproval')
+    expect(pending.status.plan).toMatchObject({ delete: 1, id: expect.any(String) })
     await space.apply(acme('Acme 6', groups))
     await space.waitForReady(acme(''), 'True')
 
     const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
-    const told = async () => {
+    const readEvents = async () => {
       const { items } = (await kubernetes.request('GET', path)).body
       return items.map(({ type, reason, note }: AnyResource) => `${type} ${reason}: ${note}`).join('\n')
     }
-    await waitUntil(async () => (await told()).includes('PendingApproval'))
-    const notes = await told()
-    expect(notes).toMatch(/Normal Applied: objects of the realm: configured 1$/m)
-    expect(notes).toMatch(/Warning Drifted: realm \S+: displayName was changed by ann/)
-    expect(notes).toMatch(/Warning Invalid: spec.defaultDefaultClientScopes\[0\]: .*no-such-scope/)
-    expect(notes).toMatch(/Warning PendingApproval: [Tt]he plan \S+ is pending approval/)
+    await waitUntil(async () => (await readEvents()).includes('PendingApproval'))
+    const events = await readEvents()
+    expect(events).toMatch(/Normal Applied: 0 created, 1 updated, 0 deleted$/m)
+    expect(events).toMatch(/Warning Drifted: realm \S+: displayName was changed by ann/)
+    expect(events).toMatch(/Warning Invalid: spec.defaultDefaultClientScopes\[0\]: .*no-such-scope/)
+    expect(events).toMatch(/Warning PendingApproval: [Tt]he plan \S+ is pending approval/)
   })
 })

@@ -1,4 +1,4 @@
-// The operator when its store is slow, or cannot be reached: what cannot be done says so, and is done when it can be.
+// The operator with a store that is slow or unreachable.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
@@ -22,7 +22,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
   let relay: Relay
   let direct: pg.Client
   let service: Service
-  let operated: TestOperator
+  let operator: TestOperator
   beforeAll(async () => {
     kubernetes = await openKubernetes()
     const url = new URL((await newDatabase()).url!)
@@ -32,22 +32,22 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     const relayed = Object.assign(new URL(url), { host: `127.0.0.1:${relay.port}` })
     service = await openService({ location: { url: relayed.href }, key: new Uint8Array(32) })
     await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-    operated = startOperator(service)
+    operator = startOperator(service)
   })
   afterAll(async () => {
-    await stopTestOperator(kubernetes, operated)
+    await stopTestOperator(kubernetes, operator)
     await service?.close()
     await direct?.end()
     await relay?.close()
   })
 
-  const isThere = (realm: string, client: string) =>
+  const exists = (realm: string, client: string) =>
     getLiveObject(service, SYSTEM, realm, 'client', client).then(
       () => true,
       () => false,
     )
 
-  test('a run that takes longer than it may is broken off, says so, keeps nothing, and is tried again', async () => {
+  test('a run beyond spec.timeout is rolled back, reported and retried', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (spec: object = {}) =>
@@ -59,37 +59,37 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     await space.apply(acme({ displayName: 'Acme', clients: [{ clientId: 'shop' }] }))
     const { status } = await space.waitForReady(acme(), 'False', 'Failed')
     expect(findCondition({ status }, 'Ready').message).toBe(
-      `the run has taken longer than spec.timeout of Realm ${space.namespace}/acme, 1s, and was broken off: nothing of it is kept`,
+      `The run exceeded spec.timeout of Realm ${space.namespace}/acme, 1s, and was rolled back.`,
     )
     expect(findCondition({ status }, 'Reconciling').status).toBe('True')
     expect(status.history[0].outcome).toBe('Failed')
-    expect(await isThere(realm, 'shop')).toBe(false)
+    expect(await exists(realm, 'shop')).toBe(false)
     await direct.query('rollback')
     await space.waitForReady(acme(), 'True')
-    expect(await isThere(realm, 'shop')).toBe(true)
+    expect(await exists(realm, 'shop')).toBe(true)
   })
 
-  test('with the store down deletions wait and say so, and go on when it is back', async () => {
+  test('deletions fail with a reason while the store is unreachable, and complete when it is back', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm, retryInterval: '1s' })
-    const [shop, kept] = [{}, { deletionPolicy: 'Orphan' }].map((spec, at) =>
-      resource('RealmClient', ['shop', 'kept'][at]!, { realmRef: { name: 'acme' }, ...spec }),
+    const [shop, orphaned] = [{}, { deletionPolicy: 'Orphan' }].map((spec, at) =>
+      resource('RealmClient', ['shop', 'orphaned'][at]!, { realmRef: { name: 'acme' }, ...spec }),
     )
-    for (const one of [acme, shop!, kept!]) await space.apply(one)
-    for (const one of [acme, shop!, kept!]) await space.waitForReady(one, 'True')
+    for (const item of [acme, shop!, orphaned!]) await space.apply(item)
+    for (const item of [acme, shop!, orphaned!]) await space.waitForReady(item, 'True')
     relay.cut()
-    await space.delete(shop!, kept!)
-    for (const one of [shop!, kept!])
+    await space.delete(shop!, orphaned!)
+    for (const item of [shop!, orphaned!])
       await waitUntil(async () => {
-        const ready = findCondition(await space.get(one), 'Ready')
-        return ready.reason === 'Failed' && ready.message.startsWith('its object goes when this is over: ')
+        const ready = findCondition(await space.get(item), 'Ready')
+        return ready.reason === 'Failed' && ready.message.startsWith('The object is not deleted yet: ')
       })
     expect(findCondition(await space.get(acme), 'Reconciling').status).toBe('True')
     relay.restore()
-    for (const one of [shop!, kept!]) await space.waitForDeletion(one)
+    for (const item of [shop!, orphaned!]) await space.waitForDeletion(item)
     await space.waitForReady(acme, 'True')
-    expect(await isThere(realm, 'shop')).toBe(false)
-    expect(await isThere(realm, 'kept')).toBe(true)
+    expect(await exists(realm, 'shop')).toBe(false)
+    expect(await exists(realm, 'orphaned')).toBe(true)
   })
 })

@@ -1,37 +1,28 @@
-// Clients that decide permissions: their resources, scopes and policies in documents, and what follows them around.
-import { beforeEach, expect, test } from 'vitest'
+// Authorization services of clients: resources, scopes and policies in documents.
+import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { exportDocument, getLive, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
-let service: Service
-let realm: string
-const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
-  getLiveObject(service, SYSTEM, realm, kind, ...key)
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+useNewRealmPerTest()
 
 const policies = [
-  { name: 'Tellers', type: 'role', config: { roles: '[{"id":"teller","required":true},{"id":"api/auditor"}]' } },
+  { name: 'Treasurers', type: 'role', config: { roles: '[{"id":"treasurer","required":true},{"id":"api/auditor"}]' } },
   { name: 'Mia', type: 'user', config: { users: '["mia"]' } },
   { name: 'Machines', type: 'client', config: { clients: '["atm"]' } },
   { name: 'Branch', type: 'group', config: { groups: '[{"path":"/branch","extendChildren":true}]', groupsClaim: 'g' } },
   { name: 'Cash', type: 'client-scope', config: { clientScopes: '[{"id":"cash","required":true},{"id":"email"}]' } },
   { name: 'Office hours', type: 'time', config: { hour: '8', hourEnd: '18' } },
-  { name: 'Both', type: 'aggregate', logic: 'NEGATIVE', config: { applyPolicies: '["Tellers","Office hours"]' } },
+  { name: 'Both', type: 'aggregate', logic: 'NEGATIVE', config: { applyPolicies: '["Treasurers","Office hours"]' } },
   { name: 'Open', type: 'scope', config: { resources: '["Safe"]', scopes: '["open"]', applyPolicies: '["Both"]' } },
 ]
 
 const bank = (settings: Representation = {}, more: Representation = {}): Representation => ({
   realm,
   enabled: true,
-  roles: { realm: [{ name: 'teller' }], client: { api: [{ name: 'auditor' }] } },
+  roles: { realm: [{ name: 'treasurer' }], client: { api: [{ name: 'auditor' }] } },
   groups: [{ name: 'branch' }],
   users: [{ username: 'mia', enabled: true }],
   clientScopes: [{ name: 'cash', protocol: 'openid-connect' }],
@@ -52,9 +43,9 @@ const bank = (settings: Representation = {}, more: Representation = {}): Represe
   ],
 })
 
-test('the settings come back as they were stated', async () => {
+test('an export contains the declared authorization settings', async () => {
   await applySource(service, createSource([bank()]))
-  const { clients } = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
+  const { clients } = await exportDocument({ full: true })
   const api = (clients as Representation[]).find(({ clientId }) => clientId === 'api')!
   expect(api).toMatchObject({ serviceAccountsEnabled: true, authorizationServicesEnabled: true })
   expect(api.authorizationSettings).toMatchObject({
@@ -73,20 +64,20 @@ test('the settings come back as they were stated', async () => {
     ],
   })
   const settings = api.authorizationSettings as { policies: Representation[] }
-  const config = Object.fromEntries(settings.policies.map((one) => [one.name, one.config]))
+  const config = Object.fromEntries(settings.policies.map(({ name, config }) => [name, config]))
   expect(config).toEqual({
-    Tellers: { roles: '[{"id":"api/auditor","required":false},{"id":"teller","required":true}]' },
+    Treasurers: { roles: '[{"id":"api/auditor","required":false},{"id":"treasurer","required":true}]' },
     Mia: { users: '["mia"]' },
     Machines: { clients: '["atm"]' },
     Branch: { groups: '[{"path":"/branch","extendChildren":true}]', groupsClaim: 'g' },
     Cash: { clientScopes: '[{"id":"email","required":false},{"id":"cash","required":true}]' },
     'Office hours': { hour: '8', hourEnd: '18' },
-    Both: { applyPolicies: '["Office hours","Tellers"]' },
+    Both: { applyPolicies: '["Office hours","Treasurers"]' },
     Open: { resources: '["Safe"]', scopes: '["open"]', applyPolicies: '["Both"]' },
   })
 })
 
-test('a plan shows what policies name, and is empty once it is applied', async () => {
+test('a plan shows the references of policies, and is empty after the apply', async () => {
   const state = createSource([bank()])
   const text = await planText(service, state)
   expect(text).toContain('authorization policy Open of client api')
@@ -98,67 +89,67 @@ test('a plan shows what policies name, and is empty once it is applied', async (
   expect(await planText(service, changed)).toContain('Nothing to do.')
 })
 
-test('a role that is needed, and then only one of several, is one role', async () => {
+test('a role of a policy whose `required` changes moves between requiredRoles and roles', async () => {
   await applySource(service, createSource([bank()]))
-  const roles = '[{"id":"teller"},{"id":"api/auditor","required":true}]'
+  const roles = '[{"id":"treasurer"},{"id":"api/auditor","required":true}]'
   const changed = createSource([bank({ policies: [{ ...policies[0]!, config: { roles } }, ...policies.slice(1)] })])
-  expect(await planText(service, changed)).toMatch(/requiredRoles: \+\S*auditor -teller/)
+  expect(await planText(service, changed)).toMatch(/requiredRoles: \+\S*auditor -treasurer/)
   await applySource(service, changed)
   expect(await planText(service, changed)).toContain('Nothing to do.')
 })
 
-test('what a policy names must be there, and the message says where', async () => {
-  const named = [{ name: 'Open', type: 'scope', config: { scopes: '["opeen"]' } }]
-  await expect(planText(service, createSource([bank({ policies: named })]))).rejects.toThrow(
+test('an unknown scope of a policy is refused at its position, with the nearest name', async () => {
+  const misspelt = [{ name: 'Open', type: 'scope', config: { scopes: '["opeen"]' } }]
+  await expect(planText(service, createSource([bank({ policies: misspelt })]))).rejects.toThrow(
     /^test-1.yaml:39:13: authorization policy Open of client api: scopes refers to authorization scope opeen of client api, which does not exist. Did you mean open\?$/,
   )
 })
 
-test('a setting that is no list as JSON is refused where it stands', async () => {
-  const broken = [{ name: 'Tellers', type: 'role', config: { roles: '[{"id":' } }]
+test('a setting that is not a JSON list is refused at its position', async () => {
+  const broken = [{ name: 'Treasurers', type: 'role', config: { roles: '[{"id":' } }]
   await expect(planText(service, createSource([bank({ policies: broken })]))).rejects.toThrow(
     /^test-1.yaml:39:13: .*config.roles must be a list as JSON, such as \[\{"id":"<name>"\}\]$/,
   )
 })
 
-test('a renamed role is renamed in policies too, and a deleted one is gone from them', async () => {
+test('renaming a role renames it in policies, and deleting it removes it from them', async () => {
   await applySource(service, createSource([bank()]))
-  const tellers = async () => (await live('authorizationPolicy', 'client', 'api', 'Tellers')).representation
-  await updateObject(service, ANN, realm, 'role', ['teller'], { name: 'cashier' })
-  expect(await tellers()).toMatchObject({ requiredRoles: { realm: ['cashier'] } })
+  const getPolicy = async () => (await getLive('authorizationPolicy', 'client', 'api', 'Treasurers')).representation
+  await updateObject(service, ANN, realm, 'role', ['treasurer'], { name: 'cashier' })
+  expect(await getPolicy()).toMatchObject({ requiredRoles: { realm: ['cashier'] } })
   expect(await planText(service, createSource([bank()]))).toMatch(/corrects a change by ann/)
   await deleteObject(service, ANN, realm, 'role', 'cashier')
-  expect(await tellers()).not.toHaveProperty('requiredRoles')
+  expect(await getPolicy()).not.toHaveProperty('requiredRoles')
 })
 
-test('a client that somebody renamed is called as before, and its policies change at the same time', async () => {
+test('a client that was renamed by REST gets its declared name again in the apply that changes its policies', async () => {
   await applySource(service, createSource([bank()]))
   await updateObject(service, ANN, realm, 'client', ['api'], { clientId: 'theirs' })
   const config = { resources: '["Safe"]', scopes: '["count"]', applyPolicies: '["Mia"]' }
   const changed = createSource([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config }] })])
   await applySource(service, changed)
-  expect((await live('authorizationPolicy', 'client', 'api', 'Open')).representation).toMatchObject({
+  expect((await getLive('authorizationPolicy', 'client', 'api', 'Open')).representation).toMatchObject({
     scopes: ['count'],
     policies: ['Mia'],
   })
   expect(await planText(service, changed)).toContain('Nothing to do.')
 })
 
-test('a permission ends with the last resource that it names', async () => {
+test('a permission is deleted with its last resource', async () => {
   await applySource(service, createSource([bank()]))
   await deleteObject(service, ANN, realm, 'authorizationResource', 'client', 'api', 'Safe')
   expect([...(await listLiveObjects(service, SYSTEM, realm, 'authorizationPolicy')).keys()]).not.toContain('Open')
 })
 
-test('resources go with the person who owns them', async () => {
+test('resources are deleted with their owner', async () => {
   await applySource(service, createSource([bank()]))
   await deleteObject(service, ANN, realm, 'user', 'mia')
   expect((await listLiveObjects(service, SYSTEM, realm, 'authorizationResource')).size).toBe(0)
 })
 
-test('authorization services bring a role, and what they decide by goes with them', async () => {
+test('authorization services grant uma_protection; disabling them deletes policies, resources and scopes', async () => {
   await applySource(service, createSource([bank()]))
-  expect((await live('user', 'service-account-api')).representation).toMatchObject({
+  expect((await getLive('user', 'service-account-api')).representation).toMatchObject({
     clientRoles: { api: ['uma_protection'] },
   })
   const off = bank({}, { authorizationServicesEnabled: false, authorizationSettings: null })
@@ -168,7 +159,7 @@ test('authorization services bring a role, and what they decide by goes with the
   expect(await planText(service, createSource([off]))).toContain('Nothing to do.')
 })
 
-test('a policy names only what its type names', async () => {
+test('a policy with a field that its type does not have is refused', async () => {
   await applySource(service, createSource([bank()]))
   const policy = {
     apiVersion: 'regent.dev/v1alpha1',

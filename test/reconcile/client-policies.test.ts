@@ -18,19 +18,18 @@ const document = (executor?: string, profiles = ['strict', 'fapi-1-baseline']) =
   clientPolicies: { policies: [policy(profiles)] },
 })
 
-test('apply, then plan, is empty; an export has them as documents do, and plans to nothing', async () => {
+test('after an apply, the plans of the document and of an export are empty; policies removed from the source are deleted', async () => {
   expect(await exportDocument()).not.toHaveProperty('clientPolicies')
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const shown = await exportDocument()
-  expect(shown).toMatchObject({ ...document(), clientPolicies: { policies: [{ enabled: false }] } })
-  expect(await plan(shown)).toContain('Nothing to do.')
-  console.log(await plan({}))
+  const exportedDocument = await exportDocument()
+  expect(exportedDocument).toMatchObject({ ...document(), clientPolicies: { policies: [{ enabled: false }] } })
+  expect(await plan(exportedDocument)).toContain('Nothing to do.')
   await apply({})
   expect(await exportDocument()).not.toHaveProperty('clientPolicies')
 })
 
-test('an executor that Regent does not have is kept, and the plan says so; a profile must be there', async () => {
+test('an unknown executor is stored, and the plan notes that it is not enforced; an unknown profile is refused', async () => {
   expect(await plan(document('acme-audit'))).toContain(
     'Regent does not have the executor acme-audit; it is not enforced',
   )

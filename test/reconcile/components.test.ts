@@ -1,4 +1,4 @@
-// Components in documents: by the type of their provider, each with those that belong to it.
+// Components in documents: lists by provider type, with subcomponents inside their parents.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { listLiveObjects, updateObject } from '../support/live-objects.ts'
@@ -18,12 +18,12 @@ const phone = {
   config: { 'ldap.attribute': ['tel'], 'user.model.attribute': ['phone'] },
 }
 const store = (more: object = {}, config: object = {}) => ({
-  name: 'people/all',
+  name: 'staff/all',
   providerId: 'ldap',
   config: {
     editMode: ['READ_ONLY'],
     bindCredential: ['hush'],
-    userObjectClasses: ['person', 'inetOrgPerson'],
+    userObjectClasses: ['organizationalPerson', 'inetOrgPerson'],
     ...config,
   },
   subComponents: { [MAPPER]: [phone] },
@@ -31,41 +31,43 @@ const store = (more: object = {}, config: object = {}) => ({
 })
 const stores = (...all: object[]) => ({ components: { [STORAGE]: all } })
 
-test('apply, then plan, is empty; an export has parts in what they belong to and secrets masked, and plans to nothing', async () => {
-  expect(await plan(stores(store()))).toContain('component UserStorageProvider/people%2Fall/LDAPStorageMapper/phone')
+test('after an apply, the plans of the document and of an export are empty; the export nests subcomponents and masks secrets', async () => {
+  expect(await plan(stores(store()))).toContain('component UserStorageProvider/staff%2Fall/LDAPStorageMapper/phone')
   await apply(stores(store()))
   expect(await plan(stores(store()))).toContain('Nothing to do.')
-  expect(await plan(stores(store({}, { userObjectClasses: ['inetOrgPerson', 'person'] })))).toContain('Nothing to do.')
-  const shown = await exportDocument()
-  expect(shown.components).toMatchObject({
+  expect(await plan(stores(store({}, { userObjectClasses: ['inetOrgPerson', 'organizationalPerson'] })))).toContain(
+    'Nothing to do.',
+  )
+  const exportedDocument = await exportDocument()
+  expect(exportedDocument.components).toMatchObject({
     [STORAGE]: [
-      { name: 'people/all', config: { bindCredential: ['**********'] }, subComponents: { [MAPPER]: [phone] } },
+      { name: 'staff/all', config: { bindCredential: ['**********'] }, subComponents: { [MAPPER]: [phone] } },
     ],
   })
-  expect(await plan(shown)).toContain('Nothing to do.')
+  expect(await plan(exportedDocument)).toContain('Nothing to do.')
   expect(JSON.stringify(await exportDocument({ secrets: true }))).toContain('"bindCredential":["hush"]')
 })
 
-test('a secret that changes is a change, and no plan shows it', async () => {
+test('a changed secret is planned as an update, without its value', async () => {
   await apply(stores(store()))
-  const text = await plan(stores(store({}, { bindCredential: ['secret no more'] })))
+  const text = await plan(stores(store({}, { bindCredential: ['another secret'] })))
   expect(text).toContain('config.bindCredential: (secret changes)')
-  expect(text).not.toContain('no more')
+  expect(text).not.toContain('another secret')
 })
 
-test('who is renamed takes its parts along, and is named back', async () => {
+test('a component that was renamed by REST gets its declared name again, with its subcomponents', async () => {
   await apply(stores(store()))
-  await updateObject(service, ANN, realm, 'component', [`${STORAGE}/people%2Fall`], { path: `${STORAGE}/folk` })
+  await updateObject(service, ANN, realm, 'component', [`${STORAGE}/staff%2Fall`], { path: `${STORAGE}/employees` })
   const renamed = await listLiveObjects(service, SYSTEM, realm, 'component')
-  expect([...renamed.keys()]).toContain(`${STORAGE}/folk/${MAPPER}/phone`)
+  expect([...renamed.keys()]).toContain(`${STORAGE}/employees/${MAPPER}/phone`)
   await apply(stores(store()))
   expect(await plan(stores(store()))).toContain('Nothing to do.')
   const live = await listLiveObjects(service, SYSTEM, realm, 'component')
-  expect([...live.keys()]).toContain(`${STORAGE}/people%2Fall/${MAPPER}/phone`)
+  expect([...live.keys()]).toContain(`${STORAGE}/staff%2Fall/${MAPPER}/phone`)
   expect(live.size).toBe(renamed.size)
 })
 
-test('two built-in policies that differ in their sub-type only are told apart; a stated one goes back to what it was', async () => {
+test('built-in policies of one name are identified by their subtype; one that is removed from the source gets its defaults again', async () => {
   const policies = (subType: string) => ({
     components: {
       [POLICY]: [
@@ -88,22 +90,24 @@ test('two built-in policies that differ in their sub-type only are told apart; a
   expect(config).toEqual({ 'allow-default-scopes': ['true'] })
 })
 
-test('a provider that Regent does not have is kept, and the plan says so; a known one is checked', async () => {
-  const own = { components: { 'org.acme.Meter': [{ name: 'm', providerId: 'acme-meter', config: { every: ['5'] } }] } }
-  expect(await plan(own)).toContain('Regent does not have the component acme-meter; it is stored only')
-  await apply(own)
-  expect(await plan(own)).toContain('Nothing to do.')
+test('a component of an unknown provider is stored, and the plan notes it; settings of a known provider are validated', async () => {
+  const custom = {
+    components: { 'org.acme.Meter': [{ name: 'm', providerId: 'acme-meter', config: { every: ['5'] } }] },
+  }
+  expect(await plan(custom)).toContain('Regent does not have the component acme-meter; it is stored only')
+  await apply(custom)
+  expect(await plan(custom)).toContain('Nothing to do.')
   await expect(apply(stores(store({}, { connectionTimeout: ['soon'] })))).rejects.toThrow(
     'Connection Timeout must be a number',
   )
 })
 
-test('stores as earlier versions list them are components; a mapper names its store', async () => {
+test('userFederationProviders and userFederationMappers of old versions become components; a mapper without its provider is refused', async () => {
   const old = {
     userFederationProviders: [
       {
         id: 'old-store',
-        displayName: 'people',
+        displayName: 'staff',
         providerName: 'ldap',
         priority: 1,
         config: { editMode: 'READ_ONLY', empty: '' },
@@ -112,7 +116,7 @@ test('stores as earlier versions list them are components; a mapper names its st
     userFederationMappers: [
       {
         name: 'phone',
-        federationProviderDisplayName: 'people',
+        federationProviderDisplayName: 'staff',
         federationMapperType: phone.providerId,
         config: { 'ldap.attribute': 'tel', 'user.model.attribute': 'phone' },
       },
@@ -123,18 +127,22 @@ test('stores as earlier versions list them are components; a mapper names its st
   expect((await exportDocument()).components).toMatchObject({
     [STORAGE]: [
       {
-        name: 'people',
+        name: 'staff',
         providerId: 'ldap',
         config: { editMode: ['READ_ONLY'], fullSyncPeriod: ['0'], priority: ['1'] },
         subComponents: { [MAPPER]: [phone] },
       },
     ],
   })
-  const lost = { userFederationMappers: [{ ...old.userFederationMappers[0], federationProviderDisplayName: 'nobody' }] }
-  await expect(plan(lost)).rejects.toThrow('mapper phone: user federation provider "nobody" is not in this document')
+  const unresolved = {
+    userFederationMappers: [{ ...old.userFederationMappers[0], federationProviderDisplayName: 'nobody' }],
+  }
+  await expect(plan(unresolved)).rejects.toThrow(
+    'mapper phone: user federation provider "nobody" is not in this document',
+  )
 })
 
-test('spaces and the order of keys in the user profile say nothing', async () => {
+test('whitespace and the order of keys in the user profile are not changes', async () => {
   const profile = (text: string) => ({
     components: {
       [PROFILE]: [{ providerId: 'declarative-user-profile', config: { 'kc.user.profile.config': [text] } }],
@@ -146,7 +154,7 @@ test('spaces and the order of keys in the user profile say nothing', async () =>
   ).toContain('Nothing to do.')
 })
 
-test('a user profile that is stated by itself is the component; what is wrong with one is said', async () => {
+test('userProfile declares the same as its component; an invalid user profile is refused', async () => {
   const profile = {
     attributes: [{ name: 'username' }, { name: 'email' }, { name: 'unit', group: 'work' }],
     groups: [{ name: 'work' }],
@@ -163,7 +171,7 @@ test('a user profile that is stated by itself is the component; what is wrong wi
   await expect(plan({ userProfile: [] })).rejects.toThrow('userProfile must be an object, not a list')
 })
 
-test('what cannot be a component is said with its place', async () => {
+test('invalid components are refused with their path', async () => {
   await expect(plan({ components: [1] })).rejects.toThrow('components')
   await expect(plan({ components: { [STORAGE]: { name: 'x' } } })).rejects.toThrow(
     `components.${STORAGE} must be a list, not an object`,

@@ -1,4 +1,4 @@
-// A run that must have ended by a moment: wherever that passes, nothing is kept, and no document is to blame.
+// Runs with a deadline. When it passes, the run is rolled back with a timeout error, not an error of a document.
 import { expect, test } from 'vitest'
 import type { Deadline } from '../../src/lib/timing/deadline.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
@@ -11,17 +11,17 @@ import { applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 
-/** A moment that passes after so many looks at it. */
-function passingAfter(looks: number): Deadline {
-  let seen = 0
-  return { remaining: () => (seen++ < looks ? 60_000 : 0), timeoutError: failure('timeout', 'it has taken too long') }
+/** Returns a deadline that passes after a number of checks. */
+function deadlineAfter(checks: number): Deadline {
+  let count = 0
+  return { remaining: () => (count++ < checks ? 60_000 : 0), timeoutError: failure('timeout', 'it has taken too long') }
 }
 
-test('a run is broken off at each step at which its time may be over, and is whole when it is not', async () => {
+test('a run whose deadline passes at any step changes nothing', async () => {
   const realm = newName()
-  await applySource(service, createSource([{ realm, clients: [{ clientId: 'gone' }] }], realm))
+  await applySource(service, createSource([{ realm, clients: [{ clientId: 'removed' }] }], realm))
   const before = await dumpRows(service, realm)
-  const wanted = createSource(
+  const desired = createSource(
     [
       {
         realm,
@@ -32,15 +32,15 @@ test('a run is broken off at each step at which its time may be over, and is who
     ],
     realm,
   )
-  let looks = 0
-  for (let overdue = true; overdue; looks++) {
-    const deadline = passingAfter(looks)
-    const error = await applySources(service, { ...SYSTEM, deadline }, [wanted]).catch((one: unknown) => one)
-    overdue = error === deadline.timeoutError
-    // What one leaves, the next ones leave too: not each has to be looked at.
-    if (overdue && looks % 6 === 5) expect(await dumpRows(service, realm)).toEqual(before)
-    if (!overdue) expect(error).toMatchObject({ realms: [{ plan: { realm } }] })
+  let checks = 0
+  for (let isOverdue = true; isOverdue; checks++) {
+    const deadline = deadlineAfter(checks)
+    const error = await applySources(service, { ...SYSTEM, deadline }, [desired]).catch((reason: unknown) => reason)
+    isOverdue = error === deadline.timeoutError
+    // Leftover rows would remain, so comparing after every sixth run suffices.
+    if (isOverdue && checks % 6 === 5) expect(await dumpRows(service, realm)).toEqual(before)
+    if (!isOverdue) expect(error).toMatchObject({ realms: [{ plan: { realm } }] })
   }
-  expect(looks).toBeGreaterThan(20)
+  expect(checks).toBeGreaterThan(20)
   expect((await getLiveObject(service, SYSTEM, realm, 'client', 'shop')).key).toEqual(['shop'])
 })

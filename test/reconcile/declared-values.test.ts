@@ -1,10 +1,18 @@
-// What stating something means: who wins, what is put back, what is pruned, what is left alone.
+// The meaning of declarations: which value applies, and which fields and objects a run corrects, deletes or ignores.
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
 import { createObject, deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
-import { getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
+import {
+  getLive,
+  readClientSecret,
+  realm,
+  service,
+  toRealmSource,
+  useNewRealmPerTest,
+} from '../support/realm-documents.ts'
 import { newName } from '../support/service.ts'
 import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
@@ -12,7 +20,7 @@ useNewRealmPerTest()
 
 const scope = (more: object = {}) => ({ name: 'calendar', protocol: 'openid-connect', ...more })
 
-test('a change by an administrator is drift with field, values, person and client, and apply puts it back', async () => {
+test('a change by an administrator is drift with field, values, user and client, and an apply corrects it', async () => {
   await applySource(service, toRealmSource({ clientScopes: [scope({ description: 'Yours' })] }))
   await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { description: 'Mine' })
   expect(await listDrift(service, SYSTEM, realm)).toMatchObject([
@@ -33,23 +41,23 @@ test('a change by an administrator is drift with field, values, person and clien
   expect(await listDrift(service, SYSTEM, realm)).toEqual([])
 })
 
-test('a field that nobody states is nobody’s drift', async () => {
-  const stated = toRealmSource({ clientScopes: [scope()] })
-  await applySource(service, stated)
+test('a change of an undeclared field is not drift', async () => {
+  const declared = toRealmSource({ clientScopes: [scope()] })
+  await applySource(service, declared)
   await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { description: 'Mine' })
   expect(await listDrift(service, SYSTEM, realm)).toEqual([])
-  await applySource(service, stated)
+  await applySource(service, declared)
   expect((await getLive('clientScope', 'calendar')).representation.description).toBe('Mine')
 })
 
-test('an object that somebody made and nobody states is left alone', async () => {
+test('an undeclared object that an administrator created is ignored', async () => {
   await createObject(service, ANN, realm, 'clientScope', scope({ name: 'theirs' }))
   await applySource(service, toRealmSource({ clientScopes: [scope()] }))
   await applySource(service, toRealmSource({ clientScopes: [] }))
   expect([...(await listLiveObjects(service, SYSTEM, realm, 'clientScope')).keys()]).toContain('theirs')
 })
 
-test('an object that is stated no more is pruned, but never a built-in one', async () => {
+test('an object that is removed from the source is deleted, except a built-in one', async () => {
   await applySource(
     service,
     toRealmSource({ clientScopes: [scope(), { name: 'email', protocol: 'openid-connect', description: 'Post' }] }),
@@ -62,27 +70,27 @@ test('an object that is stated no more is pruned, but never a built-in one', asy
   expect(scopes.get('email')?.representation.description).toBe('OpenID Connect built-in scope: email')
 })
 
-test('an object that somebody deleted is made again, and the plan says who deleted it', async () => {
-  const stated = toRealmSource({ clientScopes: [scope()] })
-  await applySource(service, stated)
+test('an object that an administrator deleted is created again, and the plan names the administrator', async () => {
+  const declared = toRealmSource({ clientScopes: [scope()] })
+  await applySource(service, declared)
   await deleteObject(service, ANN, realm, 'clientScope', 'calendar')
   expect(await listDrift(service, SYSTEM, realm)).toMatchObject([{ key: ['calendar'], by: { name: 'ann' } }])
-  expect(await planText(service, stated)).toMatch(/\+ client scope calendar.*was deleted by ann/)
-  await applySource(service, stated)
+  expect(await planText(service, declared)).toMatch(/\+ client scope calendar.*was deleted by ann/)
+  await applySource(service, declared)
   await getLive('clientScope', 'calendar')
 })
 
-test('an object that somebody renamed is drift of its natural key', async () => {
-  const stated = toRealmSource({ clientScopes: [scope()] })
-  await applySource(service, stated)
+test('renaming an object is drift of its natural key', async () => {
+  const declared = toRealmSource({ clientScopes: [scope()] })
+  await applySource(service, declared)
   const { id } = await getLive('clientScope', 'calendar')
-  await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { name: 'agenda' })
-  expect(await planText(service, stated)).toMatch(/name: agenda → calendar/)
-  await applySource(service, stated)
+  await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { name: 'planner' })
+  expect(await planText(service, declared)).toMatch(/name: planner → calendar/)
+  await applySource(service, declared)
   expect((await getLive('clientScope', 'calendar')).id).toBe(id)
 })
 
-test('null states that there is none', async () => {
+test('a field or map entry that is declared as null is removed', async () => {
   await applySource(
     service,
     toRealmSource({ clientScopes: [scope({ description: 'Yours', attributes: { a: '1', b: '2' } })] }),
@@ -96,7 +104,7 @@ test('null states that there is none', async () => {
   expect(representation.attributes).toEqual({ b: '2' })
 })
 
-test('a field that is stated no more goes back to what creation gives, unless somebody changed it since', async () => {
+test('a field that is removed from the source gets its default again, unless an administrator changed it', async () => {
   const client = (more: object) => toRealmSource({ clients: [{ clientId: 'web', ...more }] })
   await applySource(service, client({ fullScopeAllowed: false, name: 'Web', attributes: { colour: 'blue' } }))
   await updateObject(service, ANN, realm, 'client', ['web'], { name: 'Shop' })
@@ -106,11 +114,10 @@ test('a field that is stated no more goes back to what creation gives, unless so
   expect(representation.attributes).not.toHaveProperty('colour')
 })
 
-test('elements of a relation are owned one by one', async () => {
+test('elements of a relation are managed one by one', async () => {
   const client = (scopes: string[]) => toRealmSource({ clients: [{ clientId: 'web', defaultClientScopes: scopes }] })
   await applySource(service, client(['email', 'profile']))
   const web = await getLive('client', 'web')
-  const { writers } = await import('../../src/service/kinds/index.ts')
   await service.write(ANN, realm, (context) =>
     writers.client.update(context, [
       { live: web, set: {}, relations: { defaultClientScopes: { add: [['roles']], remove: [['email']] } } },
@@ -123,28 +130,26 @@ test('elements of a relation are owned one by one', async () => {
   expect((await getLive('client', 'web')).representation.defaultClientScopes).toEqual(['email', 'roles'])
 })
 
-test('a secret is compared by digest: a rotation is a change, a mask keeps what is there, and no plan shows it', async () => {
+test('a changed secret is planned without its value, and a masked one keeps the live value', async () => {
   const client = (secret: string) => toRealmSource({ clients: [{ clientId: 'api', secret }] })
-  const { vault } = service
-  const secret = async () => vault.open((await getLive('client', 'api')).representation.secret as string)
   await applySource(service, client('first-secret'))
   expect(await planText(service, client('first-secret'))).toContain('Nothing to do.')
   const rotation = await planText(service, client('second-secret'))
   expect(rotation).toContain('secret: (secret changes)')
   expect(rotation).not.toContain('second-secret')
   await applySource(service, client('second-secret'))
-  expect(await secret()).toBe('second-secret')
+  expect(await readClientSecret('api')).toBe('second-secret')
   expect(await planText(service, client('**********'))).toMatch(/secret is masked; the live value is retained/)
   await applySource(service, client('**********'))
-  expect(await secret()).toBe('second-secret')
+  expect(await readClientSecret('api')).toBe('second-secret')
   await applySource(service, toRealmSource({ clients: [{ clientId: 'api' }] }))
-  expect(await secret()).toBe('second-secret')
+  expect(await readClientSecret('api')).toBe('second-secret')
 })
 
-test('a changed authentication flow keeps the ids of what stays', async () => {
+test('a changed authentication flow keeps the ids of its remaining steps', async () => {
   const flow = (executions: object[]) =>
     toRealmSource({ authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: executions }] })
-  const ids = async () => {
+  const listExecutions = async () => {
     const { selectExecutions } = await import('../../src/store/authentication-flows.ts')
     const { id } = await getLive('authenticationFlow', 'ours')
     const rows = await service.read(SYSTEM, realm, (context) =>
@@ -157,7 +162,7 @@ test('a changed authentication flow keeps the ids of what stays', async () => {
     service,
     flow([step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'REQUIRED'), step('auth-otp-form', 'DISABLED')]),
   )
-  const before = await ids()
+  const before = await listExecutions()
   await applySource(
     service,
     flow([
@@ -167,7 +172,7 @@ test('a changed authentication flow keeps the ids of what stays', async () => {
       step('auth-otp-form', 'DISABLED'),
     ]),
   )
-  const after = await ids()
+  const after = await listExecutions()
   const idOf = (line: string | undefined) => line?.split(' ')[2]
   expect(after.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
     'auth-otp-form ALTERNATIVE',
@@ -178,7 +183,7 @@ test('a changed authentication flow keeps the ids of what stays', async () => {
   expect([idOf(after[0]), idOf(after[2]), idOf(after[3])]).toEqual([idOf(before[1]), idOf(before[0]), idOf(before[2])])
 })
 
-test('the order of documents and of what stands in them does not matter', async () => {
+test('the order of documents and of their objects does not change the plan', async () => {
   const parts = [
     { browserFlow: 'ours' },
     { clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] },
@@ -194,19 +199,19 @@ test('the order of documents and of what stands in them does not matter', async 
   expect(await planText(service, { ...toRealmSource(...parts.toReversed()), name: realm })).toContain('Nothing to do.')
 })
 
-test('two sources may state different fields of one object; the same field differently is a conflict that names both', async () => {
+test('two sources may declare different fields of an object; different values of a field are refused with both positions', async () => {
   await applySource(service, createSource([{ realm, clientScopes: [scope({ description: 'Yours' })] }], `${realm}-a`))
   await applySource(service, createSource([{ realm, clientScopes: [scope({ attributes: { a: '1' } })] }], `${realm}-b`))
   const third = createSource([{ realm, clientScopes: [scope({ description: 'Mine' })] }], `${realm}-c`)
   await expect(planText(service, third)).rejects.toThrow(
     `client scope calendar: description is declared differently by source ${realm}-a, ${realm}-a-1.yaml:3`,
   )
-  // An object that one of its two sources states no more stays.
+  // An object that only one of its two sources still declares is retained.
   await applySource(service, createSource([{ realm, clientScopes: [] }], `${realm}-a`))
   expect((await getLive('clientScope', 'calendar')).representation).toMatchObject({ attributes: { a: '1' } })
 })
 
-test('a wished id is honoured by creation and never compared', async () => {
+test('a declared id is used when the object is created, and never compared', async () => {
   const id = newName('id')
   await applySource(service, toRealmSource({ clientScopes: [scope({ id })] }))
   expect((await getLive('clientScope', 'calendar')).id).toBe(id)
@@ -215,7 +220,7 @@ test('a wished id is honoured by creation and never compared', async () => {
   )
 })
 
-test('a whole number may name an object', async () => {
+test('the name of an object may be a whole number', async () => {
   await applySource(
     service,
     toRealmSource({
@@ -228,21 +233,21 @@ test('a whole number may name an object', async () => {
   expect(await planText(service, { ...again, name: 'another' })).toContain('Nothing to do.')
 })
 
-test('a client scope that a client has by default and is stated as optional is optional then', async () => {
+test('a default client scope of a client that is declared as optional becomes optional', async () => {
   await applySource(service, toRealmSource({ clients: [{ clientId: 'shop' }] }))
-  const stated = toRealmSource({ clients: [{ clientId: 'shop', optionalClientScopes: ['email'] }] })
-  await applySource(service, stated)
+  const declared = toRealmSource({ clients: [{ clientId: 'shop', optionalClientScopes: ['email'] }] })
+  await applySource(service, declared)
   const { representation } = await getLive('client', 'shop')
   expect(representation.optionalClientScopes).toContain('email')
   expect(representation.defaultClientScopes).not.toContain('email')
-  expect(await planText(service, stated)).toContain('Nothing to do.')
+  expect(await planText(service, declared)).toContain('Nothing to do.')
   const both = { clientId: 'shop', optionalClientScopes: ['email'], defaultClientScopes: ['email'] }
   await expect(applySource(service, toRealmSource({ clients: [both] }))).rejects.toThrow(
     'email is in defaultClientScopes and in optionalClientScopes: keep it in one of them',
   )
 })
 
-test('client scopes that a realm gives to new clients count for those that the same document makes', async () => {
+test('clients get the default client scopes that their document declares for the realm', async () => {
   const documents = {
     clientScopes: [scope()],
     defaultDefaultClientScopes: ['calendar'],
@@ -252,21 +257,21 @@ test('client scopes that a realm gives to new clients count for those that the s
   expect((await getLive('client', 'shop')).representation.defaultClientScopes).toContain('calendar')
 })
 
-test('a setting of a realm that shows as an attribute too takes it along, and back', async () => {
-  const shown = async () => {
+test('a realm setting that is also an attribute changes with it, in both directions', async () => {
+  const readBoth = async () => {
     const { representation } = await getLive('realm', realm)
     const attributes = representation.attributes as Record<string, string>
     return [representation.oauth2DeviceCodeLifespan, attributes.oauth2DeviceCodeLifespan]
   }
   await applySource(service, toRealmSource({ oauth2DeviceCodeLifespan: 90 }))
-  expect(await shown()).toEqual([90, '90'])
+  expect(await readBoth()).toEqual([90, '90'])
   await applySource(service, toRealmSource({ attributes: { oauth2DeviceCodeLifespan: '80' } }))
-  expect(await shown()).toEqual([80, '80'])
+  expect(await readBoth()).toEqual([80, '80'])
   await applySource(service, toRealmSource({}))
-  expect(await shown()).toEqual([600, '600'])
+  expect(await readBoth()).toEqual([600, '600'])
 })
 
-test('permissions of administrators come with a client, which goes with them as long as nobody has used it', async () => {
+test('adminPermissionsEnabled creates the client admin-permissions; disabling it deletes the client, unless it has policies', async () => {
   const on = { adminPermissionsEnabled: true }
   const { realms } = await planSources(service, SYSTEM, [toRealmSource(on)])
   const consequences = realms[0]!.consequences.map(({ kind, key }) => `${kind} ${key.at(-1)}`)
@@ -280,7 +285,7 @@ test('permissions of administrators come with a client, which goes with them as 
   await applySource(service, toRealmSource(on))
   const policies = [{ name: 'clerks', type: 'role', config: { roles: '[{"id":"offline_access","required":false}]' } }]
   const used = { clients: [{ clientId: 'admin-permissions', authorizationSettings: { policies } }] }
-  await applySource(service, createSource([{ realm, ...used }], `${realm}-people`))
+  await applySource(service, createSource([{ realm, ...used }], `${realm}-policies`))
   await applySource(service, toRealmSource({}))
   expect((await listLiveObjects(service, SYSTEM, realm, 'client')).has('admin-permissions')).toBe(true)
 })

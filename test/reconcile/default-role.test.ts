@@ -13,18 +13,19 @@ import { applySource, createSource, planText } from '../support/sources.ts'
 const { service } = await testService()
 const { call, make } = await testServer()
 
-const live = async (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+const getLiveFields = async (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
   (await getLiveObject(service, SYSTEM, realm, kind, ...key)).representation
-const membersOf = async (realm: string) => (await live(realm, 'role', `default-roles-${realm}`)).composites
-const rolesOf = async (realm: string, user: string) => {
-  const { realmRoles = [], clientRoles } = await live(realm, 'user', user)
+const listDefaultRoleMembers = async (realm: string) =>
+  (await getLiveFields(realm, 'role', `default-roles-${realm}`)).composites
+const getRoles = async (realm: string, user: string) => {
+  const { realmRoles = [], clientRoles } = await getLiveFields(realm, 'user', user)
   return { realmRoles, ...(clientRoles && { clientRoles }) }
 }
 
 const roles = { realm: [{ name: 'staff' }], client: { shop: [{ name: 'buyer' }] } }
 const shop = { clientId: 'shop' }
 
-const cases = (realm: string): [declared: Representation, has: Representation][] => [
+const createCases = (realm: string): [declared: Representation, expected: Representation][] => [
   [{ realmRoles: ['staff'] }, { realmRoles: ['staff'] }],
   [{ realmRoles: [] }, { realmRoles: [] }],
   [{ clientRoles: { shop: ['buyer'] } }, { realmRoles: [], clientRoles: { shop: ['buyer'] } }],
@@ -33,53 +34,54 @@ const cases = (realm: string): [declared: Representation, has: Representation][]
 
 test('a document gives new users exactly the roles that it declares, and those without any the default role', async () => {
   const realm = newName()
-  const declared = [...cases(realm), [{ realmRoles: null }, { realmRoles: [] }] as const]
+  const declared = [...createCases(realm), [{ realmRoles: null }, { realmRoles: [] }] as const]
   const users = declared.map(([fields], at) => ({ username: `u${at}`, ...fields }))
   const state = createSource([{ realm, clients: [shop], roles, users: [...users, { username: 'plain' }] }], realm)
   await applySource(service, state)
-  for (const [at, [, has]] of declared.entries()) expect(await rolesOf(realm, `u${at}`)).toEqual(has)
-  expect(await rolesOf(realm, 'plain')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+  for (const [at, [, expected]] of declared.entries()) expect(await getRoles(realm, `u${at}`)).toEqual(expected)
+  expect(await getRoles(realm, 'plain')).toEqual({ realmRoles: [`default-roles-${realm}`] })
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
-test('POST of a realm and partialImport give users exactly the roles that they declare, be they none', async () => {
+test('POST of a realm and partialImport give users exactly the declared roles, even if there are none', async () => {
   const realm = newName()
-  const users = cases(realm).map(([fields], at) => ({ username: `u${at}`, ...fields }))
+  const users = createCases(realm).map(([fields], at) => ({ username: `u${at}`, ...fields }))
   await make('/admin/realms', { realm, clients: [shop], roles, users: [...users, { username: 'plain' }] })
   const body = { users: [...users, { username: 'plain' }].map((user) => ({ ...user, username: `p${user.username}` })) }
   expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
   for (const prefix of ['', 'p']) {
-    for (const [at, [, has]] of cases(realm).entries()) expect(await rolesOf(realm, `${prefix}u${at}`)).toEqual(has)
-    expect(await rolesOf(realm, `${prefix}plain`)).toEqual({ realmRoles: [] })
+    for (const [at, [, expected]] of createCases(realm).entries())
+      expect(await getRoles(realm, `${prefix}u${at}`)).toEqual(expected)
+    expect(await getRoles(realm, `${prefix}plain`)).toEqual({ realmRoles: [] })
   }
   await make(`/admin/realms/${realm}/users`, { username: 'posted', realmRoles: ['staff'] })
-  expect(await rolesOf(realm, 'posted')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+  expect(await getRoles(realm, 'posted')).toEqual({ realmRoles: [`default-roles-${realm}`] })
 })
 
-test('a user who exists keeps other roles, and gets the default role back from no document', async () => {
+test('a document that declares roles of an existing user neither grants nor revokes the default role', async () => {
   const realm = newName()
   await make('/admin/realms', { realm, clients: [shop], roles })
   await make(`/admin/realms/${realm}/users`, { username: 'ann' })
   const state = createSource([{ realm, users: [{ username: 'ann', realmRoles: ['staff'] }] }], realm)
   expect(await planText(service, state)).not.toContain('default-roles')
   await applySource(service, state)
-  expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`, 'staff'] })
+  expect(await getRoles(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`, 'staff'] })
 })
 
 test('a user whose roles are removed from the document keeps the default role', async () => {
   const realm = newName()
-  const state = (user: object) =>
+  const toSource = (user: object) =>
     createSource([{ realm, clients: [shop], roles, users: [{ username: 'ann', ...user }] }], realm)
-  await applySource(service, state({ realmRoles: ['staff', `default-roles-${realm}`] }))
-  await applySource(service, state({}))
-  expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+  await applySource(service, toSource({ realmRoles: ['staff', `default-roles-${realm}`] }))
+  await applySource(service, toSource({}))
+  expect(await getRoles(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`] })
 })
 
 test.each([
   ['a new client', { serviceAccountsEnabled: true }, { realmRoles: ['staff'] }, ['staff']],
   ['a new client, which gives it none', { serviceAccountsEnabled: true }, { realmRoles: [] }, []],
   ['a new client with authorization', { authorizationServicesEnabled: true }, { realmRoles: ['staff'] }, ['staff']],
-])('a service account of %s has exactly the declared roles', async (_name, settings, fields, has) => {
+])('a service account of %s has exactly the declared roles', async (_name, settings, fields, expected) => {
   const realm = newName()
   const user = { username: 'service-account-api', serviceAccountClientId: 'api', ...fields }
   const state = createSource(
@@ -87,20 +89,23 @@ test.each([
     realm,
   )
   await applySource(service, state)
-  expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual(has)
+  expect((await getRoles(realm, 'service-account-api')).realmRoles).toEqual(expected)
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
-test('a service account that nobody declares, or that exists, has the default role', async () => {
+test('a service account that is undeclared or existed before has the default role', async () => {
   const realm = newName()
   const clients = [{ clientId: 'api', serviceAccountsEnabled: true }]
   await applySource(service, createSource([{ realm, clients }], realm))
   const user = { username: 'service-account-api', serviceAccountClientId: 'api', realmRoles: ['offline_access'] }
   await applySource(service, createSource([{ realm, clients, users: [user] }], realm))
-  expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual([`default-roles-${realm}`, 'offline_access'])
+  expect((await getRoles(realm, 'service-account-api')).realmRoles).toEqual([
+    `default-roles-${realm}`,
+    'offline_access',
+  ])
 })
 
-const narrow = (realm: string, composites: object) => ({
+const declareDefaultRole = (realm: string, composites: object) => ({
   realm,
   roles: { realm: [{ name: `default-roles-${realm}`, composites }] },
 })
@@ -113,34 +118,34 @@ test.each([
     { realm: ['staff'], client: { account: ['view-profile'] } },
     { realm: ['staff'], client: { account: ['view-profile'] } },
   ],
-])('the default role of a new realm has exactly the declared members: %s', async (_which, composites, has) => {
+])('the default role of a new realm has exactly the declared members: %s', async (_which, composites, expected) => {
   const more = { roles: { realm: [{ name: 'staff' }] } }
-  const documentOf = (realm: string) => {
-    const { roles, ...rest } = narrow(realm, composites)
+  const toDocument = (realm: string) => {
+    const { roles, ...rest } = declareDefaultRole(realm, composites)
     return { ...rest, roles: { realm: [...roles.realm, ...more.roles.realm] } }
   }
   const [applied, posted] = [newName(), newName()]
-  const state = createSource([documentOf(applied)], applied)
+  const state = createSource([toDocument(applied)], applied)
   expect(await planText(service, state)).toContain('-uma_authorization')
   await applySource(service, state)
-  expect(await membersOf(applied)).toEqual(has)
+  expect(await listDefaultRoleMembers(applied)).toEqual(expected)
   expect(await planText(service, state)).toContain('Nothing to do.')
-  await make('/admin/realms', documentOf(posted))
-  expect(await membersOf(posted)).toEqual(has)
+  await make('/admin/realms', toDocument(posted))
+  expect(await listDefaultRoleMembers(posted)).toEqual(expected)
 })
 
 test('the default role of a realm that exists keeps members that no document declares', async () => {
   const realm = newName()
   await make('/admin/realms', { realm })
-  await applySource(service, createSource([narrow(realm, { realm: ['offline_access'] })], realm))
-  expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
+  await applySource(service, createSource([declareDefaultRole(realm, { realm: ['offline_access'] })], realm))
+  expect(await listDefaultRoleMembers(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
 })
 
-test('a default role that is declared without members has the usual ones', async () => {
+test('a default role that is declared without members has the default members', async () => {
   const realm = newName()
   const name = `default-roles-${realm}`
   await applySource(service, createSource([{ realm, roles: { realm: [{ name, description: 'ours' }] } }], realm))
-  expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
+  expect(await listDefaultRoleMembers(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
 })
 
 test('a default role of another name has exactly its declared members', async () => {
@@ -153,10 +158,10 @@ test('a default role of another name has exactly its declared members', async ()
   }
   expect(await planText(service, createSource([document], realm))).not.toContain('without this default role')
   await applySource(service, createSource([document], realm))
-  expect((await live(realm, 'role', 'everyone')).composites).toEqual({ realm: ['offline_access'] })
+  expect((await getLiveFields(realm, 'role', 'everyone')).composites).toEqual({ realm: ['offline_access'] })
 })
 
-test('an export of version 11 gives every user exactly the default roles that it lists', async () => {
+test('after an import of an export of version 11, the default role has exactly the listed roles', async () => {
   const realm = newName()
   const document = {
     realm,
@@ -166,20 +171,23 @@ test('an export of version 11 gives every user exactly the default roles that it
   }
   const state = createSource([document], realm)
   await applySource(service, state)
-  expect(await membersOf(realm)).toEqual({ realm: ['offline_access'], client: { account: ['view-profile'] } })
+  expect(await listDefaultRoleMembers(realm)).toEqual({
+    realm: ['offline_access'],
+    client: { account: ['view-profile'] },
+  })
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
 test('partialImport overwrites the members of the default role with the declared ones', async () => {
   const realm = newName()
   await make('/admin/realms', { realm })
-  const body = { ifResourceExists: 'OVERWRITE', roles: narrow(realm, { realm: ['offline_access'] }).roles }
+  const body = { ifResourceExists: 'OVERWRITE', roles: declareDefaultRole(realm, { realm: ['offline_access'] }).roles }
   expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
-  expect(await membersOf(realm)).toEqual({ realm: ['offline_access'] })
+  expect(await listDefaultRoleMembers(realm)).toEqual({ realm: ['offline_access'] })
 })
 
 test('the plan notes users that are created without the default role, in one line', async () => {
-  const notesOf = async (...users: object[]) => {
+  const listNotes = async (...users: object[]) => {
     const realm = newName()
     const { realms } = await planSources(service, SYSTEM, [
       createSource([{ realm, roles, clients: [shop], users }], realm),
@@ -188,16 +196,16 @@ test('the plan notes users that are created without the default role, in one lin
   }
   const ann = { username: 'ann', realmRoles: ['staff'] }
   const advice = 'without this default role. Add it to realmRoles to grant it.'
-  expect(await notesOf(ann, { username: 'plain' })).toEqual([
+  expect(await listNotes(ann, { username: 'plain' })).toEqual([
     `user ann declares roles without default-roles-R and is created ${advice}`,
   ])
-  expect(await notesOf(ann, { username: 'bob', clientRoles: { shop: ['buyer'] } })).toEqual([
+  expect(await listNotes(ann, { username: 'bob', clientRoles: { shop: ['buyer'] } })).toEqual([
     `2 users declare roles without default-roles-R and are created ${advice}`,
   ])
-  expect(await notesOf({ username: 'plain' })).toEqual([])
+  expect(await listNotes({ username: 'plain' })).toEqual([])
 })
 
-test('export --full --secrets, the least export and a realm that is moved in make the same roles elsewhere', async () => {
+test('full, minimal and migrated exports recreate the same roles in another realm', async () => {
   const realm = newName()
   const users = [
     { username: 'narrow', realmRoles: ['staff'] },
@@ -214,12 +222,12 @@ test('export --full --secrets, the least export and a realm that is moved in mak
     { clientId: 'usual', serviceAccountsEnabled: true },
   ]
   const composites = { realm: ['offline_access', 'staff'], client: { account: ['view-profile'] } }
-  const [defaultRole] = narrow(realm, composites).roles.realm
+  const [defaultRole] = declareDefaultRole(realm, composites).roles.realm
   await applySource(
     service,
     createSource([{ realm, roles: { realm: [defaultRole!, { name: 'staff' }] }, clients, users }], realm),
   )
-  const rolesIn = async (name: string) => {
+  const describeRoles = async (name: string) => {
     const all = await service.read(SYSTEM, name, (context) => exportRealm(context, { full: true }))
     const holders = (all.users as Representation[]).map(({ username, realmRoles, clientRoles }) => [
       username,
@@ -229,7 +237,7 @@ test('export --full --secrets, the least export and a realm that is moved in mak
     const members = (all.roles as { realm: Representation[] }).realm.map(({ name, composites }) => [name, composites])
     return JSON.stringify([holders, members]).replaceAll(name, realm)
   }
-  const before = await rolesIn(realm)
+  const before = await describeRoles(realm)
   for (const options of [{ full: true, secrets: true }, { secrets: true }, {}]) {
     const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, options))
     const documents = [exported, ...(options.full ? [migrateRealm('https://old.example.org', exported).document] : [])]
@@ -237,7 +245,7 @@ test('export --full --secrets, the least export and a realm that is moved in mak
       const name = newName()
       const state = createSource([JSON.parse(JSON.stringify(document).replaceAll(realm, name))], name)
       await applySource(service, state)
-      expect(await rolesIn(name)).toEqual(before)
+      expect(await describeRoles(name)).toEqual(before)
       expect(await planText(service, state)).toContain('Nothing to do.')
     }
   }

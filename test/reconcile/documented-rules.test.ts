@@ -1,4 +1,4 @@
-// The situations of docs/rules.md: one test each, with the name of the situation.
+// A test for each situation of docs/rules.md, with its name.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,71 +11,86 @@ import { rollback } from '../../src/reconcile/history/history.ts'
 import { createVariableFilter } from '../../src/reconcile/read/variable-filter.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { createObject, deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
 import { createPlanClient } from '../support/plan-client.ts'
-import { apply, exportDocument, getLive, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
+import {
+  apply,
+  exportDocument,
+  getLive,
+  plan,
+  readClientSecret,
+  realm,
+  service,
+  useNewRealmPerTest,
+} from '../support/realm-documents.ts'
 import { testServer } from '../support/server.ts'
 import { newDatabase, newName } from '../support/service.ts'
-import { ANN, applySource, createSource, planText } from '../support/sources.ts'
+import { ANN, applySource, createSource, listProblems, planText } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
 const server = await testServer()
 
 const rules = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8')
-const listed = [...rules.matchAll(/^\| \d+ \| ([^|]+?) \|/gm)].map(([, situation]) => situation)
-const tested: string[] = []
+const documentedSituations = [...rules.matchAll(/^\| \d+ \| ([^|]+?) \|/gm)].map(([, situation]) => situation)
+const testedSituations: string[] = []
 
 /** Adds the test of a situation. */
 function situation(name: string, work: () => Promise<void>): void {
-  tested.push(name)
+  testedSituations.push(name)
   test(name, work)
 }
 
-const settings = async () => (await getLive('realm', realm)).representation
-const clientNames = async () => [...(await listLiveObjects(service, SYSTEM, realm, 'client')).keys()]
+const getSettings = async () => (await getLive('realm', realm)).representation
+const listClientNames = async () => [...(await listLiveObjects(service, SYSTEM, realm, 'client')).keys()]
 const expectDeleted = (...key: string[]) => expect(getLive('client', ...key)).rejects.toThrow(/there is no client/)
 const shop = (fields: object = {}) => ({ clients: [{ clientId: 'shop', ...fields }] })
-const as = (name: string, document: object) => createSource([{ realm, ...document }], `${name}-${realm}`)
-const problems = (error: unknown) =>
-  (error as { problems: { message: string }[] }).problems.map(({ message }) => message)
+const createNamedSource = (name: string, document: object) => createSource([{ realm, ...document }], `${name}-${realm}`)
+const listMessages = (error: unknown) => listProblems(error).map(({ message }) => message)
 
 describe('several sources', () => {
   situation('two sources declare one realm', async () => {
-    const both = [as('platform', { displayName: 'One' }), as('team', shop())]
+    const both = [createNamedSource('platform', { displayName: 'One' }), createNamedSource('team', shop())]
     const { realms } = await applySources(service, SYSTEM, both)
     expect(realms).toHaveLength(1)
-    expect(await clientNames()).toContain('shop')
-    await applySources(service, SYSTEM, [as('platform', { displayName: 'Two' }), as('team', { enabled: true })])
-    expect((await settings()).displayName).toBe('Two')
+    expect(await listClientNames()).toContain('shop')
+    await applySources(service, SYSTEM, [
+      createNamedSource('platform', { displayName: 'Two' }),
+      createNamedSource('team', { enabled: true }),
+    ])
+    expect((await getSettings()).displayName).toBe('Two')
     await expectDeleted('shop')
   })
 
   situation('two sources declare different values for one field', async () => {
-    const both = [as('platform', { displayName: 'One' }), as('team', { displayName: 'Two' })]
-    const refusal = await applySources(service, SYSTEM, both).catch(problems)
+    const both = [
+      createNamedSource('platform', { displayName: 'One' }),
+      createNamedSource('team', { displayName: 'Two' }),
+    ]
+    const refusal = await applySources(service, SYSTEM, both).catch(listMessages)
     expect(refusal).toEqual([
       expect.stringContaining(`displayName is declared differently at team-${realm}-1.yaml:`),
       expect.stringContaining(`displayName is declared differently at platform-${realm}-1.yaml:`),
     ])
-    expect((await settings()).displayName).toBeUndefined()
+    expect((await getSettings()).displayName).toBeUndefined()
   })
 
   situation('a source is not read in a run', async () => {
-    await applySource(service, as('platform', { displayName: 'One', ...shop() }))
-    await applySource(service, as('team', { clients: [{ clientId: 'till' }] }))
-    expect(await clientNames()).toEqual(expect.arrayContaining(['shop', 'till']))
-    expect(await applySource(service, as('team', { displayName: 'Two' })).catch(problems)).toEqual([
+    await applySource(service, createNamedSource('platform', { displayName: 'One', ...shop() }))
+    await applySource(service, createNamedSource('team', { clients: [{ clientId: 'till' }] }))
+    expect(await listClientNames()).toEqual(expect.arrayContaining(['shop', 'till']))
+    expect(await applySource(service, createNamedSource('team', { displayName: 'Two' })).catch(listMessages)).toEqual([
       expect.stringContaining(`displayName is declared differently by source platform-${realm}`),
     ])
   })
 
   situation('a folder is renamed', async () => {
-    const before = as('folder', shop({ name: 'Shop' }))
+    const before = createNamedSource('folder', shop({ name: 'Shop' }))
     await applySource(service, before)
-    const renamedFolder = as('moved', shop({ name: 'Other' }))
-    expect(await applySource(service, renamedFolder).catch(problems)).toEqual([
+    const renamedFolder = createNamedSource('renamed', shop({ name: 'Other' }))
+    expect(await applySource(service, renamedFolder).catch(listMessages)).toEqual([
       expect.stringContaining(`--name ${before.name}`),
     ])
     const { id } = await getLive('client', 'shop')
@@ -86,15 +101,18 @@ describe('several sources', () => {
   situation('an object moves from one source to another', async () => {
     const declared = { ...shop({ name: 'Shop' }) }
     await applySources(service, SYSTEM, [
-      as('platform', { displayName: 'One', ...declared }),
-      as('team', { enabled: true }),
+      createNamedSource('platform', { displayName: 'One', ...declared }),
+      createNamedSource('team', { enabled: true }),
     ])
     const { id } = await getLive('client', 'shop')
-    const sources = [as('platform', { displayName: 'One' }), as('team', { enabled: true, ...declared })]
+    const sources = [
+      createNamedSource('platform', { displayName: 'One' }),
+      createNamedSource('team', { enabled: true, ...declared }),
+    ]
     expect((await planSources(service, SYSTEM, sources)).realms[0]!.plan.actions).toEqual([])
     await applySources(service, SYSTEM, sources)
     expect((await getLive('client', 'shop')).id).toBe(id)
-    await applySources(service, SYSTEM, [sources[0]!, as('team', { enabled: true })])
+    await applySources(service, SYSTEM, [sources[0]!, createNamedSource('team', { enabled: true })])
     await expectDeleted('shop')
   })
 })
@@ -104,11 +122,10 @@ describe('documents', () => {
     const declare = (...names: string[]) => ({
       roles: { realm: [{ name: 'all', composites: { realm: names } }, { name: 'a' }, { name: 'b' }, { name: 'c' }] },
     })
-    const parts = async () => (await getLive('role', 'all')).representation.composites
+    const getComposites = async () => (await getLive('role', 'all')).representation.composites
     await apply(declare('a', 'b'))
     const { id } = await getLive('role', 'c')
     const composite = await getLive('role', 'all')
-    const { writers } = await import('../../src/service/kinds/index.ts')
     await service.write(ANN, realm, (context) =>
       writers.role.update(context, [
         { live: composite, set: {}, relations: { composites: { add: [['c']], remove: [['a']] } } },
@@ -116,20 +133,20 @@ describe('documents', () => {
     )
     expect(id).toBeDefined()
     await apply(declare('a'))
-    expect(await parts()).toEqual({ realm: ['a', 'c'] })
+    expect(await getComposites()).toEqual({ realm: ['a', 'c'] })
   })
 
   situation('a field is removed from the source', async () => {
     await apply({ displayName: 'One', loginTheme: 'mine' })
     await apply({ displayName: 'One' })
-    expect((await settings()).loginTheme).toBeUndefined()
+    expect((await getSettings()).loginTheme).toBeUndefined()
   })
 
   situation('a field that an administrator changed is removed from the source', async () => {
     await apply({ displayName: 'One', loginTheme: 'mine' })
     await updateObject(service, ANN, realm, 'realm', [realm], { loginTheme: 'theirs' })
     await apply({ displayName: 'One' })
-    expect((await settings()).loginTheme).toBe('theirs')
+    expect((await getSettings()).loginTheme).toBe('theirs')
     expect(await listDrift(service, SYSTEM, realm)).toEqual([])
   })
 
@@ -148,7 +165,7 @@ describe('documents', () => {
       /secret is masked; the live value is retained .*\nNothing to do\./,
     )
     await apply(shop({ secret: '**********' }))
-    expect(service.vault.open(String((await getLive('client', 'shop')).representation.secret))).toBe('hush')
+    expect(await readClientSecret('shop')).toBe('hush')
   })
 
   situation('an export with other ids is applied', async () => {
@@ -173,11 +190,11 @@ describe('documents', () => {
   situation('a document uses a variable that the settings do not allow', async () => {
     const read = (text: string) =>
       substituteVariables(parseDocuments('a.yaml', text)[0]!, {
-        env: { TEAM_SECRET: 'own', DATABASE_PASSWORD: 'hush' },
+        env: { TEAM_SECRET: 'allowed', DATABASE_PASSWORD: 'hush' },
         readFile: () => 'hush',
         isAllowed: createVariableFilter(['env:TEAM_*']),
       }).value
-    expect(read('displayName: $(env:TEAM_SECRET)')).toEqual({ displayName: 'own' })
+    expect(read('displayName: $(env:TEAM_SECRET)')).toEqual({ displayName: 'allowed' })
     for (const variable of ['$(env:DATABASE_PASSWORD)', '$(env:DATABASE_PASSWORD:-none)', '$(file:/etc/passwd)'])
       expect(() => read(`displayName: "${variable}"`)).toThrow(/a\.yaml:1:.*is not allowed in documents here/)
   })
@@ -206,20 +223,20 @@ describe('changes by REST and by users', () => {
     await apply(shop())
     await createObject(service, ANN, realm, 'client', { clientId: 'theirs' })
     expect(await plan(shop())).toContain('Nothing to do.')
-    expect(await clientNames()).toContain('theirs')
+    expect(await listClientNames()).toContain('theirs')
   })
 
   situation('a user changes their own password', async () => {
     const declare = (value: string) => ({ users: [{ username: 'ben', credentials: [{ type: 'password', value }] }] })
     await apply(declare('first'))
     const { id } = await getLive('user', 'ben')
-    const password = async () => (await getLive('user', 'ben')).version
+    const getVersion = async () => (await getLive('user', 'ben')).version
     const self = { actor: { kind: 'user', realm, userId: id, user: 'ben', client: 'account' } } as const
     await updateObject(service, self, realm, 'user', ['ben'], { firstName: 'Ben' })
-    const before = await password()
+    const before = await getVersion()
     expect(await plan(declare('first'))).toContain('Nothing to do.')
     await apply(declare('first'))
-    expect(await password()).toBe(before)
+    expect(await getVersion()).toBe(before)
     expect(await plan(declare('second'))).toContain('~ user ben')
   })
 })
@@ -241,7 +258,7 @@ describe('secrets and keys', () => {
     const location = url === undefined ? { folder } : { url }
     const open = (fill: number) => openService({ location, key: Buffer.alloc(32, fill) })
     const first = await open(1)
-    const declared = createSource([{ realm: 'kept', ...shop({ secret: 'hush' }) }])
+    const declared = createSource([{ realm: 'acme', ...shop({ secret: 'hush' }) }])
     await applySource(first, declared)
     await first.replaceKey(Buffer.alloc(32, 2))
     await first.close()
@@ -249,7 +266,7 @@ describe('secrets and keys', () => {
     const second = await open(2)
     onTestFinished(() => second.close())
     expect(await planText(second, declared)).toContain('Nothing to do.')
-    const { representation } = await getLiveObject(second, SYSTEM, 'kept', 'client', 'shop')
+    const { representation } = await getLiveObject(second, SYSTEM, 'acme', 'client', 'shop')
     expect(second.vault.open(String(representation.secret))).toBe('hush')
   })
 })
@@ -260,13 +277,13 @@ describe('rollback', () => {
     const at = await service.read(SYSTEM, realm, async ({ realm }) => realm.revision)
     await apply({ displayName: 'Bad' })
     await rollback(service, ANN, { realm, revision: at })
-    expect((await settings()).displayName).toBe('One')
+    expect((await getSettings()).displayName).toBe('One')
     const pushed = await apply({ displayName: 'Bad', ...shop() })
     expect(pushed.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
-    expect((await settings()).displayName).toBe('One')
+    expect((await getSettings()).displayName).toBe('One')
     expect((await apply({ displayName: 'One' })).realms[0]).not.toHaveProperty('suspended')
     await apply({ displayName: 'Two' })
-    expect((await settings()).displayName).toBe('Two')
+    expect((await getSettings()).displayName).toBe('Two')
   })
 })
 
@@ -275,41 +292,42 @@ describe('approvals', () => {
   beforeEach(() => {
     regent = createPlanClient(server, newName('source'))
   })
-  const usernames = async (of: string) => [...(await listLiveObjects(service, SYSTEM, of, 'user')).keys()]
+  const listUsernames = async (name: string) => [...(await listLiveObjects(service, SYSTEM, name, 'user')).keys()]
 
   situation('a self-registered user is declared', async () => {
     const self = { actor: { kind: 'user', user: 'eve', client: 'account' } } as const
     await createObject(service, self, realm, 'user', { username: 'eve', enabled: true })
     const declared = { realm, users: [{ username: 'eve', firstName: 'Eve' }] }
-    const [waiting] = (await regent.apply(declared)).realms
-    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'adoption' }])
+    const [pending] = (await regent.apply(declared)).realms
+    expect(pending.pendingApproval.guards).toMatchObject([{ guard: 'adoption' }])
     expect((await getLive('user', 'eve')).representation.firstName).toBeUndefined()
-    await regent.approve(waiting.pendingApproval.plan)
+    await regent.approve(pending.pendingApproval.plan)
     expect((await getLive('user', 'eve')).representation.firstName).toBe('Eve')
   })
 
   situation('a realm is removed from the source', async () => {
-    const [one, other] = [newName(), newName()]
-    await regent.apply({ realm: one, users: [{ username: 'ann' }] }, { realm: other })
+    const [removed, other] = [newName(), newName()]
+    await regent.apply({ realm: removed, users: [{ username: 'ann' }] }, { realm: other })
     const { realms } = await regent.apply({ realm: other })
-    const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === one)
-    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'deletesRealm' }])
-    expect(await usernames(one)).toEqual(['ann'])
-    await regent.approve(waiting.pendingApproval.plan)
-    await expect(usernames(one)).rejects.toThrow('Realm not found')
+    const pending = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === removed)
+    expect(pending.pendingApproval.guards).toMatchObject([{ guard: 'deletesRealm' }])
+    expect(await listUsernames(removed)).toEqual(['ann'])
+    await regent.approve(pending.pendingApproval.plan)
+    await expect(listUsernames(removed)).rejects.toThrow('Realm not found')
   })
 
   situation('a declared realm is deleted by REST', async () => {
-    const [empty, peopled] = [newName(), newName()]
-    const both = [{ realm: empty }, { realm: peopled, users: [{ username: 'ann' }] }]
+    const [empty, populated] = [newName(), newName()]
+    const both = [{ realm: empty }, { realm: populated, users: [{ username: 'ann' }] }]
     await regent.apply(...both)
-    for (const one of [empty, peopled]) expect((await server.call('DELETE', `/admin/realms/${one}`)).status).toBe(204)
+    for (const name of [empty, populated])
+      expect((await server.call('DELETE', `/admin/realms/${name}`)).status).toBe(204)
     const { realms } = await regent.apply(...both)
-    expect(await usernames(empty)).toEqual([])
-    const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === peopled)
-    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'recreatesRealm' }])
-    await regent.approve(waiting.pendingApproval.plan)
-    expect(await usernames(peopled)).toEqual(['ann'])
+    expect(await listUsernames(empty)).toEqual([])
+    const pending = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === populated)
+    expect(pending.pendingApproval.guards).toMatchObject([{ guard: 'recreatesRealm' }])
+    await regent.approve(pending.pendingApproval.plan)
+    expect(await listUsernames(populated)).toEqual(['ann'])
   })
 
   situation('a user registers between saving and applying a plan', async () => {
@@ -320,7 +338,7 @@ describe('approvals', () => {
     })
     expect((await regent.applySaved(saved.id)).status).toBe(200)
     expect((await getLive('client', 'shop')).representation.name).toBe('Shop')
-    expect(await usernames(realm)).toEqual(['ben'])
+    expect(await listUsernames(realm)).toEqual(['ben'])
   })
 })
 
@@ -339,4 +357,4 @@ describe('built-in objects', () => {
   })
 })
 
-afterAll(() => expect(tested.sort()).toEqual([...listed].sort()))
+afterAll(() => expect(testedSituations.sort()).toEqual([...documentedSituations].sort()))

@@ -1,71 +1,66 @@
-// Drift is told as it happens: what, by whom, and that it is settled. What people do of themselves is none.
+// Drift events report each drift with its author, and its resolution. Changes by users to their own accounts are no drift.
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
-import { openService } from '../../src/service/operations/open-service.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
 import { listenToDrift } from '../support/drift-listener.ts'
-import { newDatabase, newName } from '../support/service.ts'
+import { newName } from '../support/service.ts'
+import { openServiceReplicas } from '../support/service-replicas.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
-const location = await newDatabase()
-let late = 0
-const clock = () => new Date(Date.now() + late)
-const open = () => openService({ location, key: new Uint8Array(32), clock })
-const service = await open()
-/** Another process over the same store; PGlite has none. */
-const other = location.url ? await open() : service
+/** Milliseconds by which the clock of the servers is ahead. */
+let clockOffset = 0
+const { url: databaseUrl, service, other } = await openServiceReplicas(() => new Date(Date.now() + clockOffset))
 await bootstrap(service, { user: 'admin', password: 'admin' })
-const listening = async (on: typeof service) => {
-  const app = await createServer(on, { metrics: true })
+const listen = async (opened: typeof service) => {
+  const app = await createServer(opened, { metrics: true })
   return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
-const writer = await listening(service)
-const listener = await listening(other)
+const writer = await listen(service)
+const listener = await listen(other)
 
 afterAll(async () => {
   for (const { app } of [writer, listener]) await app.close()
-  for (const one of new Set([service, other])) await one.close()
 })
 
-const form = (url: string, body: Record<string, string>) =>
+const postForm = (url: string, body: Record<string, string>) =>
   fetch(url, { method: 'POST', body: new URLSearchParams(body) })
 const logIn = async (realm: string, username: string, password: string) => {
   const url = `${writer.url}/realms/${realm}/protocol/openid-connect/token`
-  const answer = await form(url, { grant_type: 'password', client_id: 'admin-cli', username, password })
-  return (await answer.json()) as { access_token?: string }
+  const response = await postForm(url, { grant_type: 'password', client_id: 'admin-cli', username, password })
+  return (await response.json()) as { access_token?: string }
 }
-const token = async () => (await logIn('master', 'admin', 'admin')).access_token!
+const getToken = async () => (await logIn('master', 'admin', 'admin')).access_token!
 const call = async (method: string, path: string, body?: object) => {
-  const headers = { authorization: `Bearer ${await token()}`, ...(body && { 'content-type': 'application/json' }) }
-  const answer = await fetch(`${writer.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-  const text = await answer.text()
+  const headers = { authorization: `Bearer ${await getToken()}`, ...(body && { 'content-type': 'application/json' }) }
+  const response = await fetch(`${writer.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  const text = await response.text()
   return text ? JSON.parse(text) : undefined
 }
 const ann = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'Ann', lastName: 'Example' }
 
-/** A realm of which a source states a client and a person, and somebody who listens to it. */
-async function realmAndListener(more: object = {}) {
+/** Creates a realm with a declared client and user, and a listener to its drift events. */
+async function createRealmAndListener(more: object = {}) {
   const realm = newName()
-  const people = [{ ...ann, credentials: [{ type: 'password', value: 'first' }] }]
-  const stated = createSource(
-    [{ realm, enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }], users: people, ...more }],
+  const users = [{ ...ann, credentials: [{ type: 'password', value: 'first' }] }]
+  const declared = createSource(
+    [{ realm, enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }], users, ...more }],
     realm,
   )
-  await applySource(service, stated)
+  await applySource(service, declared)
   const [client] = await call('GET', `/admin/realms/${realm}/clients?clientId=shop`)
   const [user] = await call('GET', `/admin/realms/${realm}/users?username=ann`)
   const at = { client: `/admin/realms/${realm}/clients/${client.id}`, user: `/admin/realms/${realm}/users/${user.id}` }
-  return { realm, stated, at, listener: await listenToDrift(listener.url, await token(), `?realm=${realm}`) }
+  return { realm, declared, at, listener: await listenToDrift(listener.url, await getToken(), `?realm=${realm}`) }
 }
 
-const renamed = (name: string) =>
+const driftOfName = (name: string) =>
   expect.objectContaining({ kind: 'client', path: 'name', applied: 'Web shop', live: name })
 
-test('an administrator’s change of a stated field is told with who, through which client and from where, and that it is settled', async () => {
-  const { realm, stated, at, listener } = await realmAndListener()
+test('an administrator’s change of a declared field is reported with user, client and address, and so is its resolution', async () => {
+  const { realm, declared, at, listener } = await createRealmAndListener()
   expect(listener.state).toEqual([])
   await call('PUT', at.client, { name: 'Changed' })
   const { drift } = await listener.until(({ event }) => event === 'drift')
@@ -80,15 +75,15 @@ test('an administrator’s change of a stated field is told with who, through wh
   expect(drift).toMatchObject({ applied: 'Web shop', live: 'Changed', file: `${realm}-1.yaml` })
   expect(drift.by).toMatchObject({ name: 'admin', kind: 'administrator', client: 'admin-cli', address: '127.0.0.1' })
   expect(await call('GET', `/regent/v1/drift?realm=${realm}`)).toEqual([drift])
-  // Whoever comes later begins with it.
-  const later = await listenToDrift(writer.url, await token())
+  // A new listener begins with the current drift.
+  const later = await listenToDrift(writer.url, await getToken())
   expect(later.state).toContainEqual(drift)
   later.stop()
   await call('PUT', at.client, { name: 'Web shop' })
   await listener.untilAll((all) => all.length === 2)
   await call('DELETE', at.client)
   await listener.untilAll((all) => all.length === 3)
-  await applySource(service, stated)
+  await applySource(service, declared)
   await listener.untilAll((all) => all.length === 4)
   expect(listener.all.map(({ event, drift }) => [event, drift.path])).toEqual([
     ['drift', 'name'],
@@ -99,14 +94,14 @@ test('an administrator’s change of a stated field is told with who, through wh
   listener.stop()
 })
 
-test('a person’s own password, a log-in, a lockout and an account at an identity provider are no drift', async () => {
+test('a changed password of a user, a login, a lockout and a linked account of an identity provider are no drift', async () => {
   const identityProviders = [{ alias: 'partner', providerId: 'oidc', config: { clientId: 'x', clientSecret: 'y' } }]
   const clients = [
     { clientId: 'shop', name: 'Web shop' },
     { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] },
   ]
   const protection = { bruteForceProtected: true, failureFactor: 2, identityProviders, clients }
-  const { realm, at, listener } = await realmAndListener(protection)
+  const { realm, at, listener } = await createRealmAndListener(protection)
   expect(await logIn(realm, 'ann', 'first')).toHaveProperty('access_token')
   await call('PUT', at.user, { requiredActions: ['UPDATE_PASSWORD'] })
   const browser = testBrowser(writer.app)
@@ -119,66 +114,69 @@ test('a person’s own password, a log-in, a lockout and an account at an identi
   await call('POST', `${at.user}/federated-identity/partner`, { userId: 'ann-there', userName: 'ann' })
   await call('PUT', at.client, { name: 'Changed' })
   await listener.until(({ event }) => event === 'drift')
-  expect(listener.all.map(({ drift }) => drift)).toEqual([renamed('Changed')])
+  expect(listener.all.map(({ drift }) => drift)).toEqual([driftOfName('Changed')])
   listener.stop()
 })
 
-test('nobody hears of a realm that they may not administer, nor when their token or their power has ended', async () => {
-  const { realm, at, listener: heard } = await realmAndListener()
-  heard.stop()
-  const boss = { username: 'boss', enabled: true, email: 'b@example.org', firstName: 'B', lastName: 'B' }
-  await call('POST', `/admin/realms/${realm}/users`, { ...boss, credentials: [{ type: 'password', value: 'boss' }] })
-  const [user] = await call('GET', `/admin/realms/${realm}/users?username=boss`)
+test('a listener gets no events of realms that it may not administer, and none after its role is removed or its token expires', async () => {
+  const { realm, at, listener: first } = await createRealmAndListener()
+  first.stop()
+  const chief = { username: 'chief', enabled: true, email: 'b@example.org', firstName: 'B', lastName: 'B' }
+  await call('POST', `/admin/realms/${realm}/users`, { ...chief, credentials: [{ type: 'password', value: 'chief' }] })
+  const [user] = await call('GET', `/admin/realms/${realm}/users?username=chief`)
   const [management] = await call('GET', `/admin/realms/${realm}/clients?clientId=realm-management`)
   const role = await call('GET', `/admin/realms/${realm}/clients/${management.id}/roles/realm-admin`)
   const mapping = `/admin/realms/${realm}/users/${user.id}/role-mappings/clients/${management.id}`
   await call('POST', mapping, [role])
-  const own = (await logIn(realm, 'boss', 'boss')).access_token!
-  const elsewhere = await realmAndListener()
-  await expect(listenToDrift(listener.url, own, `?realm=${elsewhere.realm}`)).rejects.toThrow('403')
+  const chiefToken = (await logIn(realm, 'chief', 'chief')).access_token!
+  const unrelated = await createRealmAndListener()
+  await expect(listenToDrift(listener.url, chiefToken, `?realm=${unrelated.realm}`)).rejects.toThrow('403')
   await expect(listenToDrift(listener.url, 'none')).rejects.toThrow('401')
-  const listened = await listenToDrift(listener.url, own)
-  await call('PUT', elsewhere.at.client, { name: 'Elsewhere' })
-  await elsewhere.listener.until(({ event }) => event === 'drift')
+  const events = await listenToDrift(listener.url, chiefToken)
+  await call('PUT', unrelated.at.client, { name: 'Unrelated' })
+  await unrelated.listener.until(({ event }) => event === 'drift')
   await call('PUT', at.client, { name: 'Changed' })
-  await listened.until(({ event }) => event === 'drift')
-  expect(listened.all.map(({ drift }) => drift)).toEqual([renamed('Changed')])
+  await events.until(({ event }) => event === 'drift')
+  expect(events.all.map(({ drift }) => drift)).toEqual([driftOfName('Changed')])
   await call('DELETE', mapping, [role])
-  await call('PUT', at.client, { name: 'Not told' })
-  await listened.ended
-  expect(listened.all).toHaveLength(1)
-  // A token ends as well.
-  late += 3_600_000
-  await call('PUT', elsewhere.at.client, { name: 'Too late' })
-  await elsewhere.listener.ended
-  expect(elsewhere.listener.all).toHaveLength(1)
+  await call('PUT', at.client, { name: 'Not reported' })
+  await events.ended
+  expect(events.all).toHaveLength(1)
+  // The streams also end when their tokens expire.
+  clockOffset += 3_600_000
+  await call('PUT', unrelated.at.client, { name: 'Too late' })
+  await unrelated.listener.ended
+  expect(unrelated.listener.all).toHaveLength(1)
 })
 
-test.runIf(inject('databaseUrl'))('a listener whose server lost its connection misses nothing', async () => {
-  const { at, listener } = await realmAndListener()
-  const client = new pg.Client(location.url)
-  await client.connect()
-  const running = "from pg_stat_activity where datname = current_database() and application_name = 'regent wake-ups'"
-  for (let round = 0; round < 5; round++) {
-    await client.query(`select pg_terminate_backend(pid) ${running}`)
-    await call('PUT', at.client, { name: `Changed ${round}` })
-    await listener.until(({ drift }) => drift.live === `Changed ${round}`)
-  }
-  await client.end()
-  listener.stop()
-})
+test.runIf(inject('databaseUrl'))(
+  'a listener misses no event when its server loses the connection to the database',
+  async () => {
+    const { at, listener } = await createRealmAndListener()
+    const client = new pg.Client(databaseUrl)
+    await client.connect()
+    const running = "from pg_stat_activity where datname = current_database() and application_name = 'regent wake-ups'"
+    for (let round = 0; round < 5; round++) {
+      await client.query(`select pg_terminate_backend(pid) ${running}`)
+      await call('PUT', at.client, { name: `Changed ${round}` })
+      await listener.until(({ drift }) => drift.live === `Changed ${round}`)
+    }
+    await client.end()
+    listener.stop()
+  },
+)
 
-test('who measures learns how much has drifted', async () => {
-  const { at, listener: heard } = await realmAndListener()
-  const measured = async () => {
+test('the metrics count drifted fields and drift events', async () => {
+  const { at, listener: events } = await createRealmAndListener()
+  const readMetrics = async () => {
     const text = await (await fetch(`${listener.url}/metrics`)).text()
-    return [/^regent_drift (\d+)/m, /^regent_drift_events_total\{event="drift"\} (\d+)/m].map((one) =>
-      Number(one.exec(text)?.[1] ?? 0),
+    return [/^regent_drift (\d+)/m, /^regent_drift_events_total\{event="drift"\} (\d+)/m].map((pattern) =>
+      Number(pattern.exec(text)?.[1] ?? 0),
     )
   }
-  const [fields = 0, events = 0] = await measured()
-  await call('PUT', at.client, { name: 'Changed', description: 'Nobody states it' })
-  await heard.until(({ event }) => event === 'drift')
-  expect(await measured()).toEqual([fields + 1, events + 1])
-  heard.stop()
+  const [fieldCount = 0, eventCount = 0] = await readMetrics()
+  await call('PUT', at.client, { name: 'Changed', description: 'Undeclared' })
+  await events.until(({ event }) => event === 'drift')
+  expect(await readMetrics()).toEqual([fieldCount + 1, eventCount + 1])
+  events.stop()
 })

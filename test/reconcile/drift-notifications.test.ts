@@ -1,4 +1,4 @@
-// Drift is told to an address of the settings: once, by whichever server is the first, and in the end.
+// Drift notifications: each is posted once to the URL in the settings, by one of the servers, with retries.
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,61 +6,58 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { type DriftNotifier, startDriftNotifier } from '../../src/reconcile/drift/drift-notifications.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import type { Service } from '../../src/service/context/service.ts'
 import { countOutboxMessages, startOutbox } from '../../src/service/messages/outbox.ts'
-import { openService } from '../../src/service/operations/open-service.ts'
 import { createInbox } from '../support/inbox.ts'
 import { updateObject } from '../support/live-objects.ts'
-import { newDatabase, newRealm } from '../support/service.ts'
+import { newRealm } from '../support/service.ts'
+import { openServiceReplicas } from '../support/service-replicas.ts'
 import { ANN, applySource, createSource } from '../support/sources.ts'
 
 const HOUR = 3_600_000
 const SECRET = 'shared'
-let late = 0
-/** What the receiver answers. */
-let answer = 200
-const posts = createInbox<{ body: string; headers: Record<string, unknown>; answered: number }>()
+/** Milliseconds by which the clock of the servers is ahead. */
+let clockOffset = 0
+/** The status of the receiver’s responses. */
+let responseStatus = 200
+const posts = createInbox<{ body: string; headers: Record<string, unknown>; status: number }>()
 const receiver = createServer(async (request, response) => {
   const body = await text(request)
-  response.writeHead(answer, { location: '/elsewhere' }).end()
-  posts.put({ body, headers: request.headers, answered: answer })
+  response.writeHead(responseStatus, { location: '/other' }).end()
+  posts.put({ body, headers: request.headers, status: responseStatus })
 })
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/drift?token=canary`
 
-const location = await newDatabase()
-const open = () => openService({ location, key: new Uint8Array(32), clock: () => new Date(Date.now() + late) })
-const service = await open()
-await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-/** Another server over the same store; PGlite has none. */
-const servers = location.url ? [service, await open()] : [service]
+const { service, other: otherService } = await openServiceReplicas(() => new Date(Date.now() + clockOffset))
+const services = new Set([service, otherService])
 const reports: string[] = []
-const begin = (on: Service) => {
-  startOutbox(on, deliverers, (error) => reports.push(`${error.message}: ${error.cause}`))
-  return startDriftNotifier(on, { url, secret: SECRET }, (error) => reports.push(error.message))
+const start = (service: Service) => {
+  startOutbox(service, deliverers, (error) => reports.push(`${error.message}: ${error.cause}`))
+  return startDriftNotifier(service, { url, secret: SECRET }, (error) => reports.push(error.message))
 }
-let notices: DriftNotifier[] = []
+let notifiers: DriftNotifier[] = []
 
 afterAll(async () => {
-  for (const one of notices) await one.close()
-  for (const one of servers) await one.close()
+  for (const notifier of notifiers) await notifier.close()
   receiver.close()
 })
 
-const told = (realm: string) => posts.all.map(({ body }) => JSON.parse(body)).filter((one) => one.realm === realm)
+const listNotifications = (realm: string) =>
+  posts.all.map(({ body }) => JSON.parse(body)).filter((notification) => notification.realm === realm)
 
-test('drift, and that it is settled, is posted once, signed, however many servers there are, and until it is taken', async () => {
+test('drift and its resolution are each posted once by all servers together, signed, and again if the receiver refuses them', async () => {
   const realm = await newRealm(service)
-  const stated = createSource([{ realm, clients: [{ clientId: 'shop', name: 'Web shop', secret: 'sesame' }] }], realm)
-  await applySource(service, stated)
-  notices = await Promise.all(servers.map(begin))
-  answer = 302
+  const declared = createSource([{ realm, clients: [{ clientId: 'shop', name: 'Web shop', secret: 'sesame' }] }], realm)
+  await applySource(service, declared)
+  notifiers = await Promise.all([...services].map(start))
+  responseStatus = 302
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed', secret: 'canary' })
   await posts.untilAll((all) => all.length === 1)
-  for (const one of servers) await one.outboxWorker?.whenIdle()
-  answer = 200
-  late += HOUR
-  for (const one of servers) one.outboxWorker?.wake()
+  for (const { outboxWorker } of services) await outboxWorker?.whenIdle()
+  responseStatus = 200
+  clockOffset += HOUR
+  for (const { outboxWorker } of services) outboxWorker?.wake()
   await posts.untilAll((all) => all.length === 2)
   const { body, headers } = posts.all[1]!
   expect(headers).toMatchObject({
@@ -70,9 +67,9 @@ test('drift, and that it is settled, is posted once, signed, however many server
     'x-regent-delivery': posts.all[0]!.headers['x-regent-delivery'],
   })
   expect(body).not.toContain('canary')
-  const [first] = told(realm)
+  const [first] = listNotifications(realm)
   expect(first).toMatchObject({ realm, number: 1, at: expect.any(String) })
-  const about = {
+  const common = {
     event: 'drift',
     kind: 'client',
     key: ['shop'],
@@ -83,7 +80,7 @@ test('drift, and that it is settled, is posted once, signed, however many server
   expect(first.events).toHaveLength(2)
   expect(first.events).toContainEqual(
     expect.objectContaining({
-      ...about,
+      ...common,
       path: 'name',
       by: expect.objectContaining({ name: 'ann', address: '127.0.0.1' }),
       applied: 'Web shop',
@@ -92,9 +89,9 @@ test('drift, and that it is settled, is posted once, signed, however many server
   )
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
   await posts.untilAll((all) => all.length === 3)
-  expect(told(realm).at(-1)).toMatchObject({ number: 2, events: [{ event: 'resolved', path: 'name' }] })
-  // What failed was told of in the log, without the address's own secrets.
-  for (const one of servers) await one.outboxWorker?.whenIdle()
+  expect(listNotifications(realm).at(-1)).toMatchObject({ number: 2, events: [{ event: 'resolved', path: 'name' }] })
+  // Failed deliveries are logged, without secrets in the URL.
+  for (const { outboxWorker } of services) await outboxWorker?.whenIdle()
   expect(reports.join()).toMatch(
     /a webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ responded with status 302/,
   )
@@ -102,19 +99,19 @@ test('drift, and that it is settled, is posted once, signed, however many server
   expect(await countOutboxMessages(service)).toBe(0)
 })
 
-test('what happened while no server ran is told when one does', async () => {
-  for (const one of notices) await one.close()
+test('drift and resolutions while no server runs are posted when a server starts', async () => {
+  for (const notifier of notifiers) await notifier.close()
   const [realm, other] = [await newRealm(service), await newRealm(service)]
   for (const name of [realm, other]) {
     await applySource(service, createSource([{ realm: name, clients: [{ clientId: 'shop', name: 'Web shop' }] }], name))
     await updateObject(service, ANN, name, 'client', ['shop'], { name: 'Changed' })
   }
-  notices = await Promise.all(servers.map(begin))
-  await posts.untilAll(() => told(realm).length === 1 && told(other).length === 1)
-  for (const one of notices) await one.close()
+  notifiers = await Promise.all([...services].map(start))
+  await posts.untilAll(() => listNotifications(realm).length === 1 && listNotifications(other).length === 1)
+  for (const notifier of notifiers) await notifier.close()
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
-  notices = await Promise.all(servers.map(begin))
-  await posts.untilAll(() => told(realm).length === 2)
-  expect(told(realm)[1].events).toMatchObject([{ event: 'resolved', path: 'name' }])
-  expect(told(other)).toHaveLength(1)
+  notifiers = await Promise.all([...services].map(start))
+  await posts.untilAll(() => listNotifications(realm).length === 2)
+  expect(listNotifications(realm)[1].events).toMatchObject([{ event: 'resolved', path: 'name' }])
+  expect(listNotifications(other)).toHaveLength(1)
 })

@@ -1,26 +1,26 @@
-// What people lose by a plan: counted before it is carried out, the same in plan and apply, in text, markdown and JSON.
+// Effects of a plan on users: counted before the apply, with equal numbers in plan and apply, as text, Markdown and JSON.
 import { expect, test } from 'vitest'
 import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
 import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { forgetSourceInRealm } from '../../src/service/sources/source-records.ts'
+import { startClientSession } from '../support/client-sessions.ts'
 import { apply, getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
-const names = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
+const createNames = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
 const provider = { alias: 'partner', providerId: 'oidc', enabled: true, config: {} }
 const other = { ...provider, alias: 'other' }
 const link = (identityProvider: string, userId: string) => ({ identityProvider, userId, userName: userId })
 const password = { type: 'password', value: 'correct horse' }
 
-/** People: 4 linked to the partner, of whom one has a password and one another link. */
-async function people(): Promise<void> {
-  const users = names(4).map((username, at) => ({
+/** Creates four users who are linked to the partner: one also has a password, another one a second link. */
+async function createUsers(): Promise<void> {
+  const users = createNames(4).map((username, at) => ({
     username,
     enabled: true,
     federatedIdentities: [link('partner', username), ...(at === 1 ? [link('other', username)] : [])],
@@ -29,20 +29,17 @@ async function people(): Promise<void> {
     realmRoles: ['auditor'],
     clientConsents: [{ clientId: 'shop', grantedClientScopes: [] }],
   }))
-  await applySource(service, createSource([{ realm, users }], 'people'))
-  // Nobody states them from now on, so nobody vetoes.
-  await service.write(SYSTEM, realm, (context) => forgetSourceInRealm(context, 'people'))
+  await applySource(service, createSource([{ realm, users }], 'users'))
+  // Their declarations would refer to objects that the plans delete.
+  await service.write(SYSTEM, realm, (context) => forgetSourceInRealm(context, 'users'))
 }
 
-/** People log in to the client. */
-async function logIn(client: string, usernames: readonly string[], now = new Date()): Promise<void> {
-  const { id } = await getLive('client', client)
+/** Starts sessions of users at a client. */
+async function startSessions(clientId: string, usernames: readonly string[], start = new Date()): Promise<void> {
+  const client = (await getLive('client', clientId)).id
   for (const username of usernames) {
     const user = (await getLive('user', username)).id
-    await service.writeRuntime(SYSTEM, realm, async (context) => {
-      const session = await startSession({ ...context, now }, { user, body: {} })
-      await addClientSession({ ...context, now }, session, { client: id, scope: '', base: 'http://localhost' })
-    })
+    await startClientSession(service, realm, { user, client, start })
   }
 }
 
@@ -50,22 +47,24 @@ const everything = {
   identityProviders: [provider, other],
   roles: { realm: [{ name: 'auditor' }], client: { shop: [{ name: 'buyer' }] } },
   groups: [{ name: 'staff', realmRoles: ['auditor'], subGroups: [{ name: 'finance' }] }],
-  clients: [{ clientId: 'shop' }, { clientId: 'kept' }],
+  clients: [{ clientId: 'shop' }, { clientId: 'other' }],
 }
-const counted = async (stated: object) =>
-  (await planSources(service, SYSTEM, [toRealmSource(stated)])).realms[0]!.effects.map(
-    ({ key, effect: what, count }) => [key.at(-1), what, count],
-  )
+const countEffects = async (declared: object) =>
+  (await planSources(service, SYSTEM, [toRealmSource(declared)])).realms[0]!.effects.map(({ key, effect, count }) => [
+    key.at(-1),
+    effect,
+    count,
+  ])
 
-test('a plan counts what people lose with what it deletes, and an apply tells the same', async () => {
+test('a plan counts the effects of its deletions on users, and the apply reports the same numbers', async () => {
   await apply(everything)
-  await people()
-  await logIn('shop', ['user-0', 'user-1'])
-  await logIn('kept', ['user-2'])
-  const rest = { identityProviders: [other], clients: [{ clientId: 'kept' }] }
+  await createUsers()
+  await startSessions('shop', ['user-0', 'user-1'])
+  await startSessions('other', ['user-2'])
+  const rest = { identityProviders: [other], clients: [{ clientId: 'other' }] }
   const planned = await planSources(service, SYSTEM, [toRealmSource(rest)])
   expect(
-    planned.realms[0]!.effects.map(({ kind, key, effect: what, count }) => [kind, key.at(-1), what, count]).sort(),
+    planned.realms[0]!.effects.map(({ kind, key, effect, count }) => [kind, key.at(-1), effect, count]).sort(),
   ).toEqual([
     ['client', 'shop', 'endsSessions', 2],
     ['client', 'shop', 'removesConsents', 4],
@@ -86,39 +85,39 @@ test('a plan counts what people lose with what it deletes, and an apply tells th
     '\n- `identity provider partner`: unlinks 4 users; 2 users have no other way to log in\n',
   )
   expect((await apply(rest)).realms[0]!.effects).toEqual(planned.realms[0]!.effects)
-  expect(await counted(rest)).toEqual([])
+  expect(await countEffects(rest)).toEqual([])
 })
 
-test('what is disabled hinders people too; sessions whose time is over count for nothing', async () => {
-  await apply({ ...everything, users: [{ username: 'boss', enabled: true }] })
-  await people()
-  await logIn('shop', ['user-0', 'boss'])
-  await logIn('shop', ['user-1', 'boss'], new Date(0))
+test('disabling objects counts the affected users and sessions, without expired sessions', async () => {
+  await apply({ ...everything, users: [{ username: 'chief', enabled: true }] })
+  await createUsers()
+  await startSessions('shop', ['user-0', 'chief'])
+  await startSessions('shop', ['user-1', 'chief'], new Date(0))
   const disabled = {
     ...everything,
     identityProviders: [{ ...provider, enabled: false }, other],
-    clients: [{ clientId: 'shop', enabled: false }, { clientId: 'kept' }],
-    users: [{ username: 'boss', enabled: false }],
+    clients: [{ clientId: 'shop', enabled: false }, { clientId: 'other' }],
+    users: [{ username: 'chief', enabled: false }],
   }
-  expect((await counted(disabled)).sort()).toEqual([
-    ['boss', 'disablesSessions', 1],
+  expect((await countEffects(disabled)).sort()).toEqual([
+    ['chief', 'disablesSessions', 1],
     ['partner', 'blocksLogins', 4],
     ['partner', 'locksOutUsers', 2],
     ['shop', 'disablesSessions', 2],
   ])
-  expect(await counted({ ...everything, enabled: false, users: [{ username: 'boss', enabled: true }] })).toEqual([
+  expect(await countEffects({ ...everything, enabled: false, users: [{ username: 'chief', enabled: true }] })).toEqual([
     [realm, 'disablesSessions', 2],
   ])
 })
 
-test('it costs a constant number of statements, and none where nothing ends', async () => {
+test('effects cost one statement, and none if the plan cannot affect users', async () => {
   const { statements } = await testService()
   await apply(everything)
-  await people()
-  const of = async (stated: object) =>
-    (await statements(() => planSources(service, SYSTEM, [toRealmSource(stated)]))).filter(({ sql }) =>
+  await createUsers()
+  const countStatements = async (declared: object) =>
+    (await statements(() => planSources(service, SYSTEM, [toRealmSource(declared)]))).filter(({ sql }) =>
       sql.includes('effects'),
     ).length
-  expect(await of({ ...everything, displayName: 'Other' })).toBe(0)
-  expect(await of({ clients: [{ clientId: 'kept' }] })).toBe(1)
+  expect(await countStatements({ ...everything, displayName: 'Other' })).toBe(0)
+  expect(await countStatements({ clients: [{ clientId: 'other' }] })).toBe(1)
 })

@@ -1,4 +1,4 @@
-// What an export leaves out: everything that the creation of a realm gives anyway.
+// Minimal exports: without objects and values that creating a realm gives anyway.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
@@ -8,33 +8,33 @@ import { newName, newRealm, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const exported = (realm: string, options = {}) =>
+const exportNamed = (realm: string, options = {}) =>
   service.read(SYSTEM, realm, (context) => exportRealm(context, options))
 
-/** What is exported of a new realm to which the document was applied: it changes nothing there, and makes the same realm elsewhere. */
+/** Applies a document to a new realm, and returns its export. Fails unless the export changes nothing there, and recreates the realm under another name. */
 async function roundTrip(document: object, options = {}) {
   const realm = newName()
   await applySource(service, createSource([{ realm, ...document }], realm))
-  const least = await exported(realm, options)
-  expect(await planText(service, createSource([least], `${realm} again`))).toContain('Nothing to do.')
+  const minimal = await exportNamed(realm, options)
+  expect(await planText(service, createSource([minimal], `${realm} again`))).toContain('Nothing to do.')
   const other = newName()
-  const moved = (value: object) => JSON.parse(JSON.stringify(value).replaceAll(realm, other))
-  await applySource(service, createSource([moved(least)], other))
-  expect(await exported(other, options)).toEqual(moved(least))
+  const rename = (value: object) => JSON.parse(JSON.stringify(value).replaceAll(realm, other))
+  await applySource(service, createSource([rename(minimal)], other))
+  expect(await exportNamed(other, options)).toEqual(rename(minimal))
   if ('secrets' in options)
-    expect(await exported(other, { ...options, full: true })).toEqual(
-      moved(await exported(realm, { ...options, full: true })),
+    expect(await exportNamed(other, { ...options, full: true })).toEqual(
+      rename(await exportNamed(realm, { ...options, full: true })),
     )
-  const { realm: _, ...rest } = least
+  const { realm: _, ...rest } = minimal
   return rest
 }
 
-test('of a new realm nothing is left but its name and that it is enabled', async () => {
+test('the export of a new realm contains only its name and `enabled`', async () => {
   const realm = await newRealm(service)
-  expect(await exported(realm)).toEqual({ realm, enabled: true })
+  expect(await exportNamed(realm)).toEqual({ realm, enabled: true })
 })
 
-test('of a built-in object only what differs is shown, and null where something is gone', async () => {
+test('a built-in object is exported with its changed fields, and null for removed values', async () => {
   const document = {
     enabled: true,
     browserSecurityHeaders: { xFrameOptions: 'DENY' },
@@ -54,7 +54,7 @@ test('of a built-in object only what differs is shown, and null where something 
   expect(new Set(clientScopes as object[])).toEqual(new Set(document.clientScopes))
 })
 
-test('of a client what follows from the rest is left out: defaults, origins, client scopes, secrets that are made up', async () => {
+test('a client is exported without defaults, derived origins, default client scopes and generated secrets', async () => {
   const clients = [
     {
       clientId: 'confidential',
@@ -72,11 +72,11 @@ test('of a client what follows from the rest is left out: defaults, origins, cli
       { clientId: 'saml', consentRequired: true, protocol: 'saml' },
       clients[2],
       { clientId: 'without', publicClient: true, optionalClientScopes: [] },
-    ].map((one) => expect.objectContaining(one)),
+    ].map((client) => expect.objectContaining(client)),
   })
 })
 
-test('whatever a client states, what is exported of it makes the same client', async () => {
+test('the export of any client recreates it', async () => {
   const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
   const flags = ['publicClient', 'bearerOnly', 'consentRequired', 'fullScopeAllowed', 'standardFlowEnabled']
   const client = fc.record({
@@ -93,7 +93,7 @@ test('whatever a client states, what is exported of it makes the same client', a
   await fc.assert(
     fc.asyncProperty(fc.array(client, { minLength: 3, maxLength: 6 }), async (clients) => {
       const document = {
-        clients: clients.map((one, at) => ({ clientId: `client-${at}`, rootUrl: 'https://c.example', ...one })),
+        clients: clients.map((client, at) => ({ clientId: `client-${at}`, rootUrl: 'https://c.example', ...client })),
       }
       await roundTrip(JSON.parse(JSON.stringify(document)), { secrets: true })
     }),
@@ -101,7 +101,7 @@ test('whatever a client states, what is exported of it makes the same client', a
   )
 })
 
-test('where a realm gives new clients others, the client scopes of every client are shown', async () => {
+test('clients are exported with their client scopes if the realm has other default client scopes than a new realm', async () => {
   const { clients } = await roundTrip({
     clientScopes: [{ name: 'ours', protocol: 'openid-connect' }],
     defaultDefaultClientScopes: ['ours'],
@@ -116,7 +116,7 @@ test('where a realm gives new clients others, the client scopes of every client 
   ])
 })
 
-test('of people and service accounts the role that everybody has is left out, and accounts that come with their client', async () => {
+test('users are exported without the default role, and unchanged service accounts are omitted', async () => {
   const document = {
     clients: [
       { clientId: 'plain', serviceAccountsEnabled: true },
@@ -133,7 +133,7 @@ test('of people and service accounts the role that everybody has is left out, an
   expect(await roundTrip(document)).toMatchObject({ users: document.users })
 })
 
-test('steps of a flow show a priority only where it is an unusual one', async () => {
+test('steps of a flow are exported with a priority only if it differs from the default', async () => {
   const step = (authenticator: string, more = {}) => ({ authenticator, requirement: 'REQUIRED', ...more })
   const authenticationFlows = [
     {
@@ -148,7 +148,7 @@ test('steps of a flow show a priority only where it is an unusual one', async ()
   expect(await roundTrip({ authenticationFlows })).toMatchObject({ authenticationFlows })
 })
 
-test('secrets are shown where that is asked for, and made up ones are left out where it is not', async () => {
+test('secrets are exported on request, and generated ones are omitted otherwise', async () => {
   const document = { enabled: true, clients: [{ clientId: 'web', name: 'Web' }] }
   expect(await roundTrip(document)).toEqual(document)
   expect(await roundTrip(document, { secrets: true })).toMatchObject({
@@ -158,32 +158,32 @@ test('secrets are shown where that is asked for, and made up ones are left out w
   })
 })
 
-test('what other realms bring into master comes with them', async () => {
+test('an export of master omits clients and roles of other realms', async () => {
   const realm = await newRealm(service)
-  // Other tests may have made something of their own in master.
-  const { clients = [], roles = {} } = await exported('master')
+  // Other tests may have created objects in master.
+  const { clients = [], roles = {} } = await exportNamed('master')
   expect(JSON.stringify([clients, roles])).not.toContain(realm)
 })
 
-test('with ids, every object is shown', async () => {
+test('an export with ids contains every object', async () => {
   const realm = await newRealm(service)
-  const { clients } = (await exported(realm, { ids: true })) as { clients: object[] }
+  const { clients } = (await exportNamed(realm, { ids: true })) as { clients: object[] }
   expect(clients).toContainEqual({ id: expect.any(String), clientId: 'account' })
 })
 
-test('as a folder, a realm has a file for each object, and all of them say what the one document says', async () => {
+test('a folder export has a file for each object, and declares the same as the single document', async () => {
   const realm = newName()
   const document = {
     realm,
     enabled: true,
     clients: ['web', 'Web', 'https://web.example/', '.hidden'].map((clientId) => ({ clientId, publicClient: true })),
-    roles: { realm: [{ name: 'staff' }, { name: 'guest' }], client: { web: [{ name: 'buyer' }] } },
+    roles: { realm: [{ name: 'staff' }, { name: 'visitor' }], client: { web: [{ name: 'buyer' }] } },
     groups: [{ name: 'all of us', subGroups: [{ name: 'some' }] }],
     identityProviders: [{ alias: 'corp', providerId: 'oidc' }],
     identityProviderMappers: [{ name: 'email', identityProviderAlias: 'corp' }],
   }
   await applySource(service, createSource([document], realm))
-  const files = splitIntoFiles(await exported(realm))
+  const files = splitIntoFiles(await exportNamed(realm))
   expect(files.map(({ path }) => path).sort()).toEqual(
     [
       'clients/_hidden',
@@ -198,20 +198,20 @@ test('as a folder, a realm has a file for each object, and all of them say what 
       'roles/realm',
     ].sort(),
   )
-  const other = await sourceIn(
-    files.map((one) => one.document),
+  const other = await applyToOtherRealm(
+    files.map(({ document }) => document),
     realm,
   )
-  expect(await exported(other)).toEqual({ ...(await exported(realm)), realm: other })
+  expect(await exportNamed(other)).toEqual({ ...(await exportNamed(realm)), realm: other })
 })
 
-/** Applies documents to another realm; gives its name. */
-async function sourceIn(documents: readonly object[], realm: string): Promise<string> {
+/** Applies documents to another realm, and returns its name. */
+async function applyToOtherRealm(documents: readonly object[], realm: string): Promise<string> {
   const other = newName()
   await applySource(
     service,
     createSource(
-      documents.map((one) => JSON.stringify(one).replaceAll(realm, other)),
+      documents.map((document) => JSON.stringify(document).replaceAll(realm, other)),
       other,
     ),
   )

@@ -1,4 +1,4 @@
-// Sources: reading files, and serialization.
+// File sources: reading, watching and serialization.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,13 +37,13 @@ test('a deserialized source has the same documents and positions, and looks up n
   await writeFile(join(folder, 'travel.yaml'), text)
   const source = await read('travel.yaml', { NAME: 'Ann', TRICK: '$(env:NAME)' })
   const wire = JSON.parse(JSON.stringify({ name: source.name, revision: source.revision, files: source.files }))
-  const [arrived] = deserializeSource(wire).documents
-  expect(arrived!.value).toEqual(source.documents[0]!.value)
-  expect(arrived!.value).toMatchObject({
+  const [deserialized] = deserializeSource(wire).documents
+  expect(deserialized!.value).toEqual(source.documents[0]!.value)
+  expect(deserialized!.value).toMatchObject({
     displayName: 'Ann',
     attributes: { literal: '$(env:NAME)', nested: '$(env:NAME)' },
   })
-  expect(arrived!.locate(['attributes', 'nested'])).toMatchObject({ line: 5, column: 3 })
+  expect(deserialized!.locate(['attributes', 'nested'])).toMatchObject({ line: 5, column: 3 })
 })
 
 test('a text that looks like a variable survives export and apply', async () => {
@@ -97,11 +97,11 @@ test('a watched source reports changes, also in a hidden folder and behind the s
   await symlink('..1', join(mount, '..data'))
   await symlink('..data/a.yaml', join(mount, 'a.yaml'))
   let changes = 0
-  const failed = (error: unknown) => expect.fail(String(error))
-  const changed = async () => {
+  const onError = (error: unknown) => expect.fail(String(error))
+  const onChange = async () => {
     changes++
   }
-  const stop = await watchFiles(mount, { onChange: changed, onError: failed })
+  const stop = await watchFiles(mount, { onChange, onError })
   try {
     await writeFile(join(mount, 'b.yaml'), 'realm: b\n')
     await expect.poll(() => changes, { timeout: 10_000 }).toBe(1)

@@ -1,4 +1,4 @@
-// Documents in other shapes than a realm's: resources, exports of Keycloak, and what else lies in a folder of manifests.
+// Formats of documents: Regent’s resources, exports and imports of Keycloak, and folders with other Kubernetes manifests.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -19,8 +19,8 @@ afterAll(() => rm(folder, { recursive: true }))
 
 type Files = Record<string, string | object>
 
-/** A folder of files as a source that has travelled. */
-async function sourceOf(files: Files, unknownFields?: 'warn', env = {}) {
+/** Writes files into a folder, and returns it as a serialized and deserialized source. */
+async function createFolderSource(files: Files, unknownFields?: 'warn', env = {}) {
   const root = await mkdtemp(join(folder, 'source-'))
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true })
@@ -35,15 +35,16 @@ async function sourceOf(files: Files, unknownFields?: 'warn', env = {}) {
 }
 
 const apply = async (files: Files, unknownFields?: 'warn', env = {}) =>
-  applySource(service, await sourceOf(files, unknownFields, env))
-const exported = (realm: string) => service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
-const notesOf = ({ notes, realms }: RunOutcome) =>
+  applySource(service, await createFolderSource(files, unknownFields, env))
+const exportNamed = (realm: string) => service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
+const listNotes = ({ notes, realms }: RunOutcome) =>
   [...notes, ...realms.flatMap(({ plan }) => plan.notes)].map(
     ({ message, position }) => `${position?.file}:${position?.line}:${position?.column}: ${message}`,
   )
 
-async function refusal(files: Files): Promise<string[]> {
-  const error: unknown = await apply(files).catch((refused: unknown) => refused)
+/** Applies files that are refused, and returns the lines of the error. */
+async function getRefusal(files: Files): Promise<string[]> {
+  const error: unknown = await apply(files).catch((reason: unknown) => reason)
   if (!(error instanceof DocumentError)) throw error
   return error.message.replaceAll(/\/\S*\/source-\w+\//g, '').split('\n')
 }
@@ -58,7 +59,7 @@ const resource = (kind: string, spec: string[], name = 'x') =>
   ].join('\n')
 
 describe('resources', () => {
-  test('a realm and its objects, each a resource, say what one document says', async () => {
+  test('a realm and its objects may each be a resource, in several files', async () => {
     const realm = newName()
     const outcome = await apply({
       'realm.yaml': resource('Realm', ['enabled: true', 'displayName: Shop'], realm),
@@ -91,7 +92,7 @@ describe('resources', () => {
       'authenticationFlow their flow apps/roles.yaml:46',
       `realm ${realm} realm.yaml:1`,
     ])
-    expect(await exported(realm)).toMatchObject({
+    expect(await exportNamed(realm)).toMatchObject({
       displayName: 'Shop',
       roles: {
         realm: expect.arrayContaining([expect.objectContaining({ name: 'staff' })]),
@@ -100,7 +101,7 @@ describe('resources', () => {
     })
   })
 
-  test('a group with what belongs to it, a person, and a component', async () => {
+  test('a group with subgroups, a user and a component may be resources', async () => {
     const realm = newName()
     await apply({
       'a.yaml': [
@@ -114,21 +115,21 @@ describe('resources', () => {
         ),
       ].join('\n---\n'),
     })
-    expect(await exported(realm)).toMatchObject({
+    expect(await exportNamed(realm)).toMatchObject({
       groups: [{ name: 'staff', subGroups: [{ name: 'night', description: 'Late' }] }],
       users: [{ username: 'ann', groups: ['/staff/night'] }],
       components: { 'org.keycloak.keys.KeyProvider': [{ name: 'ours', providerId: 'hmac-generated' }] },
     })
   })
 
-  test('every kind has one, with a name that follows from the kind', async () => {
-    const [message] = await refusal({ 'a.yaml': resource('RealmClints', []) })
+  test('every kind has a resource, whose name contains the name of the kind', async () => {
+    const [message] = await getRefusal({ 'a.yaml': resource('RealmClints', []) })
     expect(message).toBe('a.yaml:2:1: unknown kind; did you mean RealmClient?')
-    const [all] = await refusal({ 'a.yaml': resource('Nonsense', []) })
+    const [all] = await getRefusal({ 'a.yaml': resource('Nonsense', []) })
     for (const { name } of Object.values(kinds)) expect(all?.toLowerCase()).toContain(name.toLowerCase())
   })
 
-  test('a realm may be called otherwise than its resource, also by those that refer to it', async () => {
+  test('the name of a realm may differ from the name of its resource, which references use', async () => {
     const realm = newName()
     await apply({
       'a.yaml': [
@@ -136,29 +137,33 @@ describe('resources', () => {
         resource('Realm', [`realm: ${realm}`], 'production'),
       ].join('\n---\n'),
     })
-    expect(await exported(realm)).toMatchObject({
+    expect(await exportNamed(realm)).toMatchObject({
       clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web' })]),
     })
   })
 
-  test('a realm of another namespace is named with it', async () => {
-    const [here, there] = [newName(), newName()]
-    const realmIn = (namespace: string, realm: string) =>
+  test('a reference to a realm in another namespace contains the namespace', async () => {
+    const [first, second] = [newName(), newName()]
+    const createRealmResource = (namespace: string, realm: string) =>
       resource('Realm', [`realm: ${realm}`], 'main').replace('{name: main}', `{name: main, namespace: ${namespace}}`)
-    const roleIn = (namespace: string, ref: string) =>
+    const createRoleResource = (namespace: string, ref: string) =>
       resource('RealmRole', [`realmRef: ${ref}`], 'staff').replace(
         '{name: staff}',
         `{name: staff, namespace: ${namespace}}`,
       )
     await apply({
-      'a.yaml': [realmIn('a', here), realmIn('b', there), roleIn('a', '{name: main, namespace: b}')].join('\n---\n'),
+      'a.yaml': [
+        createRealmResource('a', first),
+        createRealmResource('b', second),
+        createRoleResource('a', '{name: main, namespace: b}'),
+      ].join('\n---\n'),
     })
-    const rolesOf = async (realm: string) => (await exported(realm)).roles ?? null
-    expect(await rolesOf(there)).toMatchObject({ realm: [{ name: 'staff' }] })
-    expect(await rolesOf(here)).toBeNull()
+    const listRoles = async (realm: string) => (await exportNamed(realm)).roles ?? null
+    expect(await listRoles(second)).toMatchObject({ realm: [{ name: 'staff' }] })
+    expect(await listRoles(first)).toBeNull()
   })
 
-  test('how Kubernetes keeps a resource is checked, and without effect', async () => {
+  test('fields for the Kubernetes operator are validated, and ignored with a note', async () => {
     const realm = newName()
     const files = (interval: string) => ({
       'a.yaml': [
@@ -166,48 +171,48 @@ describe('resources', () => {
         resource('RealmRole', [`realmRef: {name: ${realm}}`, 'deletionPolicy: Delete'], 'staff'),
       ].join('\n---\n'),
     })
-    expect(await refusal(files('often'))).toEqual([
+    expect(await getRefusal(files('often'))).toEqual([
       'a.yaml:5:3: Realm: interval must be a duration such as 30s, 5m or 1h30m',
     ])
-    expect(notesOf(await apply(files('1h30m')))).toEqual([
+    expect(listNotes(await apply(files('1h30m')))).toEqual([
       'a.yaml:5:3: interval of Realm is ignored, since it only applies in Kubernetes',
       'a.yaml:6:3: deletionPolicy of 2 resources is ignored, since it only applies in Kubernetes',
     ])
-    expect(notesOf(await apply({ 'a.yaml': resource('Realm', ['enabled: true'], realm) }))).toEqual([])
+    expect(listNotes(await apply({ 'a.yaml': resource('Realm', ['enabled: true'], realm) }))).toEqual([])
   })
 
-  test('a secret that stands in a Secret is refused where nobody can read that', async () => {
+  test('a reference to a Kubernetes Secret is refused outside of a cluster', async () => {
     const client = resource('RealmClient', ['realm: shop', 'secret: {secretKeyRef: {name: shop, key: web}}'], 'web')
-    expect(await refusal({ 'a.yaml': client })).toEqual([
+    expect(await getRefusal({ 'a.yaml': client })).toEqual([
       'a.yaml:6:3: client web: secret refers to a Kubernetes Secret, which is read only in a cluster: declare the value, as a variable such as $(env:NAME)',
     ])
   })
 
-  test('what belongs to a realm or to a client never makes it, nor lets it go', async () => {
+  test('a resource of a realm or client neither creates nor deletes the realm or client', async () => {
     const realm = newName()
     const client = resource('RealmClient', [`realm: ${realm}`, 'clientId: web'])
-    expect(await refusal({ 'a.yaml': client })).toEqual([
+    expect(await getRefusal({ 'a.yaml': client })).toEqual([
       `a.yaml:5:3: realm ${realm} does not exist, and no document of this source declares it. Declare it, or correct the name.`,
     ])
     await apply({ 'realm.yaml': `realm: ${realm}\nclients: [{clientId: web}]` })
     const mapper = (owner: string) =>
       resource('RealmProtocolMapper', [`realm: ${realm}`, `client: ${owner}`, 'protocolMapper: oidc-address-mapper'])
-    expect(await refusal({ 'a.yaml': mapper('wed') })).toEqual([
+    expect(await getRefusal({ 'a.yaml': mapper('wed') })).toEqual([
       expect.stringMatching(
         /^a.yaml:\d:\d: protocol mapper x of client wed: client wed does not exist\. Did you mean web\?$/,
       ),
     ])
-    const source = await sourceOf({ 'a.yaml': mapper('web') })
+    const source = await createFolderSource({ 'a.yaml': mapper('web') })
     await applySource(service, { ...source, name: 'mappers' })
-    const none = await sourceOf({ 'a.yaml': resource('RealmRole', [`realm: ${realm}`, 'name: staff']) })
+    const none = await createFolderSource({ 'a.yaml': resource('RealmRole', [`realm: ${realm}`, 'name: staff']) })
     expect(await planText(service, { ...none, name: 'mappers' })).toMatch(
       /\+ role staff.*- protocol mapper x of client web.*1 to create, 0 to update, 1 to delete/s,
     )
   })
 
-  test('what is wrong in one is told at its place', async () => {
+  test('invalid resources are refused at their positions', async () => {
     expect(
-      await refusal({
+      await getRefusal({
         'a.yaml': [
           resource('RealmClient', ['realm: shop', 'clientId: web', 'redirctUris: [a]']),
           resource('RealmClient', ['clientId: web']),
@@ -228,11 +233,11 @@ describe('resources', () => {
       'a.yaml:33:1: Realm: spec must be an object, not null',
     ])
     expect(
-      await refusal({ 'a.yaml': resource('RealmClient', ['realm: shop', 'clientId: web', 'redirctUris: [a]']) }),
+      await getRefusal({ 'a.yaml': resource('RealmClient', ['realm: shop', 'clientId: web', 'redirctUris: [a]']) }),
     ).toEqual(['a.yaml:7:3: client web: unknown field redirctUris; did you mean redirectUris?'])
   })
 
-  test('other resources of a folder are left out, and told; alone, they state nothing', async () => {
+  test('other resources of a folder are ignored with a note; a folder without declarations is refused', async () => {
     const realm = newName()
     const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n'
     const outcome = await apply({
@@ -241,7 +246,7 @@ describe('resources', () => {
       'Chart.yaml': 'apiVersion: v2\nname: chart\n',
       'c.yaml': resource('RealmSource', ['url: https://git.example.org/realms.git'], 'team'),
     })
-    expect(notesOf(outcome)).toEqual([
+    expect(listNotes(outcome)).toEqual([
       'Chart.yaml:1:1: v2 declares no realm and is ignored',
       'a.yaml:1:1: Deployment web declares no realm and is ignored',
       'c.yaml:1:1: RealmSource team declares no realm and is ignored',
@@ -249,7 +254,7 @@ describe('resources', () => {
     await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/contains no document that declares a realm/)
   })
 
-  test('a list, as kubectl writes it, holds them too', async () => {
+  test('the resources of a List of kubectl are read', async () => {
     const realm = newName()
     const items = [
       {
@@ -262,14 +267,14 @@ describe('resources', () => {
       { apiVersion: 'regent.dev/v1alpha1', kind: 'RealmRole', metadata: { name: 'a' }, spec: { realm, colour: 'red' } },
     ]
     const list = { apiVersion: 'v1', kind: 'List', items }
-    expect(await refusal({ 'a.json': list })).toEqual([
+    expect(await getRefusal({ 'a.json': list })).toEqual([
       'a.json:25:9: role a: unknown field colour: the fields are name, description, composites, attributes, id and renamedFrom',
     ])
   })
 })
 
 describe('exports and imports of Keycloak', () => {
-  test('a directory export: users stand in files of their own', async () => {
+  test('the files of a directory export are one realm', async () => {
     const realm = newName()
     const outcome = await apply({
       [`${realm}-realm.json`]: { realm, enabled: true },
@@ -278,17 +283,17 @@ describe('exports and imports of Keycloak', () => {
     expect(outcome.realms.map(({ plan }) => plan.realm)).toEqual([realm])
   })
 
-  test('a partial export, with its secrets masked, keeps those that are there', async () => {
+  test('a partial export with masked secrets keeps the live secrets', async () => {
     const realm = newName()
     await apply({ 'a.yaml': `realm: ${realm}\nclients: [{clientId: web, secret: s3cret}]` })
     await apply({ 'realm-export.json': { realm, enabled: true, clients: [{ clientId: 'web', secret: '**********' }] } })
-    expect(await exported(realm)).toMatchObject({
+    expect(await exportNamed(realm)).toMatchObject({
       clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', secret: 's3cret' })]),
     })
   })
 
   test.each(['v2alpha1', 'v2beta1'])(
-    'an import of its operator (%s), with placeholders from the environment',
+    'a KeycloakRealmImport (%s) is applied, with placeholders from the environment',
     async (version) => {
       const realm = newName()
       const text = [
@@ -305,21 +310,21 @@ describe('exports and imports of Keycloak', () => {
         '    smtpServer: {from: a@b.c, password: "${PASSWORD}"}',
       ].join('\n')
       await apply({ 'a.yaml': text }, undefined, { PASSWORD: 'hunter2' })
-      expect(await exported(realm)).toMatchObject({
+      expect(await exportNamed(realm)).toMatchObject({
         displayName: '${role_admin}',
         smtpServer: { from: 'a@b.c', password: 'hunter2' },
       })
-      expect(await refusal({ 'a.yaml': text })).toEqual([
+      expect(await getRefusal({ 'a.yaml': text })).toEqual([
         'a.yaml:11:31: $(env:PASSWORD): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
       ])
       expect(
-        await refusal({ 'a.yaml': text.replace('displayName', 'displyName').replace('"${PASSWORD}"', 'x') }),
+        await getRefusal({ 'a.yaml': text.replace('displayName', 'displyName').replace('"${PASSWORD}"', 'x') }),
       ).toEqual([`a.yaml:10:5: realm ${realm}: unknown field displyName; did you mean displayName?`])
     },
   )
 })
 
-test('unknown fields can be let pass: they are told, and the rest is applied', async () => {
+test('with unknownFields set to warn, unknown fields are noted, and the others are applied', async () => {
   const realm = newName()
   const text = [
     `realm: ${realm}`,
@@ -330,14 +335,14 @@ test('unknown fields can be let pass: they are told, and the rest is applied', a
     '    redirctUris: [a]',
     'roles: {reaml: [{name: a}], realm: [{name: b, colour: red}]}',
   ].join('\n')
-  expect(notesOf(await apply({ 'a.yaml': text }, 'warn'))).toEqual([
+  expect(listNotes(await apply({ 'a.yaml': text }, 'warn'))).toEqual([
     `a.yaml:7:9: realm ${realm}: unknown field roles.reaml; did you mean realm? (ignored)`,
     `a.yaml:2:1: realm ${realm}: unknown field displyName; did you mean displayName? (ignored)`,
     'a.yaml:6:5: client web: unknown field redirctUris; did you mean redirectUris? (ignored)',
     'a.yaml:7:47: role b: unknown field colour: the fields are name, description, composites, attributes, id and renamedFrom (ignored)',
   ])
-  expect(await exported(realm)).toMatchObject({
+  expect(await exportNamed(realm)).toMatchObject({
     clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', name: 'Web' })]),
   })
-  expect((await refusal({ 'a.yaml': text })).length).toBe(4)
+  expect((await getRefusal({ 'a.yaml': text })).length).toBe(4)
 })

@@ -1,4 +1,4 @@
-// `$(generated:NAME)`: a secret that Regent makes for a source.
+// `$(generated:NAME)`: a secret that Regent generates for a source.
 import { beforeEach, expect, test } from 'vitest'
 import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
@@ -20,20 +20,22 @@ beforeEach(() => {
   team = newName('team')
 })
 
-interface Asked {
+interface SecretRequest {
   readonly method?: string
-  readonly what?: string
+  readonly action?: string
   readonly token?: string
+  /** The realm of the request, if it is not the realm of the test. */
   readonly of?: string
 }
-const secrets = (name = '', { method = 'GET', what = '', token, of = realm }: Asked = {}) =>
-  call(method, `/regent/v1/secrets/${of}${name && `/${name}${what}?source=${team}`}`, token ? { token } : {})
-const live = async (clientId: string, of = realm) =>
+/** Requests the list of generated secrets, or the one with the name. */
+const requestSecrets = (name = '', { method = 'GET', action = '', token, of = realm }: SecretRequest = {}) =>
+  call(method, `/regent/v1/secrets/${of}${name && `/${name}${action}?source=${team}`}`, token ? { token } : {})
+const getLiveSecret = async (clientId: string, of = realm) =>
   (await call('GET', `/admin/realms/${of}/clients?clientId=${clientId}`)).body[0].secret
 
-test('a secret that documents name is made once, the same wherever its source names it, and kept', async () => {
+test('a generated secret is created once for each realm and source, and its name always gives the same value', async () => {
   const other = newName()
-  const stated = createSource(
+  const declared = createSource(
     [
       { realm, clients: [client('shop', generated('shop')), client('till', generated('shop'))] },
       {
@@ -43,57 +45,57 @@ test('a secret that documents name is made once, the same wherever its source na
     ],
     team,
   )
-  await applySource(service, stated)
-  const secret = await live('shop')
+  await applySource(service, declared)
+  const secret = await getLiveSecret('shop')
   expect(secret).toMatch(/^[\w-]{43}$/)
-  expect(await live('till')).toBe(secret)
-  expect(await planText(service, stated)).toMatch(/nothing to do/i)
-  expect((await secrets()).body).toMatchObject([{ source: team, name: 'shop' }])
-  expect((await secrets('shop')).body).toEqual({ value: secret })
-  expect((await secrets('other')).status).toBe(404)
+  expect(await getLiveSecret('till')).toBe(secret)
+  expect(await planText(service, declared)).toMatch(/nothing to do/i)
+  expect((await requestSecrets()).body).toMatchObject([{ source: team, name: 'shop' }])
+  expect((await requestSecrets('shop')).body).toEqual({ value: secret })
+  expect((await requestSecrets('other')).status).toBe(404)
   expect(JSON.stringify((await call('GET', `/regent/v1/why/${realm}?path=clients/shop`)).body)).not.toContain(secret)
 
-  // Who has one realm learns nothing of what the source of that name says elsewhere, nor does another source there.
-  expect(await live('shop', other)).not.toBe(secret)
+  // The same name gives another secret in another realm, and to another source.
+  expect(await getLiveSecret('shop', other)).not.toBe(secret)
   await applySource(service, createSource([{ realm, clients: [client('desk', generated('shop'))] }], newName('team')))
-  expect(await live('desk')).not.toBe(secret)
+  expect(await getLiveSecret('desk')).not.toBe(secret)
 })
 
-test('a secret that is rotated is a change at the next run, and only then', async () => {
-  const stated = createSource(
+test('a rotated secret changes the client in the next run, not before', async () => {
+  const declared = createSource(
     [{ realm, clients: [client('shop', generated('shop')), client('till', generated('till'))] }],
     team,
   )
-  await applySource(service, stated)
-  const [shop, till] = [await live('shop'), await live('till')]
-  expect((await secrets('shop', { method: 'POST', what: '/rotate' })).status).toBe(204)
-  expect(await live('shop')).toBe(shop)
-  const { realms } = await applySource(service, stated)
+  await applySource(service, declared)
+  const [shop, till] = [await getLiveSecret('shop'), await getLiveSecret('till')]
+  expect((await requestSecrets('shop', { method: 'POST', action: '/rotate' })).status).toBe(204)
+  expect(await getLiveSecret('shop')).toBe(shop)
+  const { realms } = await applySource(service, declared)
   expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['shop'], changes: [{ path: 'secret' }] }])
-  expect(await live('shop')).toBe((await secrets('shop')).body.value)
-  expect(await live('shop')).not.toBe(shop)
-  expect(await live('till')).toBe(till)
+  expect(await getLiveSecret('shop')).toBe((await requestSecrets('shop')).body.value)
+  expect(await getLiveSecret('shop')).not.toBe(shop)
+  expect(await getLiveSecret('till')).toBe(till)
 })
 
-test('only who administers the realm sees its secrets', async () => {
-  const mine = (await testRealm()).split('/').at(-1)!
-  const token = await createAdminToken(mine, { clientRoles: { 'realm-management': ['realm-admin'] } })
-  const stated = (of: string) => ({ realm: of, clients: [client('shop', generated('shop'))] })
-  await applySource(service, createSource([stated(mine), stated(realm)], team))
-  expect((await secrets('shop', { token, of: mine })).status).toBe(200)
-  expect((await secrets('', { token })).status).toBe(403)
-  expect((await secrets('shop', { token })).status).toBe(403)
-  expect((await secrets('shop', { token, method: 'POST', what: '/rotate' })).status).toBe(403)
+test('only administrators of a realm can list, read and rotate its generated secrets', async () => {
+  const administered = (await testRealm()).split('/').at(-1)!
+  const token = await createAdminToken(administered, { clientRoles: { 'realm-management': ['realm-admin'] } })
+  const toRealm = (of: string) => ({ realm: of, clients: [client('shop', generated('shop'))] })
+  await applySource(service, createSource([toRealm(administered), toRealm(realm)], team))
+  expect((await requestSecrets('shop', { token, of: administered })).status).toBe(200)
+  expect((await requestSecrets('', { token })).status).toBe(403)
+  expect((await requestSecrets('shop', { token })).status).toBe(403)
+  expect((await requestSecrets('shop', { token, method: 'POST', action: '/rotate' })).status).toBe(403)
 })
 
-test('a generated secret has no place but where secrets have theirs', async () => {
-  const stated = createSource([{ realm, clients: [{ clientId: 'shop', description: generated('shop') }] }], team)
-  await expect(applySource(service, stated)).rejects.toMatchObject({
+test('a generated secret in a field that is not a secret is refused', async () => {
+  const declared = createSource([{ realm, clients: [{ clientId: 'shop', description: generated('shop') }] }], team)
+  await expect(applySource(service, declared)).rejects.toMatchObject({
     problems: [{ message: expect.stringMatching(/client shop: description is no secret, so that /) }],
   })
 })
 
-test('where documents are read, the name stays as it is written', () => {
+test('reading a document does not substitute generated secrets, and refuses invalid ones', () => {
   const read = (text: string) =>
     substituteVariables(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, isAllowed: () => false })
       .value

@@ -1,4 +1,4 @@
-// Git as a source: how it is named, and what of it is read.
+// Git sources: addresses and names, reading, and connections.
 import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -18,72 +18,78 @@ import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import { createRepository, hasGit, startGitServer } from '../support/git.ts'
 
 const env = {}
-const allowed = () => true
+const isAllowed = () => true
 
-test.skipIf(!hasGit)('only files that have changed are parsed again, and no link leads out', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-  const repository = await createRepository(folder)
-  await repository.push({ 'prod/a.yaml': 'realm: a\n', 'prod/b.yaml': 'realm: b\n' })
-  const source = await openGitSource(parseGitAddress(`${repository.url}#main:prod`)!, { env, isAllowed: allowed })
-  try {
-    const first = await source.read()
-    expect(first.documents.map(({ file }) => file)).toEqual(['prod/a.yaml', 'prod/b.yaml'])
-    await repository.push({ 'prod/b.yaml': 'realm: c\n' })
-    const second = await source.read()
-    expect(second.documents.map(({ header: head }) => head.realm)).toEqual(['a', 'c'])
-    expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
-    expect(second.revision).toBe(await source.fetchCommit())
-
-    await writeFile(join(folder, 'outside.yaml'), 'realm: outside\n')
-    await symlink(join(folder, 'outside.yaml'), join(folder, 'copy', 'prod', 'c.yaml'))
-    await repository.push({})
-    await expect(source.read()).rejects.toThrow(/^prod\/c.yaml:1:1: a document is an object/)
-  } finally {
-    await source.close()
-    await rm(folder, { recursive: true })
-  }
-})
-
-test.skipIf(!hasGit)('a tag and a whole commit are read like a branch; what is not there is said', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-  const repository = await createRepository(folder)
-  const commit = await repository.push({ 'a.yaml': 'realm: a\n' })
-  await repository.git('tag', '--annotate', '--message=First', 'v1')
-  await repository.git('push', '--quiet', 'origin', 'v1')
-  await repository.push({ 'a.yaml': 'realm: b\n' })
-  const read = async (place: string) => {
-    const source = await openGitSource(parseGitAddress(`${repository.url}${place}`)!, { env, isAllowed: allowed })
+test.skipIf(!hasGit)(
+  'only changed files are parsed again, and a symbolic link out of the repository is not followed',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+    const repository = await createRepository(folder)
+    await repository.push({ 'prod/a.yaml': 'realm: a\n', 'prod/b.yaml': 'realm: b\n' })
+    const source = await openGitSource(parseGitAddress(`${repository.url}#main:prod`)!, { env, isAllowed })
     try {
-      expect(await source.fetchCommit()).toBe((await source.read()).revision)
-      return source.attemptedRevision
+      const first = await source.read()
+      expect(first.documents.map(({ file }) => file)).toEqual(['prod/a.yaml', 'prod/b.yaml'])
+      await repository.push({ 'prod/b.yaml': 'realm: c\n' })
+      const second = await source.read()
+      expect(second.documents.map(({ header: head }) => head.realm)).toEqual(['a', 'c'])
+      expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
+      expect(second.revision).toBe(await source.fetchCommit())
+
+      await writeFile(join(folder, 'outside.yaml'), 'realm: outside\n')
+      await symlink(join(folder, 'outside.yaml'), join(folder, 'copy', 'prod', 'c.yaml'))
+      await repository.push({})
+      await expect(source.read()).rejects.toThrow(/^prod\/c.yaml:1:1: a document is an object/)
     } finally {
       await source.close()
+      await rm(folder, { recursive: true })
     }
-  }
-  expect(await read('#v1')).toBe(commit)
-  expect(await read(`#${commit}:a.yaml`)).toBe(commit)
-  expect(await read('')).not.toBe(commit)
-  await expect(read('#v2')).rejects.toThrow('there is no branch or tag v2. Commits must be given by their full hash.')
-  await expect(read('#main:x')).rejects.toThrow('there is no file or folder x in commit')
-  await rm(folder, { recursive: true })
-})
+  },
+)
+
+test.skipIf(!hasGit)(
+  'a tag and a full commit hash are read like a branch; an unknown name or path is an error',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+    const repository = await createRepository(folder)
+    const commit = await repository.push({ 'a.yaml': 'realm: a\n' })
+    await repository.git('tag', '--annotate', '--message=First', 'v1')
+    await repository.git('push', '--quiet', 'origin', 'v1')
+    await repository.push({ 'a.yaml': 'realm: b\n' })
+    const read = async (fragment: string) => {
+      const source = await openGitSource(parseGitAddress(`${repository.url}${fragment}`)!, { env, isAllowed })
+      try {
+        expect(await source.fetchCommit()).toBe((await source.read()).revision)
+        return source.attemptedRevision
+      } finally {
+        await source.close()
+      }
+    }
+    expect(await read('#v1')).toBe(commit)
+    expect(await read(`#${commit}:a.yaml`)).toBe(commit)
+    expect(await read('')).not.toBe(commit)
+    await expect(read('#v2')).rejects.toThrow('there is no branch or tag v2. Commits must be given by their full hash.')
+    await expect(read('#main:x')).rejects.toThrow('there is no file or folder x in commit')
+    await rm(folder, { recursive: true })
+  },
+)
 
 test('a source is named by its repository and path, without credentials and branch', () => {
-  const named = (text: string) => {
+  const parse = (text: string) => {
     const address = parseGitAddress(text)
     return address && [toSourceName(address), renderGitAddress(address)]
   }
-  expect(named('./realms')).toBeUndefined()
-  expect(named('https://ci:pass@example.com/realms.git#main:prod')).toEqual([
+  expect(parse('./realms')).toBeUndefined()
+  expect(parse('https://ci:pass@example.com/realms.git#main:prod')).toEqual([
     'https://example.com/realms.git:prod',
     'https://example.com/realms.git#main:prod',
   ])
-  expect(named('git@example.com:team/realms.git#:prod/')).toEqual([
+  expect(parse('git@example.com:team/realms.git#:prod/')).toEqual([
     'git@example.com:team/realms.git:prod',
     'git@example.com:team/realms.git#:prod',
   ])
-  expect(named('ssh://git@example.com:2222/realms.git')).toEqual(Array(2).fill('ssh://git@example.com:2222/realms.git'))
-  expect(named('file:///srv/realms.git#feature/x')![0]).toBe('file:///srv/realms.git')
+  expect(parse('ssh://git@example.com:2222/realms.git')).toEqual(Array(2).fill('ssh://git@example.com:2222/realms.git'))
+  expect(parse('file:///srv/realms.git#feature/x')![0]).toBe('file:///srv/realms.git')
 })
 
 test.each([
@@ -98,7 +104,7 @@ test.each([
   expect(() => parseGitAddress(address)).toThrow(message)
 })
 
-test('an address in a webhook is known by whatever protocol it names', () => {
+test('the address of a webhook matches the repository, whatever its protocol', () => {
   for (const other of [
     'git@example.com:team/realms.git',
     'ssh://git@Example.com:22/team/realms',
@@ -109,40 +115,40 @@ test('an address in a webhook is known by whatever protocol it names', () => {
 })
 
 test.skipIf(!hasGit)(
-  'git connects to the address that was checked, whatever its name means then, and follows no redirect',
+  'git connects to the checked IP address, whatever the name resolves to later, and follows no redirect',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
     const repository = await createRepository(folder)
     await repository.push({ 'a.yaml': 'realm: a\n' })
     const host = await startGitServer(folder, 'ann', 'pw')
     const [, port] = host.host.split(':')
-    const elsewhere = createServer((request, response) => {
+    const redirecting = createServer((request, response) => {
       response.writeHead(302, { location: `http://ann:pw@${host.host}${request.url}` }).end()
     }).listen(0, '127.0.0.1')
-    await once(elsewhere, 'listening')
-    const checked: string[] = []
+    await once(redirecting, 'listening')
+    const resolvedNames: string[] = []
     const outbound = {
       ...createOutbound({ development: true }),
       async resolve(name: string) {
-        checked.push(name)
+        resolvedNames.push(name)
         return '127.0.0.1'
       },
     }
     const open = (address: Partial<GitAddress>) =>
-      openGitSource({ url: '', protocol: 'http', ...address }, { env, isAllowed: allowed, outbound, keys: {} })
+      openGitSource({ url: '', protocol: 'http', ...address }, { env, isAllowed, outbound, keys: {} })
     const credentials = { user: 'ann', password: 'pw' }
     // No resolver knows this name.
     const source = await open({ url: `http://repository.invalid:${port}/realms.git`, credentials })
-    const { port: other } = elsewhere.address() as AddressInfo
+    const { port: other } = redirecting.address() as AddressInfo
     const redirected = await open({ url: `http://127.0.0.1:${other}/realms.git` })
     try {
       expect((await source.read()).documents).toHaveLength(1)
-      const asked = host.countRequests()
+      const requestCount = host.countRequests()
       await expect(redirected.fetchCommit()).rejects.toThrow(/git cannot/)
-      expect(host.countRequests()).toBe(asked)
-      expect(new Set(checked)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
+      expect(host.countRequests()).toBe(requestCount)
+      expect(new Set(resolvedNames)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
     } finally {
-      elsewhere.close()
+      redirecting.close()
       await source.close()
       await redirected.close()
       await host.close()

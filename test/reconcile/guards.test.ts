@@ -1,4 +1,4 @@
-// What waits for an approval: deleting a realm or making it again, many deletions, adopting people whom nobody made.
+// Guards: a plan needs an approval if it deletes or recreates a realm, deletes many objects, or adopts a self-registered user.
 import { beforeEach, expect, test } from 'vitest'
 import { applyRun, applySources } from '../../src/reconcile/run/run.ts'
 import { approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
@@ -23,21 +23,21 @@ beforeEach(() => {
   regent = createPlanClient(server, `source-of-${realm}`)
 })
 
-const names = async () => (await service.listRealms()).map(({ name }) => name)
-const roles = (count: number) => ({ realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) })
-const passwordsOf = async (username: string) => {
+const listRealmNames = async () => (await service.listRealms()).map(({ name }) => name)
+const createRoles = (count: number) => ({ realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) })
+const countPasswords = async (username: string) => {
   const user = await getLiveObject(service, SYSTEM, realm, 'user', username)
-  const found = await service.read(SYSTEM, realm, (context) => getCredentialsByUser(context, [user]))
-  return found.get(user.id)?.length ?? 0
+  const credentials = await service.read(SYSTEM, realm, (context) => getCredentialsByUser(context, [user]))
+  return credentials.get(user.id)?.length ?? 0
 }
-const guardsIn = (outcome: { realms: { guards?: { guard: string }[] }[] }) =>
+const listGuards = (outcome: { realms: { guards?: { guard: string }[] }[] }) =>
   outcome.realms.flatMap(({ guards = [] }) => guards.map(({ guard }) => guard))
 
-test('a realm that is stated no more is deleted once a person approves that; the others of the run go on', async () => {
+test('a realm that is removed from the source is deleted only with an approval; other realms of the run are applied', async () => {
   const other = `${realm}-other`
   await regent.apply({ realm, users: [{ username: 'ann' }, { username: 'bob' }] }, { realm: other, displayName: 'One' })
   const outcome = await regent.apply({ realm: other, displayName: 'Two' })
-  const { pendingApproval } = outcome.realms.find((one: { plan: { realm: string } }) => one.plan.realm === realm)
+  const { pendingApproval } = outcome.realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === realm)
   expect(pendingApproval.guards).toEqual([
     {
       guard: 'deletesRealm',
@@ -46,7 +46,7 @@ test('a realm that is stated no more is deleted once a person approves that; the
       revision: expect.any(Number),
     },
   ])
-  expect(await names()).toContain(realm)
+  expect(await listRealmNames()).toContain(realm)
   expect((await getLiveObject(service, SYSTEM, other, 'realm')).representation.displayName).toBe('Two')
 
   const { status, body } = await regent.approve(pendingApproval.plan)
@@ -55,10 +55,10 @@ test('a realm that is stated no more is deleted once a person approves that; the
     { plan: { realm }, approval: { plan: pendingApproval.plan, by: 'admin' } },
   ])
   expect(body.plan).toMatchObject({ state: 'applied', approvedBy: 'admin' })
-  expect(await names()).not.toContain(realm)
-  expect(await names()).toContain(other)
+  expect(await listRealmNames()).not.toContain(realm)
+  expect(await listRealmNames()).toContain(other)
 
-  // Who states it again would get an empty one.
+  // A declaration of the realm would create an empty one.
   const again = await regent.apply({ realm }, { realm: other, displayName: 'Two' })
   expect(again.realms[0].pendingApproval.guards).toEqual([
     {
@@ -67,14 +67,14 @@ test('a realm that is stated no more is deleted once a person approves that; the
       objects: [realm],
     },
   ])
-  expect(await names()).not.toContain(realm)
+  expect(await listRealmNames()).not.toContain(realm)
   await regent.approve(again.realms[0].pendingApproval.plan)
-  expect(await names()).toContain(realm)
+  expect(await listRealmNames()).toContain(realm)
 })
 
-test('of a realm that somebody else still states, only what the source owned goes; master is never deleted', async () => {
+test('if another source still declares the realm, only objects of this source are deleted; master is never deleted', async () => {
   const other = `other-of-${realm}`
-  await regent.apply({ realm, roles: roles(2) })
+  await regent.apply({ realm, roles: createRoles(2) })
   await applySources(service, SYSTEM, [createSource([{ realm, roles: { realm: [{ name: 'theirs' }] } }], other)])
   const outcome = await regent.apply({ realm: `${realm}-else` })
   expect(outcome.realms[0].pendingApproval).toBeUndefined()
@@ -92,124 +92,127 @@ test('of a realm that somebody else still states, only what the source owned goe
   })
 })
 
-test('a source that deletes nothing leaves a realm as it is that it states no more', async () => {
+test('with `prune: none`, a realm that is removed from the source is retained', async () => {
   const settings = { prune: 'none' as const }
   await applySources(service, SYSTEM, [{ ...createSource([{ realm }, { realm: `${realm}-b` }], realm), settings }])
   const { notes } = await applySources(service, SYSTEM, [{ ...createSource([{ realm }], realm), settings }])
   expect(notes).toEqual([{ message: `realm ${realm}-b is no longer declared; it is retained` }])
-  expect(await names()).toContain(`${realm}-b`)
+  expect(await listRealmNames()).toContain(`${realm}-b`)
 })
 
 test.each([
   ['more than 20 objects', 60, 39, 'deletes 21 objects, more than 20'],
-  [
-    'more than half of what the source owns',
-    8,
-    3,
-    'deletes 5 objects, more than 50 % of the 9 that its sources manage',
-  ],
-])('a plan that deletes %s waits, and nothing else of it is applied', async (_, before, after, message) => {
-  await regent.apply({ realm, displayName: 'One', roles: roles(before) })
-  const { realms } = await regent.apply({ realm, displayName: 'Two', roles: roles(after) })
-  expect(realms[0].pendingApproval.guards).toEqual([{ guard: 'deletions', message, objects: [] }])
-  expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
-  await regent.approve(realms[0].pendingApproval.plan)
-  expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
-  expect((await regent.plan({ realm, displayName: 'Two', roles: roles(after) })).body.realms[0].plan.actions).toEqual(
-    [],
-  )
-})
+  ['more than half of the managed objects', 8, 3, 'deletes 5 objects, more than 50 % of the 9 that its sources manage'],
+])(
+  'a plan that deletes %s needs an approval, and nothing of it is applied before',
+  async (_, before, after, message) => {
+    await regent.apply({ realm, displayName: 'One', roles: createRoles(before) })
+    const { realms } = await regent.apply({ realm, displayName: 'Two', roles: createRoles(after) })
+    expect(realms[0].pendingApproval.guards).toEqual([{ guard: 'deletions', message, objects: [] }])
+    expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
+    await regent.approve(realms[0].pendingApproval.plan)
+    expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
+    expect(
+      (await regent.plan({ realm, displayName: 'Two', roles: createRoles(after) })).body.realms[0].plan.actions,
+    ).toEqual([])
+  },
+)
 
-test('what is below something counts too', async () => {
-  const stated = { realm, groups: [] }
-  const applying = () =>
-    server.call('POST', '/regent/v1/apply', { body: toSourceBody([stated], `source-of-${realm}`, { prune: 'all' }) })
-  await applying()
+test('objects below a deleted object count as deletions', async () => {
+  const declared = { realm, groups: [] }
+  const applyAll = () =>
+    server.call('POST', '/regent/v1/apply', { body: toSourceBody([declared], `source-of-${realm}`, { prune: 'all' }) })
+  await applyAll()
   await createObject(service, ANN, realm, 'group', { path: '/top' })
   const below = Array.from({ length: 25 }, (_, at) => ({ representation: { path: `/top/${at}` } }))
   await service.write(ANN, realm, (context) => writers.group.create(context, below))
-  expect(guardsIn((await applying()).body)).toEqual(['deletions'])
+  expect(listGuards((await applyAll()).body)).toEqual(['deletions'])
   expect(await listLiveObjects(service, SYSTEM, realm, 'group')).toHaveProperty('size', 26)
 })
 
-test('three objects go whatever share they are, and a source settles what is many', async () => {
-  await regent.apply({ realm, roles: roles(3) })
+test('up to three deletions need no approval, whatever their share, and a source can set a lower limit', async () => {
+  await regent.apply({ realm, roles: createRoles(3) })
   expect((await regent.apply({ realm })).realms[0].pendingApproval).toBeUndefined()
-  const strict = { ...createSource([{ realm, roles: roles(3) }], realm), settings: { guards: { deletions: 0 } } }
-  await applySources(service, SYSTEM, [strict])
-  const fewer = { ...createSource([{ realm, roles: roles(2) }], realm), settings: { guards: { deletions: 0 } } }
-  expect(guardsIn((await applySources(service, SYSTEM, [fewer])) as never)).toEqual(['deletions'])
+  const initial = { ...createSource([{ realm, roles: createRoles(3) }], realm), settings: { guards: { deletions: 0 } } }
+  await applySources(service, SYSTEM, [initial])
+  const fewer = { ...createSource([{ realm, roles: createRoles(2) }], realm), settings: { guards: { deletions: 0 } } }
+  expect(listGuards((await applySources(service, SYSTEM, [fewer])) as never)).toEqual(['deletions'])
 })
 
-const SELF: Caller = { actor: { kind: 'user', user: 'eve', client: 'account-console' } }
+const SELF_REGISTERED: Caller = { actor: { kind: 'user', user: 'eve', client: 'account-console' } }
 
-test('a person whom neither a source nor an administrator made is adopted with an approval, and keeps their password', async () => {
+test('adopting a user whom neither a source nor an administrator created needs an approval, and sets no credentials', async () => {
   await regent.apply({ realm })
   await createObject(service, ANN, realm, 'user', { username: 'ann' })
-  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
-  const users = ['ann', 'eve'].map((username) => ({ username, credentials: [{ type: 'password', value: 'stated-1' }] }))
-  const stated = { realm, users }
-  const { realms } = await regent.apply(stated)
+  await createObject(service, SELF_REGISTERED, realm, 'user', { username: 'eve', enabled: true })
+  const users = ['ann', 'eve'].map((username) => ({
+    username,
+    credentials: [{ type: 'password', value: 'declared-1' }],
+  }))
+  const declared = { realm, users }
+  const { realms } = await regent.apply(declared)
   expect(realms[0].pendingApproval.guards).toMatchObject([
     { guard: 'adoption', message: expect.stringContaining('adopts user eve, created neither') },
   ])
   await regent.approve(realms[0].pendingApproval.plan)
-  expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
-  expect(await passwordsOf('eve')).toBe(0)
+  expect((await regent.plan(declared)).body.realms[0].plan.actions).toEqual([])
+  expect(await countPasswords('eve')).toBe(0)
 })
 
-test('with credentials only if the approval says so', async () => {
+test('an approval with credentials sets the declared password of an adopted user', async () => {
   await regent.apply({ realm })
-  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
-  const stated = { realm, users: [{ username: 'eve', credentials: [{ type: 'password', value: 'stated-1' }] }] }
-  const { realms } = await regent.apply(stated)
+  await createObject(service, SELF_REGISTERED, realm, 'user', { username: 'eve', enabled: true })
+  const declared = { realm, users: [{ username: 'eve', credentials: [{ type: 'password', value: 'declared-1' }] }] }
+  const { realms } = await regent.apply(declared)
   const { body } = await regent.approve(realms[0].pendingApproval.plan, { withCredentials: true })
   expect(body.outcome.realms[0].plan.actions).toMatchObject([
     { operation: 'update', key: ['eve'], changes: [{ path: 'credentials' }] },
   ])
-  expect(await passwordsOf('eve')).toBe(1)
-  expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
+  expect(await countPasswords('eve')).toBe(1)
+  expect((await regent.plan(declared)).body.realms[0].plan.actions).toEqual([])
 })
 
-test('an approval with credentials is for those that were stated then', async () => {
+test('an approval with credentials does not apply to other declared credentials', async () => {
   await regent.apply({ realm })
-  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  await createObject(service, SELF_REGISTERED, realm, 'user', { username: 'eve', enabled: true })
   const eve = (value: string) => ({ realm, users: [{ username: 'eve', credentials: [{ type: 'password', value }] }] })
   const { saved } = await regent.save(eve('approved-1'))
   await regent.approve(saved.id, { withCredentials: true })
   expect((await regent.apply(eve('other-2'))).realms[0].pendingApproval.plan).not.toBe(saved.id)
-  expect(await passwordsOf('eve')).toBe(0)
+  expect(await countPasswords('eve')).toBe(0)
   expect((await regent.apply(eve('approved-1'))).realms[0].approval).toMatchObject({ plan: saved.id })
-  expect(await passwordsOf('eve')).toBe(1)
+  expect(await countPasswords('eve')).toBe(1)
 })
 
-test('the same plan made again waits as the same; one that comes out differently takes its place, approved or not', async () => {
-  const deleting = (displayName: string) => ({ realm, displayName, roles: roles(1) })
-  await regent.apply({ realm, roles: roles(8) })
+test('an equal plan keeps its pending approval, and a different plan replaces it', async () => {
+  const deleting = (displayName: string) => ({ realm, displayName, roles: createRoles(1) })
+  await regent.apply({ realm, roles: createRoles(8) })
   const first = (await regent.apply(deleting('One'))).realms[0].pendingApproval
   expect((await regent.apply(deleting('One'))).realms[0].pendingApproval).toEqual(first)
   const second = (await regent.apply(deleting('Two'))).realms[0].pendingApproval
   expect(second.plan).not.toBe(first.plan)
   expect((await regent.approve(first.plan)).status).toBe(404)
-  // What is stated again waits for nothing any more.
-  await regent.apply({ realm, roles: roles(8) })
+  // The plan is obsolete once the source declares the objects again.
+  await regent.apply({ realm, roles: createRoles(8) })
   expect((await regent.show(second.plan)).status).toBe(404)
   expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
 })
 
-test('a plan that waits is dropped by nobody who may not administer its realm', async () => {
-  const own = await createAdminRealm({})
+test('a caller who may not administer a realm cannot discard its plan that is pending approval', async () => {
+  const administered = await createAdminRealm({})
   await regent.apply({ realm, users: [{ username: 'ann' }] })
   await server.call('DELETE', `/admin/realms/${realm}`)
   const { pendingApproval } = (await regent.apply({ realm })).realms[0]
-  const body = toSourceBody([{ realm: own.name }], `source-of-${realm}`)
-  expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('admin'), body })).status).toBe(403)
+  const body = toSourceBody([{ realm: administered.name }], `source-of-${realm}`)
+  expect(
+    (await server.call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body })).status,
+  ).toBe(403)
   expect((await regent.show(pendingApproval.plan)).body.state).toBe('pending')
 })
 
-test('what somebody changes between plan and approval is planned anew', async () => {
-  await regent.apply({ realm, roles: roles(8) })
-  const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+test('after a change between plan and approval, a new plan needs an approval', async () => {
+  await regent.apply({ realm, roles: createRoles(8) })
+  const { pendingApproval } = (await regent.apply({ realm, roles: createRoles(1) })).realms[0]
   await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
   await deleteObject(service, ANN, realm, 'role', 'role-7')
   const { body } = await regent.approve(pendingApproval.plan)
@@ -218,64 +221,64 @@ test('what somebody changes between plan and approval is planned anew', async ()
   expect((await regent.show(pendingApproval.plan)).status).toBe(404)
 })
 
-test('an approval is void once what is to be deleted has changed, or something below it', async () => {
-  const stated = { realm, clients: [{ clientId: 'shop' }], roles: roles(8) }
-  await regent.apply(stated)
-  const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+test('an approval is void after a change of an object to delete, or of an object below it', async () => {
+  const declared = { realm, clients: [{ clientId: 'shop' }], roles: createRoles(8) }
+  await regent.apply(declared)
+  const { pendingApproval } = (await regent.apply({ realm, roles: createRoles(1) })).realms[0]
   await updateObject(service, ANN, realm, 'role', ['role-7'], { description: 'Theirs' })
   const { id } = await getLiveObject(service, SYSTEM, realm, 'client', 'shop')
   await server.call('POST', `/admin/realms/${realm}/clients/${id}/roles`, { body: { name: 'buyer' } })
   const again = (await regent.approve(pendingApproval.plan)).body.outcome.realms[0]
-  const isVoid = (what: string) => [
-    { message: `The approval by admin is void, since objects to delete have changed: ${what}.` },
+  const voidNotes = (objects: string) => [
+    { message: `The approval by admin is void, since objects to delete have changed: ${objects}.` },
   ]
-  expect(again.plan.notes).toEqual(isVoid('role role-7, role buyer of client shop'))
+  expect(again.plan.notes).toEqual(voidNotes('role role-7, role buyer of client shop'))
   expect((await regent.show(again.pendingApproval.plan)).body).toMatchObject({ state: 'pending' })
   expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
   await updateObject(service, ANN, realm, 'role', ['client', 'shop', 'buyer'], { description: 'Theirs' })
   const last = (await regent.approve(again.pendingApproval.plan)).body.outcome.realms[0]
-  expect(last.plan.notes).toEqual(isVoid('role buyer of client shop'))
+  expect(last.plan.notes).toEqual(voidNotes('role buyer of client shop'))
   expect((await regent.approve(last.pendingApproval.plan)).body.plan).toMatchObject({ state: 'applied' })
 })
 
-test('an approval of the end of a realm is void once anything in it has changed, but for people', async () => {
+test('an approval to delete a realm is void after a change of its configuration, but not of its users', async () => {
   await regent.apply({ realm, displayName: 'One' }, { realm: `${realm}-else` })
-  const waiting = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].pendingApproval.plan
-  const first = await waiting()
+  const planDeletion = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].pendingApproval.plan
+  const first = await planDeletion()
   await createObject(service, ANN, realm, 'user', { username: 'bob' })
-  expect(await waiting()).toBe(first)
+  expect(await planDeletion()).toBe(first)
   await createObject(service, ANN, realm, 'client', { clientId: 'shop' })
   const { body } = await regent.approve(first)
   expect(body.outcome.realms[0].pendingApproval.plan).not.toBe(first)
-  expect(await names()).toContain(realm)
+  expect(await listRealmNames()).toContain(realm)
 })
 
-test('a realm does not end where another source has come to it since that was planned', async () => {
-  const of = (...all: string[]) =>
+test('a realm is not deleted if another source has declared it since the plan was saved', async () => {
+  const declareRealms = (...names: string[]) =>
     createSource(
-      all.map((one) => ({ realm: one })),
+      names.map((name) => ({ realm: name })),
       `source-of-${realm}`,
     )
-  await applySources(service, SYSTEM, [of(realm, `${realm}-else`)])
-  const { saved } = await planAndSave(service, SYSTEM, [of(`${realm}-else`)])
+  await applySources(service, SYSTEM, [declareRealms(realm, `${realm}-else`)])
+  const { saved } = await planAndSave(service, SYSTEM, [declareRealms(`${realm}-else`)])
   await approveSavedPlan(service, SYSTEM, { id: saved.id })
-  let others = 0
+  let calls = 0
   const requireSame = async () => {
-    if (others++ === 0) await applySources(service, SYSTEM, [createSource([{ realm }], `other-of-${realm}`)])
+    if (calls++ === 0) await applySources(service, SYSTEM, [createSource([{ realm }], `other-of-${realm}`)])
   }
   await applyRun({
     service,
     caller: SYSTEM,
-    sources: [of(`${realm}-else`)],
+    sources: [declareRealms(`${realm}-else`)],
     only: new Set([realm]),
     savedPlan: { plan: saved.id, requireSame },
   })
-  expect(others).toBe(2)
-  expect(await names()).toContain(realm)
+  expect(calls).toBe(2)
+  expect(await listRealmNames()).toContain(realm)
 })
 
-test('a run that has nothing to do costs two statements at most while plans of its sources are there', async () => {
-  const state = createSource([{ realm, roles: roles(8) }], realm)
+test('a run without changes costs at most two statements while its sources have saved plans', async () => {
+  const state = createSource([{ realm, roles: createRoles(8) }], realm)
   await applySources(service, SYSTEM, [state])
   await regent.save({ realm, displayName: 'Saved' })
   const before = await dumpRows(service)

@@ -1,4 +1,4 @@
-// The past of a realm: its revisions, what lies between two of them, and the way back.
+// The history of a realm: revisions, differences between them, and rollback.
 import { describe, expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { explainObject } from '../../src/reconcile/history/explain-object.ts'
@@ -8,126 +8,137 @@ import type { Context } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { resumeSourceInRealm } from '../../src/service/sources/source-records.ts'
 import { createObject, deleteObject, updateObject } from '../support/live-objects.ts'
-import { apply, exportDocument, getLive, plan, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
+import {
+  apply,
+  exportDocument,
+  getLive,
+  plan,
+  readClientSecret,
+  realm,
+  service,
+  useNewRealmPerTest,
+} from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
 const read = <T>(work: (context: Context) => Promise<T>) => service.read(SYSTEM, realm, work)
-const revisions = () => read((context) => listHistory(context, {}))
-const revision = async () => (await revisions())[0]!.number
-const back = (revision: number, dryRun = false) => rollback(service, ANN, { realm, revision, dryRun })
-const whole = () => exportDocument({ full: true, ids: true, secrets: true })
+const listRevisions = () => read((context) => listHistory(context, {}))
+const getRevision = async () => (await listRevisions())[0]!.number
+const rollBack = (revision: number, dryRun = false) => rollback(service, ANN, { realm, revision, dryRun })
+const exportFully = () => exportDocument({ full: true, ids: true, secrets: true })
 
-const stated = {
+const declared = {
   displayName: 'One',
   roles: { realm: [{ name: 'staff' }, { name: 'all', composites: { realm: ['staff'] } }] },
   clients: [{ clientId: 'shop', name: 'Shop', redirectUris: ['https://shop.example/*'], secret: 'secret' }],
   groups: [{ name: 'fruit', realmRoles: ['staff'], subGroups: [{ name: 'apple' }] }],
 }
 
-test('each transaction that changes configuration is a revision, with who did it and what was applied', async () => {
-  await apply(stated)
+test('each transaction that changes configuration is a revision with its actor, sources and numbers of changes', async () => {
+  await apply(declared)
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
-  const [changed, applied, made] = await revisions()
+  const [changed, applied, created] = await listRevisions()
   expect(changed).toMatchObject({ actor: { user: 'ann' }, created: 0, updated: 1, deleted: 0, sources: null })
-  // Made and changed by one apply: everything is counted once.
+  // An object that one apply creates and changes counts once.
   expect(applied).toMatchObject({ created: 5, updated: 1, deleted: 0 })
   expect(applied).toMatchObject({ actor: { kind: 'source' }, sources: [{ name: realm, revision: expect.any(String) }] })
-  expect(made).toMatchObject({ number: 1, created: 1 })
+  expect(created).toMatchObject({ number: 1, created: 1 })
 })
 
-test('what lies between two revisions is told object by object, in both directions', async () => {
-  await apply(stated)
-  const before = await revision()
+test('the difference between two revisions lists the changes of each object, in both directions', async () => {
+  await apply(declared)
+  const before = await getRevision()
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
   await createObject(service, ANN, realm, 'role', { name: 'new' })
   await deleteObject(service, ANN, realm, 'role', 'all')
-  const between = (from: number, to?: number) =>
+  const renderDiff = (from: number, to?: number) =>
     read(async (context) => renderActions(await diffRevisions(context, from, to)))
-  expect(await between(before)).toBe(
+  expect(await renderDiff(before)).toBe(
     ['  ~ client shop', '      name: Shop → Other', '  + role new', '  - role all'].join('\n'),
   )
-  expect(await between(await revision(), before)).toBe(
+  expect(await renderDiff(await getRevision(), before)).toBe(
     ['  ~ client shop', '      name: Other → Shop', '  - role new', '  + role all', '      composites: +staff'].join(
       '\n',
     ),
   )
-  await expect(between(before + 100)).rejects.toThrow(`realm ${realm} has no revision r${before + 100}`)
+  await expect(renderDiff(before + 100)).rejects.toThrow(`realm ${realm} has no revision r${before + 100}`)
 })
 
 describe('a rollback', () => {
-  test('gives back what was there: settings, objects with their ids, relations and trees', async () => {
-    await apply(stated)
-    const [before, at] = [await whole(), await revision()]
-    await apply({ ...stated, displayName: 'Two', clients: [] })
-    await updateObject(service, ANN, realm, 'role', ['staff'], { name: 'people', description: 'all' })
+  test('restores settings, objects with their ids, relations and trees', async () => {
+    await apply(declared)
+    const [before, at] = [await exportFully(), await getRevision()]
+    await apply({ ...declared, displayName: 'Two', clients: [] })
+    await updateObject(service, ANN, realm, 'role', ['staff'], { name: 'employees', description: 'all' })
     await updateObject(service, ANN, realm, 'group', ['/fruit'], { path: '/food' })
     await deleteObject(service, ANN, realm, 'group', '/food/apple')
     await createObject(service, ANN, realm, 'group', { path: '/nuts' })
     await createObject(service, ANN, realm, 'clientScope', { name: 'new', protocol: 'openid-connect' })
     await updateObject(service, ANN, realm, 'realm', [realm], { 'attributes.colour': 'red' })
-    const shown = renderOutcome({ realms: [await back(at, true)], notes: [] }, 'planned')
-    expect(shown).toContain('+ client shop')
-    expect(shown).toContain('name: people → staff')
-    await back(at)
-    // The journal has digests of secrets only: a client that is made again has another one.
-    const known = (value: object) =>
+    const text = renderOutcome({ realms: [await rollBack(at, true)], notes: [] }, 'planned')
+    expect(text).toContain('+ client shop')
+    expect(text).toContain('name: employees → staff')
+    await rollBack(at)
+    // The journal contains digests of secrets only, so a client that is created again gets a new secret.
+    const withoutSecrets = (value: object) =>
       JSON.parse(
-        JSON.stringify(value, (key, one) => (/^(secret|client\.secret\.creation\.time)$/.test(key) ? undefined : one)),
+        JSON.stringify(value, (key, field) =>
+          /^(secret|client\.secret\.creation\.time)$/.test(key) ? undefined : field,
+        ),
       )
-    expect(known(await whole())).toEqual(known(before))
+    expect(withoutSecrets(await exportFully())).toEqual(withoutSecrets(before))
   })
 
-  test('is a revision of its own, from which there is a way back too', async () => {
-    await apply(stated)
-    const at = await revision()
+  test('creates a revision, and can itself be rolled back', async () => {
+    await apply(declared)
+    const at = await getRevision()
     await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
-    const changed = await revision()
-    await back(at)
+    const changed = await getRevision()
+    await rollBack(at)
     expect((await getLive('client', 'shop')).representation.name).toBe('Shop')
-    await back(changed)
+    await rollBack(changed)
     expect((await getLive('client', 'shop')).representation.name).toBe('Other')
-    expect((await revisions()).length).toBeGreaterThanOrEqual(4)
+    expect((await listRevisions()).length).toBeGreaterThanOrEqual(4)
   })
 
-  test('leaves secrets as they are, and lists them', async () => {
-    await apply(stated)
-    const at = await revision()
+  test('does not restore secrets, and lists them', async () => {
+    await apply(declared)
+    const at = await getRevision()
     await updateObject(service, ANN, realm, 'client', ['shop'], { secret: 'canary', name: 'Other' })
-    const { plan } = await back(at)
+    const { plan } = await rollBack(at)
     expect(plan.notes.map(({ message }) => message)).toEqual([
       'client shop: secret is not restored, since the journal stores no secrets. The live value stays.',
     ])
-    expect(service.vault.open(String((await getLive('client', 'shop')).representation.secret))).toBe('canary')
+    expect(await readClientSecret('shop')).toBe('canary')
   })
 
-  test('holds the sources: a push is planned and not applied, until it states the same or somebody resumes', async () => {
-    await apply(stated)
-    const at = await revision()
-    const pushed = { ...stated, displayName: 'Bad' }
+  test('suspends the sources: their changes are not applied until they declare the restored values or an administrator resumes them', async () => {
+    await apply(declared)
+    const at = await getRevision()
+    const pushed = { ...declared, displayName: 'Bad' }
     await apply(pushed)
-    await back(at)
-    const held = await apply({ ...pushed, clients: [] })
-    expect(held.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
-    expect(renderOutcome(held, 'applied')).toMatch(
+    await rollBack(at)
+    const suspended = await apply({ ...pushed, clients: [] })
+    expect(suspended.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
+    expect(renderOutcome(suspended, 'applied')).toMatch(
       /displayName: One → Bad[\s\S]*suspended: ann rolled back to r\d+[\s\S]*Nothing to do\.$/,
     )
     expect((await getLive('realm', realm)).representation.displayName).toBe('One')
-    // What was pushed last says what is live: it goes on.
-    expect((await apply(stated)).realms[0]).not.toHaveProperty('held')
+    // The source declares the live values, so it is resumed.
+    expect((await apply(declared)).realms[0]).not.toHaveProperty('suspended')
     await apply(pushed)
     expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
-    await back(at)
+    await rollBack(at)
     await service.write(ANN, realm, (context) => resumeSourceInRealm(context, realm))
     await apply(pushed)
     expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
   })
 
-  test('by whoever works on the store itself is that of a person: what its source states comes back when that goes on', async () => {
-    await apply(stated)
-    const at = await revision()
-    const pushed = { ...stated, displayName: 'Bad' }
+  test('by a caller with direct access to the store suspends the sources too, until an administrator resumes them', async () => {
+    await apply(declared)
+    const at = await getRevision()
+    const pushed = { ...declared, displayName: 'Bad' }
     await apply(pushed)
     await rollback(service, SYSTEM, { realm, revision: at })
     expect((await apply(pushed)).realms[0]).toMatchObject({ suspended: { revision: at, by: 'operator' } })
@@ -136,30 +147,30 @@ describe('a rollback', () => {
     expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
   })
 
-  test('to what is live does nothing, and holds nothing by showing it', async () => {
-    await apply(stated)
-    const at = await revision()
+  test('as a dry run changes nothing, and does not suspend the sources', async () => {
+    await apply(declared)
+    const at = await getRevision()
     await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
-    await back(at, true)
+    await rollBack(at, true)
     expect((await getLive('client', 'shop')).representation.name).toBe('Other')
     expect(await listDrift(service, SYSTEM, realm)).toHaveLength(1)
-    await apply(stated)
-    expect(await plan(stated)).toContain('Nothing to do.')
+    await apply(declared)
+    expect(await plan(declared)).toContain('Nothing to do.')
   })
 })
 
-test('why something is as it is: file, line and revision that state it, or who changed it', async () => {
+test('a field is explained by the file, line and revision that declare it, or by the administrator who changed it', async () => {
   await apply({ displayName: 'One', clients: [{ clientId: 'shop', name: 'Shop', secret: 'canary' }] })
   await updateObject(service, ANN, realm, 'client', ['shop'], { description: 'by hand' })
   const { fields, by } = await read((context) => explainObject(context, 'clients/shop'))
-  const of = (path: string) => fields.find((one) => one.path === path)
+  const findField = (path: string) => fields.find((field) => field.path === path)
   expect(by).toMatchObject({ kind: 'source', name: realm })
-  expect(of('name')).toMatchObject({
+  expect(findField('name')).toMatchObject({
     value: 'Shop',
     declarations: [{ source: realm, file: `${realm}-1.yaml`, line: 5 }],
     by: { kind: 'source', name: realm, revision: expect.stringMatching(/^\w{12}$/) },
   })
-  expect(of('description')).toMatchObject({
+  expect(findField('description')).toMatchObject({
     value: 'by hand',
     declarations: [],
     by: { name: 'ann', client: 'admin-cli' },

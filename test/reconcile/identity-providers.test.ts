@@ -1,4 +1,4 @@
-// Identity providers and their mappers in documents: a mapper stands in a list of the realm and names its provider.
+// Identity providers and their mappers in documents: mappers are a list of the realm, and each names its provider.
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
@@ -39,26 +39,26 @@ const document = (more: object = {}) => ({
   ...more,
 })
 
-test('apply, then plan, is empty; an export shows mappers with their providers, secrets masked, and plans to nothing', async () => {
+test('after an apply, the plans of the document and of an export are empty; the export masks secrets', async () => {
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const shown = await exportDocument()
-  expect(shown).toMatchObject({
+  const exportedRealm = await exportDocument()
+  expect(exportedRealm).toMatchObject({
     identityProviders: [{ alias: 'op', config: { clientSecret: '**********' } }, { alias: 'other' }],
     identityProviderMappers: [
       { name: 'unit', identityProviderAlias: 'op' },
       { name: 'unit', identityProviderAlias: 'other' },
     ],
   })
-  expect(await plan(shown)).toContain('Nothing to do.')
+  expect(await plan(exportedRealm)).toContain('Nothing to do.')
 })
 
-test('an export with ids and secrets makes the same providers in another realm', async () => {
+test('an export with ids and secrets recreates the providers in another realm, with the same ids', async () => {
   await apply(document())
-  const shown = await exportDocument({ secrets: true, ids: true })
-  const ids = (shown.identityProviders as { internalId: string }[]).map(({ internalId }) => internalId)
+  const exportedRealm = await exportDocument({ secrets: true, ids: true })
+  const ids = (exportedRealm.identityProviders as { internalId: string }[]).map(({ internalId }) => internalId)
   await switchRealm()
-  const { identityProviders, identityProviderMappers } = shown
+  const { identityProviders, identityProviderMappers } = exportedRealm
   await apply({ identityProviders, identityProviderMappers })
   expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({
     identityProviders,
@@ -69,7 +69,7 @@ test('an export with ids and secrets makes the same providers in another realm',
   )
 })
 
-test('what an administrator changes is drift; a mapper and its provider that are stated no more are pruned', async () => {
+test('changes by an administrator are drift; a provider and a mapper that are removed from the source are deleted', async () => {
   await apply(document())
   await updateObject(service, ANN, realm, 'identityProvider', ['op'], {
     displayName: 'Mine',
@@ -82,7 +82,7 @@ test('what an administrator changes is drift; a mapper and its provider that are
   )
 })
 
-test('a mapper of a provider that is not there is refused where it names it, and one that names none where it stands', async () => {
+test('a mapper with an unknown provider is refused at that reference, and a mapper without a provider at its own position', async () => {
   const text = `realm: ${realm}
 identityProviders:
   - alias: op
@@ -105,50 +105,56 @@ identityProviderMappers:
   )
 })
 
-test('types that Regent does not have are kept, and the plan says so', async () => {
-  const odd = document({
+test('unknown types of providers and mappers are stored, and the plan notes them', async () => {
+  const unknownTypes = document({
     identityProviders: [provider({ providerId: 'badge', config: { tokenUrl: 'as the extension likes it' } })],
     identityProviderMappers: [mapper({ identityProviderMapper: 'badge-mapper' })],
   })
-  const text = await plan(odd)
+  const text = await plan(unknownTypes)
   expect(text).toContain(
     'identity provider op: Regent does not have the type of identity providers badge; users cannot log in through it',
   )
   expect(text).toContain('Regent does not have the type of identity provider mappers badge-mapper')
-  await apply(odd)
-  expect(await plan(odd)).toContain('Nothing to do.')
+  await apply(unknownTypes)
+  expect(await plan(unknownTypes)).toContain('Nothing to do.')
 })
 
-test('a flow that a provider names can be renamed; deleted, the provider loses it and the plan gives it back', async () => {
+test('renaming a flow updates its provider; deleting it removes the reference, which the next plan restores', async () => {
   const flow = (alias: string) => ({ authenticationFlows: [{ alias, topLevel: true, authenticationExecutions: [] }] })
-  const named = { identityProviders: [provider({ postBrokerLoginFlowAlias: 'after' })] }
-  await apply({ ...named, ...flow('after') })
+  const withFlow = { identityProviders: [provider({ postBrokerLoginFlowAlias: 'after' })] }
+  await apply({ ...withFlow, ...flow('after') })
   await updateObject(service, ANN, realm, 'authenticationFlow', ['after'], { alias: 'afterwards' })
-  const then = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
-  expect(then.representation.postBrokerLoginFlowAlias).toBe('afterwards')
-  await apply({ ...named, ...flow('after') })
+  const renamed = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  expect(renamed.representation.postBrokerLoginFlowAlias).toBe('afterwards')
+  await apply({ ...withFlow, ...flow('after') })
   await deleteObject(service, ANN, realm, 'authenticationFlow', 'after')
-  const left = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
-  expect(left.representation.postBrokerLoginFlowAlias).toBeUndefined()
-  expect(await plan({ ...named, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*corrects/)
+  const withoutFlow = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  expect(withoutFlow.representation.postBrokerLoginFlowAlias).toBeUndefined()
+  expect(await plan({ ...withFlow, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*corrects/)
 })
 
-test('settings that cannot be are refused with the place of the provider, in the words of the reference server', async () => {
-  const wrong = { identityProviders: [provider({ config: { tokenUrl: 'nonsense' } })] }
-  await expect(apply(wrong)).rejects.toMatchObject({
+test('invalid settings are refused at the position of the provider, with Keycloak’s message', async () => {
+  const invalid = { identityProviders: [provider({ config: { tokenUrl: 'nonsense' } })] }
+  await expect(apply(invalid)).rejects.toMatchObject({
     message: 'The url [token_url] is malformed',
     action: { position: { line: 3, column: 5 } },
   })
-  const claim = { issuer: 'https://op.example.org', jwksUrl: 'https://op.example.org/keys', useJwksUrl: 'true' }
-  const twice = ['a', 'b'].map((alias) => provider({ alias, config: { ...claim, supportsClientAssertions: 'true' } }))
-  await expect(apply({ identityProviders: twice })).rejects.toThrow("Issuer URL already used for IDP 'a'")
+  const assertionConfig = {
+    issuer: 'https://op.example.org',
+    jwksUrl: 'https://op.example.org/keys',
+    useJwksUrl: 'true',
+  }
+  const providers = ['a', 'b'].map((alias) =>
+    provider({ alias, config: { ...assertionConfig, supportsClientAssertions: 'true' } }),
+  )
+  await expect(apply({ identityProviders: providers })).rejects.toThrow("Issuer URL already used for IDP 'a'")
 })
 
-test('whether a provider is offered at log-in is read in its earlier form, and shown where it stands', async () => {
-  const named = { identityProviders: [provider({ config: { hideOnLoginPage: true } })] }
-  expect(await plan(named)).toMatch(/hideOnLogin: true {2}realm-\S+-1\.yaml:8:7/)
-  await apply(named)
-  expect(await plan(named)).toContain('Nothing to do.')
+test('the former setting hideOnLoginPage is applied as hideOnLogin, and the plan shows its position', async () => {
+  const declared = { identityProviders: [provider({ config: { hideOnLoginPage: true } })] }
+  expect(await plan(declared)).toMatch(/hideOnLogin: true {2}realm-\S+-1\.yaml:8:7/)
+  await apply(declared)
+  expect(await plan(declared)).toContain('Nothing to do.')
   const { representation } = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
   expect(representation).toMatchObject({ hideOnLogin: true })
   expect(representation.config).toBeUndefined()
@@ -156,16 +162,19 @@ test('whether a provider is offered at log-in is read in its earlier form, and s
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
 
-test.skipIf(!existsSync(shared)).each(['acme-apps.yaml', 'moped.json'])('%s keeps its providers', async (name) => {
-  // Addresses stand in variables; their defaults would not do for a realm that demands HTTPS.
-  const text = readFileSync(new URL(name, shared), 'utf8')
-    .replaceAll(/\$\(env:\w+_URL(:-[^)]*)?\)/g, 'https://id.example.org')
-    .replaceAll(/\$\(env:\w+(:-[^)]*)?\)/g, 'hush')
-  const [read] = createSource([text]).documents
-  const { identityProviders } = read!.value as { identityProviders: { alias: string; config: object }[] }
-  await switchRealm(newName())
-  await apply({ realm, identityProviders })
-  expect(await plan({ realm, identityProviders })).toContain('Nothing to do.')
-  const live = await listLiveObjects(service, SYSTEM, realm, 'identityProvider')
-  expect([...live.keys()].sort()).toEqual(identityProviders.map(({ alias }) => alias).sort())
-})
+test.skipIf(!existsSync(shared)).each(['acme-apps.yaml', 'moped.json'])(
+  'the providers of %s are applied, and the next plan is empty',
+  async (name) => {
+    // The defaults of the address variables are not valid, since the realm requires HTTPS.
+    const text = readFileSync(new URL(name, shared), 'utf8')
+      .replaceAll(/\$\(env:\w+_URL(:-[^)]*)?\)/g, 'https://id.example.org')
+      .replaceAll(/\$\(env:\w+(:-[^)]*)?\)/g, 'hush')
+    const [read] = createSource([text]).documents
+    const { identityProviders } = read!.value as { identityProviders: { alias: string; config: object }[] }
+    await switchRealm(newName())
+    await apply({ realm, identityProviders })
+    expect(await plan({ realm, identityProviders })).toContain('Nothing to do.')
+    const live = await listLiveObjects(service, SYSTEM, realm, 'identityProvider')
+    expect([...live.keys()].sort()).toEqual(identityProviders.map(({ alias }) => alias).sort())
+  },
+)

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 /** Applies a folder of files: a.yaml, b.yaml and so on. */
 async function apply(texts: readonly string[], name = 'test'): Promise<RunOutcome> {
-  const folder = await mkdtemp(join(tmpdir(), 'wrong-input-'))
+  const folder = await mkdtemp(join(tmpdir(), 'invalid-input-'))
   try {
     for (const [at, text] of texts.entries()) await writeFile(join(folder, `${'abcdef'[at]}.yaml`), text)
     return await applySource(service, await readFileSource(folder, { name, env: ENV, isAllowed: () => true }))
@@ -46,11 +46,11 @@ async function apply(texts: readonly string[], name = 'test'): Promise<RunOutcom
 }
 
 /** Returns the lines of the error, and checks that nothing has changed. */
-async function refusal(...texts: string[]): Promise<string[]> {
+async function getRefusal(...texts: string[]): Promise<string[]> {
   const before = await dumpRows(service)
   const error: unknown = await apply(texts).then(
     () => undefined,
-    (refused: unknown) => refused,
+    (reason: unknown) => reason,
   )
   expect(await dumpRows(service)).toEqual(before)
   if (error === undefined) throw new Error('was not refused')
@@ -72,7 +72,7 @@ describe('texts that are not documents', () => {
       ['a.yaml:3:1: a tab indents this line: YAML is indented with spaces'],
     ],
     [
-      'keys that stand twice',
+      'duplicate keys',
       shop('enabled: true', 'realm: mall', 'enabled: false'),
       [
         'a.yaml:3:1: the key "realm" appears twice, first at 1:1: keep one of them',
@@ -95,21 +95,21 @@ describe('texts that are not documents', () => {
       ['a.yaml:1:1: aliases add more than 16 MB to this document: use fewer, or a script that writes it'],
     ],
     [
-      'an alias that holds itself',
+      'an alias that contains itself',
       shop('attributes: &a', '  b: *a'),
       [
         'a.yaml:3:3: aliases nest this document more than 100 levels deep, or an alias contains itself: write the value out',
       ],
     ],
   ])('%s', async (_, text, expected) => {
-    expect(await refusal(text)).toEqual(expected)
+    expect(await getRefusal(text)).toEqual(expected)
   })
 })
 
 describe('variables', () => {
   test('every variable without a value is reported, in every document of a file', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         shop('displayName: $(env:NAME)', '---', 'realm: shop', 'loginTheme: $(env:PASWORD)', 'adminTheme: $(ENV:HOST)'),
       ),
     ).toEqual([
@@ -120,7 +120,7 @@ describe('variables', () => {
   })
 
   test('no error shows the value of a variable', async () => {
-    const lines = await refusal(
+    const lines = await getRefusal(
       client('enabled: $(env:PASSWORD)', 'notBefore: $(env:PASSWORD)'),
       shop('sslRequired: $(env:PASSWORD)'),
     )
@@ -193,7 +193,7 @@ describe('unknown fields', () => {
       ],
     ],
   ])('%s', async (_, text, expected) => {
-    expect(await refusal(text)).toEqual(expected)
+    expect(await getRefusal(text)).toEqual(expected)
   })
 })
 
@@ -258,7 +258,7 @@ describe('values of a wrong type', () => {
       ],
     ],
     [
-      'that the database cannot keep',
+      'that the database cannot store',
       client('name: "a\\0b"', 'attributes: { colour: "\\ud800" }'),
       [
         'a.yaml:4:5: client web: name must not contain NUL or a lone surrogate',
@@ -266,12 +266,12 @@ describe('values of a wrong type', () => {
       ],
     ],
     [
-      'that the database cannot keep, in a key',
+      'that the database cannot store, in a key',
       client('attributes: { "a\\0b": x }'),
       ['a.yaml:4:19: client web: a key must not contain NUL or a lone surrogate'],
     ],
   ])('%s', async (_, text, expected) => {
-    expect(await refusal(text)).toEqual(expected)
+    expect(await getRefusal(text)).toEqual(expected)
   })
 })
 
@@ -319,7 +319,7 @@ describe('other values instead of objects', () => {
       ['a.yaml:4:5: authentication flow ours: authenticationExecutions must be a list, not an object'],
     ],
   ])('%s', async (_, text, expected) => {
-    expect(await refusal(text)).toEqual(expected)
+    expect(await getRefusal(text)).toEqual(expected)
   })
 })
 
@@ -352,7 +352,7 @@ describe('names and ids', () => {
       ],
     ],
     [
-      'names that are no texts',
+      'names that are not strings',
       shop('clients: [{ clientId: 0.5 }, { clientId: 1.10 }, { clientId: true }, { clientId: [web] }]'),
       [
         'a.yaml:2:13: client: clientId must be a string, not a number: put it in quotes',
@@ -362,7 +362,7 @@ describe('names and ids', () => {
       ],
     ],
     [
-      'ids that are no texts',
+      'ids that are not strings',
       shop('clients: [{ clientId: web, id: 5 }, { clientId: api, id: "" }]'),
       [
         'a.yaml:2:28: client web: id must be a string, not a number',
@@ -375,19 +375,19 @@ describe('names and ids', () => {
       ['a.yaml:2:54: client api has the id of client web at a.yaml:2:28. Remove one of them, since ids are unique.'],
     ],
     [
-      'a name with a line break does not look like another problem',
+      'a name with a line break, which is replaced in messages',
       shop('clients: [{ clientId: "a\\nb", banana: 1 }]'),
       ['a.yaml:2:31: client a\uFFFDb: unknown field banana: remove it'],
     ],
   ])('%s', async (_, text, expected) => {
-    expect(await refusal(text)).toEqual(expected)
+    expect(await getRefusal(text)).toEqual(expected)
   })
 })
 
 describe('objects that are declared twice', () => {
   test('in one document', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         shop(
           'clients:',
           '  - clientId: web',
@@ -403,14 +403,14 @@ describe('objects that are declared twice', () => {
   })
 
   test('in one document, once by an alias', async () => {
-    expect(await refusal(shop('clients:', '  - &web { clientId: web }', '  - *web'))).toEqual([
+    expect(await getRefusal(shop('clients:', '  - &web { clientId: web }', '  - *web'))).toEqual([
       'a.yaml:4:5: client web is declared twice, first at 3:10: keep one of them',
     ])
   })
 
   test('in two files, differently', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         client('name: Web', 'secret: first', 'attributes: { a: 1, b: 2 }'),
         client('name: Shop', 'secret: second', 'attributes: { a: 1, b: 3 }'),
       ),
@@ -422,7 +422,7 @@ describe('objects that are declared twice', () => {
   })
 
   test('in two documents of a file, with different ids', async () => {
-    expect(await refusal(`${client('id: one')}\n---\n${client('id: two')}`)).toEqual([
+    expect(await getRefusal(`${client('id: one')}\n---\n${client('id: two')}`)).toEqual([
       'a.yaml:9:5: client web: id is declared differently at a.yaml:4:5. Declare it once, or with the same value.',
     ])
   })
@@ -430,7 +430,7 @@ describe('objects that are declared twice', () => {
   test('in two sources, differently', async () => {
     const calendar = (more: string) => `realm: shop\n${CALENDAR}    ${more}\n`
     await apply([calendar('description: Yours')], 'base')
-    expect(await refusal(calendar('description: Mine'))).toEqual([
+    expect(await getRefusal(calendar('description: Mine'))).toEqual([
       expect.stringMatching(
         /^a\.yaml:5:5: client scope calendar: description is declared differently by source base, .*a\.yaml:3\. Declare it once, or with the same value\. If base is this source .*--name base or run "regent source rename"\.$/,
       ),
@@ -448,7 +448,7 @@ describe('objects that are declared twice', () => {
 describe('references to objects that are neither declared nor live', () => {
   test('every reference is reported at its position, with the nearest name', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         shop(
           'browserFlow: browsr',
           'clients:',
@@ -487,18 +487,18 @@ describe('references to objects that are neither declared nor live', () => {
   })
 
   test('in a realm that does not exist yet', async () => {
-    expect(await refusal('realm: mall\ndefaultDefaultClientScopes: [emial]\nbrowserFlow: ""\n')).toEqual([
+    expect(await getRefusal('realm: mall\ndefaultDefaultClientScopes: [emial]\nbrowserFlow: ""\n')).toEqual([
       'a.yaml:2:30: realm mall: defaultDefaultClientScopes refers to client scope emial, which does not exist. Did you mean email?',
       'a.yaml:3:1: realm mall: browserFlow names no authentication flow. Write its name, or null for none.',
     ])
   })
 
   test('to an object that is removed from the source', async () => {
-    const web = client('defaultClientScopes: [agenda]')
-    const agenda = 'realm: shop\nclientScopes: [{ name: agenda, protocol: openid-connect }]\n'
-    await apply([web, agenda])
-    expect(await refusal(web)).toEqual([
-      'a.yaml:4:27: client web: defaultClientScopes refers to client scope agenda, which is no longer declared and would be deleted. Declare it again, or remove the reference.',
+    const web = client('defaultClientScopes: [planner]')
+    const planner = 'realm: shop\nclientScopes: [{ name: planner, protocol: openid-connect }]\n'
+    await apply([web, planner])
+    expect(await getRefusal(web)).toEqual([
+      'a.yaml:4:27: client web: defaultClientScopes refers to client scope planner, which is no longer declared and would be deleted. Declare it again, or remove the reference.',
     ])
     await apply([shop()])
   })
@@ -507,7 +507,7 @@ describe('references to objects that are neither declared nor live', () => {
 describe('several realms and files', () => {
   test('all problems are reported at once, in the order of files and lines', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         shop('clients:', '  - clientId: web', '    enabld: true', 'enabled: yes', '---', 'enabled: true'),
         'realm: mall\nclientScopes: [{ name: 0.5 }]\n',
         shop('realmm: x', 'clients: [web]'),
@@ -523,7 +523,7 @@ describe('several realms and files', () => {
   })
 
   test('all broken files are reported at once', async () => {
-    expect(await refusal('a: "b', shop('displayName: $(env:NOWHERE)'), '{"realm": 1')).toEqual([
+    expect(await getRefusal('a: "b', shop('displayName: $(env:NOWHERE)'), '{"realm": 1')).toEqual([
       'a.yaml:1:6: a quoted string is not closed: its last quote is missing',
       'b.yaml:2:1: $(env:NOWHERE): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
       'c.yaml:1:12: a "{" or "[" is not closed: its "}" or "]" is missing',
@@ -532,7 +532,7 @@ describe('several realms and files', () => {
 
   test('a problem in one realm keeps all realms unchanged', async () => {
     expect(
-      await refusal(
+      await getRefusal(
         'realm: zoo\nbrowserFlow: banana\n',
         'realm: mall\nenabled: true\n',
         shop('clients: [{ clientId: web, defaultClientScopes: [banana] }]'),
@@ -558,7 +558,7 @@ describe('errors of the service layer', () => {
     ['a protocol', shop('clientScopes:', '  - { name: x, protocol: y }'), 'clientScope', 3, 'Unexpected protocol'],
   ])('%s is reported with its action and position', async (_, text, kind, line, message) => {
     const before = await dumpRows(service)
-    const error: unknown = await apply([text]).catch((refused: unknown) => refused)
+    const error: unknown = await apply([text]).catch((reason: unknown) => reason)
     expect(await dumpRows(service)).toEqual(before)
     expect(error).toBeInstanceOf(ActionError)
     expect(error).toMatchObject({ message, action: { operation: 'create', kind, position: { line } } })
@@ -568,9 +568,9 @@ describe('errors of the service layer', () => {
 describe('valid input', () => {
   test.each([
     ['an empty file', ''],
-    ['a file that holds only comments', '# nothing yet\n---\n'],
+    ['a file that contains only comments', '# nothing yet\n---\n'],
     ['an empty list', '[]'],
-  ])('%s states nothing beside others; alone, it would say that everything is to go', async (_, text) => {
+  ])('%s declares nothing beside other files, and is refused as the only file', async (_, text) => {
     const before = await dumpRows(service)
     await expect(apply([text], 'empty')).rejects.toThrow('contains no document')
     expect(await dumpRows(service)).toEqual(before)
@@ -607,7 +607,7 @@ describe('valid input', () => {
   })
 
   test('a field of an old version with a wrong type is an error', async () => {
-    expect(await refusal(client('clientTemplate: [basis]'))).toEqual([
+    expect(await getRefusal(client('clientTemplate: [basis]'))).toEqual([
       'a.yaml:4:5: client web: clientTemplate must be a string, not a list',
     ])
   })

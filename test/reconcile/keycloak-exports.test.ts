@@ -1,4 +1,4 @@
-// Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
+// Forms of Keycloak’s realm exports: each is applied and exported again, and the plans afterwards are empty.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
@@ -14,7 +14,7 @@ import { applySource, createSource, planText } from '../support/sources.ts'
 const { service } = await testService()
 const { call, make } = await testServer()
 
-/** Fails unless the document is applied, planned empty, and its exports are too, also as another realm. Returns the realm's name. */
+/** Applies the document to a new realm, and returns its name. Fails unless the next plan is empty, and those of its exports are too, also for another realm. */
 async function roundTrip(content: Representation): Promise<string> {
   const realm = newName()
   const state = createSource([{ realm, ...content }], realm)
@@ -32,7 +32,7 @@ async function roundTrip(content: Representation): Promise<string> {
   return realm
 }
 
-const live = (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+const getLive = (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
   getLiveObject(service, SYSTEM, realm, kind, ...key)
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
   async (clientId, scopes) => {
     const client = { clientId, publicClient: false, bearerOnly: false, serviceAccountsEnabled: true, ...scopes }
     const realm = await roundTrip({ clients: [client] })
-    expect((await live(realm, 'user', `service-account-${clientId}`)).representation.enabled).toBe(true)
+    expect((await getLive(realm, 'user', `service-account-${clientId}`)).representation.enabled).toBe(true)
   },
 )
 
@@ -56,7 +56,7 @@ test('a client that exists may get a service account and its client scope in one
   const changed = { ...client, serviceAccountsEnabled: true, defaultClientScopes: scopes }
   const state = createSource([{ realm, clients: [changed] }], realm)
   await applySource(service, state)
-  expect((await live(realm, 'client', 'shop')).representation.defaultClientScopes).toEqual(scopes)
+  expect((await getLive(realm, 'client', 'shop')).representation.defaultClientScopes).toEqual(scopes)
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
@@ -74,56 +74,56 @@ test('a user who exists may be managed by an organization that the same document
   }
   const state = createSource([document], realm)
   await applySource(service, state)
-  expect((await live(realm, 'user', 'ann')).representation.managedBy).toEqual(['acme'])
+  expect((await getLive(realm, 'user', 'ann')).representation.managedBy).toEqual(['acme'])
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
-/** A realm with a client of its own flows, which name them by id; ids are the realm's own. */
-function realmOfOwnFlows(realm = newName()) {
-  const [own, built] = [`${realm}-1`, `${realm}-2`]
+/** Returns a realm with a client that refers to flows of the realm by id. */
+function createRealmWithFlows(realm = newName()) {
+  const [custom, builtIn] = [`${realm}-1`, `${realm}-2`]
   return {
     realm,
     enabled: true,
     authenticationFlows: [
-      { id: own, alias: 'ours', topLevel: true, authenticationExecutions: [] },
-      { id: built, alias: 'direct grant', builtIn: true, topLevel: true },
+      { id: custom, alias: 'ours', topLevel: true, authenticationExecutions: [] },
+      { id: builtIn, alias: 'direct grant', builtIn: true, topLevel: true },
     ],
-    clients: [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: own, direct_grant: built } }],
+    clients: [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: custom, direct_grant: builtIn } }],
   }
 }
 const aliases = { browser: 'ours', direct_grant: 'direct grant' }
 
 test('a client may name flows of the same document by id', async () => {
-  const { realm: _, ...content } = realmOfOwnFlows()
+  const { realm: _, ...content } = createRealmWithFlows()
   const realm = await roundTrip(content)
-  expect((await live(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
+  expect((await getLive(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
 })
 
-test('a flow that is called like the id of another one is meant by its alias', async () => {
+test('a reference that is the alias of a flow and the id of another one means the alias', async () => {
   const flows = ['a', 'b'].map((alias) => ({ alias, id: alias === 'a' ? 'b' : 'c', topLevel: true }))
   const clients = [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: 'b', direct_grant: 'c' } }]
   const realm = newName()
   await applySource(service, createSource([{ realm, authenticationFlows: flows, clients }], realm))
-  expect((await live(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual({
+  expect((await getLive(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual({
     browser: 'b',
     direct_grant: 'b',
   })
 })
 
-test('an id that no flow has is refused with its place', async () => {
-  const content = realmOfOwnFlows()
+test('an unknown id of a flow is refused with its field', async () => {
+  const content = createRealmWithFlows()
   content.clients[0]!.authenticationFlowBindingOverrides.browser = 'f0000000-0000-4000-8000-000000000000'
   await expect(applySource(service, createSource([content], content.realm))).rejects.toThrow(
     'client shop: authenticationFlowBindingOverrides.browser refers to authentication flow f0000000',
   )
 })
 
-test('POST of a realm takes flows by id, partial-export shows them so, and POST takes its export', async () => {
-  const content = realmOfOwnFlows()
-  const [own, built] = content.authenticationFlows.map(({ id }) => id)
+test('POST of a realm accepts flows by id, partial-export returns ids, and POST accepts its result', async () => {
+  const content = createRealmWithFlows()
+  const [custom, builtIn] = content.authenticationFlows.map(({ id }) => id)
   await make('/admin/realms', content)
   const path = `/admin/realms/${content.realm}`
-  const ids = { browser: own, direct_grant: built }
+  const ids = { browser: custom, direct_grant: builtIn }
   expect((await call('GET', `${path}/clients?clientId=shop`)).body[0].authenticationFlowBindingOverrides).toEqual(ids)
   const { body } = await call('POST', `${path}/partial-export?exportClients=true&exportGroupsAndRoles=true`)
   const shop = (body.clients as Representation[]).find(({ clientId }) => clientId === 'shop')!
@@ -131,23 +131,23 @@ test('POST of a realm takes flows by id, partial-export shows them so, and POST 
   const name = newName()
   const { id: _, ...copy } = JSON.parse(JSON.stringify(body).replaceAll(content.realm, name))
   await make('/admin/realms', copy)
-  expect((await live(name, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
+  expect((await getLive(name, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
 })
 
-test('partialImport takes the ids of flows of the realm, and refuses others', async () => {
-  const { clients, ...content } = realmOfOwnFlows()
+test('partialImport accepts ids of flows of the realm, and refuses other ids', async () => {
+  const { clients, ...content } = createRealmWithFlows()
   await make('/admin/realms', content)
-  const bring = (body: object) => call('POST', `/admin/realms/${content.realm}/partialImport`, { body })
-  expect(await bring({ clients })).toMatchObject({ status: 200, body: { added: 1 } })
-  expect((await live(content.realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(
+  const importPartially = (body: object) => call('POST', `/admin/realms/${content.realm}/partialImport`, { body })
+  expect(await importPartially({ clients })).toMatchObject({ status: 200, body: { added: 1 } })
+  expect((await getLive(content.realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(
     aliases,
   )
   const other = { clientId: 'other', authenticationFlowBindingOverrides: { browser: 'nowhere' } }
-  expect((await bring({ clients: [other] })).status).toBe(400)
+  expect((await importPartially({ clients: [other] })).status).toBe(400)
 })
 
-test('a realm that is moved in keeps the flows of its clients, which its server names by id', async () => {
-  const content = realmOfOwnFlows()
+test('migrating a realm replaces the ids of its clients’ flows by aliases', async () => {
+  const content = createRealmWithFlows()
   await make('/admin/realms', content)
   const { body } = await call('POST', `/admin/realms/${content.realm}/partial-export?exportClients=true`)
   const { document } = migrateRealm('https://old.example.org', body)
@@ -155,45 +155,45 @@ test('a realm that is moved in keeps the flows of its clients, which its server 
   expect(shop).toMatchObject({ clientId: 'shop', authenticationFlowBindingOverrides: aliases })
 })
 
-/** The notes of the plan for a document, by their messages. */
-async function notesOf(document: Representation): Promise<string[]> {
+/** Returns the messages of the notes of the plan for a document, with their lines. */
+async function listNotes(document: Representation): Promise<string[]> {
   const { realms } = await planSources(service, SYSTEM, [createSource([document], newName())])
   return realms.flatMap(({ plan }) => plan.notes.map(({ message, position }) => `${position?.line}: ${message}`))
 }
 
 const config = (alias: string, value: string) => ({ alias, config: { defaultProvider: value } })
 
-test('of authenticator configs of one alias the first is used, as in Keycloak, and the plan notes the others', async () => {
+test('the first of several authenticator configs with one alias is used, as in Keycloak, and the plan notes the others', async () => {
   const step = { authenticator: 'identity-provider-redirector', requirement: 'REQUIRED', authenticatorConfig: 'eid' }
   const content = {
     authenticatorConfig: [config('eid', 'a'), config('other', 'o'), config('eid', 'b'), config('eid', 'a')],
     authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: [step] }],
   }
   const realm = await roundTrip(content)
-  expect((await live(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ defaultProvider: 'a' })
-  expect((await live(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({ defaultProvider: 'o' })
+  expect((await getLive(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ defaultProvider: 'a' })
+  expect((await getLive(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({ defaultProvider: 'o' })
   const ignored = 'authenticator config eid is declared again: the first is used, this one is ignored'
-  expect(await notesOf({ realm: newName(), ...content })).toEqual([`9: ${ignored}`, `12: ${ignored}`])
+  expect(await listNotes({ realm: newName(), ...content })).toEqual([`9: ${ignored}`, `12: ${ignored}`])
 })
 
-test('POST of a realm takes authenticator configs of one alias, be they of built-in flows', async () => {
+test('POST of a realm accepts authenticator configs with one alias, also of built-in flows', async () => {
   const realm = newName()
-  const twins = [config('review profile config', 'a'), config('review profile config', 'b')]
-  const authenticatorConfig = twins.map((one, at) => ({ ...one, id: `${realm}-${at}` }))
+  const configs = [config('review profile config', 'a'), config('review profile config', 'b')]
+  const authenticatorConfig = configs.map((config, at) => ({ ...config, id: `${realm}-${at}` }))
   await make('/admin/realms', { realm, authenticatorConfig })
-  const { representation } = await live(realm, 'authenticatorConfig', 'review profile config')
+  const { representation } = await getLive(realm, 'authenticatorConfig', 'review profile config')
   expect(representation.config).toMatchObject({ defaultProvider: 'a' })
 })
 
-test('two flows of one alias are still refused', async () => {
+test('two flows with one alias are refused', async () => {
   const flow = { alias: 'ours', topLevel: true }
   const document = createSource([{ realm: newName(), authenticationFlows: [flow, flow] }])
   await expect(applySource(service, document)).rejects.toThrow('authentication flow ours is declared twice')
 })
 
-/** A realm with a client whose policies name everything by id. */
-function realmOfPolicies(realm = newName()) {
-  const id = (name: string) => `${realm}-${name}`
+/** Returns a realm with a client whose policies refer to objects by id. */
+function createRealmWithPolicies(realm = newName()) {
+  const toId = (name: string) => `${realm}-${name}`
   const policy = (type: string, setting: string, value: unknown) => ({
     name: `By ${type}`,
     type,
@@ -203,24 +203,24 @@ function realmOfPolicies(realm = newName()) {
     realm,
     enabled: true,
     roles: {
-      realm: [{ id: id('teller'), name: 'teller' }],
-      client: { api: [{ id: id('auditor'), name: 'audi/tor' }] },
+      realm: [{ id: toId('treasurer'), name: 'treasurer' }],
+      client: { api: [{ id: toId('auditor'), name: 'audi/tor' }] },
     },
-    users: [{ id: id('mia'), username: 'mia' }],
-    groups: [{ name: 'branch', subGroups: [{ id: id('town'), name: 'town' }] }],
-    clientScopes: [{ id: id('cash'), name: 'cash', protocol: 'openid-connect' }],
+    users: [{ id: toId('mia'), username: 'mia' }],
+    groups: [{ name: 'branch', subGroups: [{ id: toId('town'), name: 'town' }] }],
+    clientScopes: [{ id: toId('cash'), name: 'cash', protocol: 'openid-connect' }],
     clients: [
-      { id: id('atm'), clientId: 'atm', publicClient: true },
+      { id: toId('atm'), clientId: 'atm', publicClient: true },
       {
         clientId: 'api',
         authorizationServicesEnabled: true,
         authorizationSettings: {
           policies: [
-            policy('role', 'roles', [{ id: id('teller'), required: true }, { id: id('auditor') }]),
-            policy('user', 'users', [id('mia')]),
-            policy('client', 'clients', [id('atm')]),
-            policy('group', 'groups', [{ id: id('town'), extendChildren: true }]),
-            policy('client-scope', 'clientScopes', [{ id: id('cash') }]),
+            policy('role', 'roles', [{ id: toId('treasurer'), required: true }, { id: toId('auditor') }]),
+            policy('user', 'users', [toId('mia')]),
+            policy('client', 'clients', [toId('atm')]),
+            policy('group', 'groups', [{ id: toId('town'), extendChildren: true }]),
+            policy('client-scope', 'clientScopes', [{ id: toId('cash') }]),
           ],
         },
       },
@@ -228,54 +228,54 @@ function realmOfPolicies(realm = newName()) {
   }
 }
 
-test('policies may name what the document declares by id: roles, users, clients, groups and client scopes', async () => {
-  const { realm: _, ...content } = realmOfPolicies()
+test('policies may refer to declared roles, users, clients, groups and client scopes by id', async () => {
+  const { realm: _, ...content } = createRealmWithPolicies()
   const realm = await roundTrip(content)
-  const fieldsOf = async (type: string) =>
-    (await live(realm, 'authorizationPolicy', 'client', 'api', `By ${type}`)).representation
-  expect(await fieldsOf('role')).toMatchObject({
-    requiredRoles: { realm: ['teller'] },
+  const getPolicy = async (type: string) =>
+    (await getLive(realm, 'authorizationPolicy', 'client', 'api', `By ${type}`)).representation
+  expect(await getPolicy('role')).toMatchObject({
+    requiredRoles: { realm: ['treasurer'] },
     roles: { client: { api: ['audi/tor'] } },
   })
-  expect(await fieldsOf('user')).toMatchObject({ users: ['mia'] })
-  expect(await fieldsOf('client')).toMatchObject({ clients: ['atm'] })
-  expect(await fieldsOf('group')).toMatchObject({ groupsAndBelow: ['/branch/town'] })
-  expect(await fieldsOf('client-scope')).toMatchObject({ clientScopes: ['cash'] })
+  expect(await getPolicy('user')).toMatchObject({ users: ['mia'] })
+  expect(await getPolicy('client')).toMatchObject({ clients: ['atm'] })
+  expect(await getPolicy('group')).toMatchObject({ groupsAndBelow: ['/branch/town'] })
+  expect(await getPolicy('client-scope')).toMatchObject({ clientScopes: ['cash'] })
 })
 
-test('POST of a realm takes policies that name roles by id', async () => {
-  const content = realmOfPolicies()
+test('POST of a realm accepts policies that refer to roles by id', async () => {
+  const content = createRealmWithPolicies()
   await make('/admin/realms', content)
-  const { representation } = await live(content.realm, 'authorizationPolicy', 'client', 'api', 'By role')
-  expect(representation).toMatchObject({ requiredRoles: { realm: ['teller'] } })
+  const { representation } = await getLive(content.realm, 'authorizationPolicy', 'client', 'api', 'By role')
+  expect(representation).toMatchObject({ requiredRoles: { realm: ['treasurer'] } })
 })
 
-test('a role that is called like the id of another one is meant by its name', async () => {
+test('a reference that is the name of a role and the id of another one means the name', async () => {
   const realm = newName()
   const roles = { realm: [{ id: `${realm}-1`, name: 'first' }, { name: `${realm}-1` }] }
   const policies = [{ name: 'p', type: 'role', config: { roles: `[{"id":"${realm}-1"}]` } }]
   const clients = [{ clientId: 'api', authorizationServicesEnabled: true, authorizationSettings: { policies } }]
   await applySource(service, createSource([{ realm, roles, clients }], realm))
-  const { representation } = await live(realm, 'authorizationPolicy', 'client', 'api', 'p')
+  const { representation } = await getLive(realm, 'authorizationPolicy', 'client', 'api', 'p')
   expect(representation.roles).toEqual({ realm: [`${realm}-1`] })
 })
 
 const builtInPolicy = { name: 'builtin-default-policy', builtin: true, enable: true, conditions: [], profiles: [] }
-const ownPolicy = { name: 'ours', enable: true, enabled: true, conditions: [], profiles: [] }
+const customPolicy = { name: 'ours', enable: true, enabled: true, conditions: [], profiles: [] }
 const builtInProfile = { name: 'builtin-default-profile', builtin: true, executors: [] }
 
 test.each([
   [
     'in their objects',
-    { clientPolicies: { policies: [builtInPolicy, ownPolicy] }, clientProfiles: { profiles: [builtInProfile] } },
+    { clientPolicies: { policies: [builtInPolicy, customPolicy] }, clientProfiles: { profiles: [builtInProfile] } },
   ],
-  ['as plain lists', { clientPolicies: [builtInPolicy, ownPolicy], clientProfiles: [builtInProfile] }],
-])('client policies of versions 12 to 18 are read without what is built in, %s', async (_form, content) => {
+  ['as plain lists', { clientPolicies: [builtInPolicy, customPolicy], clientProfiles: [builtInProfile] }],
+])('client policies of versions 12 to 18 are applied without built-in ones, %s', async (_form, content) => {
   const realm = await roundTrip(content)
-  const { representation } = await live(realm, 'realm', realm)
+  const { representation } = await getLive(realm, 'realm', realm)
   expect(representation.clientPolicies).toMatchObject([{ name: 'ours', enabled: true }])
   expect(representation.clientProfiles).toEqual([])
-  const notes = await notesOf({ realm: newName(), ...content })
+  const notes = await listNotes({ realm: newName(), ...content })
   expect(notes).toEqual([
     expect.stringContaining('clientProfiles.profiles[0]: built-in profiles belong to the server and are ignored'),
     expect.stringContaining('clientPolicies.policies[0]: built-in policies belong to the server and are ignored'),
@@ -283,7 +283,7 @@ test.each([
   ])
 })
 
-test('POST of a realm takes client policies of versions 12 to 18; their own operation refuses such fields', async () => {
+test('POST of a realm accepts client policies of versions 12 to 18; PUT of the policies refuses them', async () => {
   const realm = newName()
   await make('/admin/realms', { realm, clientPolicies: { policies: [builtInPolicy] } })
   const address = `/admin/realms/${realm}/client-policies/policies`
@@ -294,22 +294,19 @@ test('POST of a realm takes client policies of versions 12 to 18; their own oper
 test.each([
   ['realm-management', { bearerOnly: true }],
   ['account', { publicClient: 'true', bearerOnly: false }],
-  ['own', { publicClient: true, bearerOnly: true }],
-])(
-  'the client %s with authorization settings is confidential, whatever else is said of it',
-  async (clientId, flags) => {
-    const settings = { resources: [{ name: 'Users', scopes: [{ name: 'view' }] }] }
-    const client = { clientId, ...flags, authorizationServicesEnabled: true, authorizationSettings: settings }
-    const realm = await roundTrip({ clients: [client] })
-    const { representation } = await live(realm, 'client', clientId)
-    expect(representation).toMatchObject({ authorizationServicesEnabled: true, serviceAccountsEnabled: true })
-    expect([representation.bearerOnly, representation.publicClient]).toEqual([false, false])
-    await live(realm, 'authorizationResource', 'client', clientId, 'Users')
-    expect((await notesOf({ realm: newName(), clients: [client] }))[0]).toContain(
-      'is ignored, since a client with authorizationSettings is confidential',
-    )
-  },
-)
+  ['custom', { publicClient: true, bearerOnly: true }],
+])('the client %s with authorization settings is confidential, whatever its other fields', async (clientId, flags) => {
+  const settings = { resources: [{ name: 'Users', scopes: [{ name: 'view' }] }] }
+  const client = { clientId, ...flags, authorizationServicesEnabled: true, authorizationSettings: settings }
+  const realm = await roundTrip({ clients: [client] })
+  const { representation } = await getLive(realm, 'client', clientId)
+  expect(representation).toMatchObject({ authorizationServicesEnabled: true, serviceAccountsEnabled: true })
+  expect([representation.bearerOnly, representation.publicClient]).toEqual([false, false])
+  await getLive(realm, 'authorizationResource', 'client', clientId, 'Users')
+  expect((await listNotes({ realm: newName(), clients: [client] }))[0]).toContain(
+    'is ignored, since a client with authorizationSettings is confidential',
+  )
+})
 
 test('POST of a realm makes a bearer-only client with authorization settings confidential', async () => {
   const realm = newName()
@@ -320,7 +317,7 @@ test('POST of a realm makes a bearer-only client with authorization settings con
 })
 
 test.each(['clientTemplate', 'clientScope'])(
-  'a client template with blanks in its name has roles in scope, by %s',
+  'a client template with spaces in its name gets scope mappings by %s',
   async (member) => {
     const name = member === 'clientTemplate' ? 'Default test template' : 'Default_test_template'
     const content = {
@@ -331,12 +328,12 @@ test.each(['clientTemplate', 'clientScope'])(
       clientScopeMappings: { shop: [{ [member]: name, roles: ['buyer'] }] },
     }
     const realm = await roundTrip(content)
-    const { representation } = await live(realm, 'clientScope', 'Default_test_template')
+    const { representation } = await getLive(realm, 'clientScope', 'Default_test_template')
     expect(representation.scopeMappings).toEqual({ realm: ['staff'], client: { shop: ['buyer'] } })
   },
 )
 
-test('a scope mapping of a client template that nobody declares is refused by its name', async () => {
+test('a scope mapping of an undeclared client template is refused with its name', async () => {
   const document = {
     realm: newName(),
     roles: { realm: [{ name: 'staff' }] },
@@ -347,7 +344,7 @@ test('a scope mapping of a client template that nobody declares is refused by it
   )
 })
 
-test('a JSON file that states users twice is applied with the last ones; the plan says where', async () => {
+test('a JSON file with duplicate keys is applied with the last values, and the plan notes the positions', async () => {
   const realm = newName()
   const text = `{\n  "realm": "${realm}",\n  "users": [{ "username": "ann" }],\n  "enabled": false,\n  "enabled": true,\n  "users": [{ "username": "bob", "email": "a@example.org", "email": "b@example.org" }]\n}`
   const state = createSource([text], realm)
@@ -358,7 +355,7 @@ test('a JSON file that states users twice is applied with the last ones; the pla
   ])
   expect(await planText(service, state)).toContain('the key "users" appears twice')
   await applySource(service, state)
-  expect((await live(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
-  await expect(live(realm, 'user', 'ann')).rejects.toThrow()
+  expect((await getLive(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
+  await expect(getLive(realm, 'user', 'ann')).rejects.toThrow()
   expect(await planText(service, state)).toContain('Nothing to do.')
 })

@@ -1,5 +1,5 @@
-// An apply that is killed at any step leaves its realm as it was or as it was to be, history and status say which, and the next
-// apply finishes it. More steps, and a larger realm: `npm run campaign:kill`.
+// An apply that is killed at any step leaves the realm in the state before or after it, which history and source status show, and the next
+// apply completes it. `npm run campaign:kill` runs more steps on a larger realm.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ import { withoutDeletionGuards } from '../support/sources.ts'
 
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
 const CLIENTS = Number(process.env.REGENT_CLIENTS ?? 10)
-const PEOPLE = Number(process.env.REGENT_PEOPLE ?? 20)
+const USERS = Number(process.env.REGENT_USERS ?? 20)
 
 const SOURCE = 'documents'
 
@@ -32,24 +32,24 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const location: StoreLocation = inject('databaseUrl') ? await newDatabase() : { folder: join(folder, 'data') }
 const key = Buffer.alloc(32)
 
-/** A realm in one of two states, of which each has objects that the other one lacks, and all differ. */
-async function state(realm: string, name: string) {
-  const many = (count: number, prefix: string) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
-  const both = (count: number, what: string) => [
-    ...many(Math.ceil(count * 0.9), what),
-    ...many(Math.floor(count * 0.1), `${name}-${what}`),
+/** Writes a file with a realm in one of two states. Each state has objects that the other one lacks, and all fields differ. */
+async function createState(realm: string, name: string) {
+  const numbered = (count: number, prefix: string) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
+  const createNames = (count: number, prefix: string) => [
+    ...numbered(Math.ceil(count * 0.9), prefix),
+    ...numbered(Math.floor(count * 0.1), `${name}-${prefix}`),
   ]
   const document = {
     realm,
     displayName: name,
     roles: { realm: [{ name: 'staff', description: name }] },
     groups: [{ name: 'all', attributes: { state: [name] } }],
-    clients: both(CLIENTS, 'client').map((clientId) => ({
+    clients: createNames(CLIENTS, 'client').map((clientId) => ({
       clientId,
       description: name,
       redirectUris: [`https://${clientId}.example.com/${name}`],
     })),
-    users: both(PEOPLE, 'person').map((username, at) => ({
+    users: createNames(USERS, 'user').map((username, at) => ({
       username,
       email: `${username}@${name}.example.com`,
       enabled: true,
@@ -67,12 +67,12 @@ async function state(realm: string, name: string) {
   }))
 }
 
-type State = Awaited<ReturnType<typeof state>>
+type State = Awaited<ReturnType<typeof createState>>
 type Step = NonNullable<KilledApplyOptions['step']>
 
-/** Runs the child to its end, whatever that is. Gives the lines that it has told. */
-async function child({ file, settings }: State, step?: KilledApplyOptions['step']): Promise<string[]> {
-  const errand: KilledApplyOptions = {
+/** Runs the child process until it ends or is killed, and returns the lines that it has printed. */
+async function runChild({ file, settings }: State, step?: KilledApplyOptions['step']): Promise<string[]> {
+  const options: KilledApplyOptions = {
     location,
     key: key.toString('base64url'),
     file,
@@ -81,25 +81,25 @@ async function child({ file, settings }: State, step?: KilledApplyOptions['step'
     ...(step && { step }),
   }
   const entry = join(import.meta.dirname, '..', 'support', 'killed-apply.ts')
-  const process_ = spawn(process.execPath, [entry, JSON.stringify(errand)], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = once(process_, 'close')
+  const childProcess = spawn(process.execPath, [entry, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const closed = once(childProcess, 'close')
   let errors = ''
-  process_.stderr.on('data', (text) => {
+  childProcess.stderr.on('data', (text) => {
     errors += text
   })
   const lines: string[] = []
-  for await (const line of createInterface(process_.stdout)) {
-    if (line === KILL_REQUEST) process_.kill('SIGKILL')
+  for await (const line of createInterface(childProcess.stdout)) {
+    if (line === KILL_REQUEST) childProcess.kill('SIGKILL')
     else lines.push(line)
   }
-  const [code, signal] = await ended
+  const [code, signal] = await closed
   if (step ? signal !== 'SIGKILL' && lines.at(-1) !== DONE : code !== 0) throw new Error(`the child failed: ${errors}`)
-  await forgotten()
+  await waitForDisconnect()
   return lines
 }
 
-/** PostgreSQL ends what a process that is gone was about to do when it notices. */
-async function forgotten(): Promise<void> {
+/** Waits until PostgreSQL has closed the connections of the killed process. */
+async function waitForDisconnect(): Promise<void> {
   if (!location.url) return
   const client = new pg.Client(location.url)
   await client.connect()
@@ -116,15 +116,15 @@ async function forgotten(): Promise<void> {
   }
 }
 
-/** All rows when the store was closed. */
-let left: Rows = {}
+/** The rows when the store was last closed. */
+let lastRows: Rows = {}
 
-/** Opens the store again, as the next process would, and closes it. */
-async function reopened<T>(work: (service: Service) => Promise<T>): Promise<T> {
+/** Opens the store as the next process would, does the work, and closes the store. */
+async function withService<T>(work: (service: Service) => Promise<T>): Promise<T> {
   const service = await openService({ location, key })
   try {
     const result = await work(service)
-    left = await rowsOf(service)
+    lastRows = await digestRows(service)
     return result
   } finally {
     await service.close()
@@ -133,8 +133,8 @@ async function reopened<T>(work: (service: Service) => Promise<T>): Promise<T> {
 
 type Rows = Record<string, { rows: number; sum: string }>
 
-/** Each table: how many rows, and a sum of them all that any change of any of them changes. */
-function rowsOf(service: Service): Promise<Rows> {
+/** Returns the number of rows of each table, and a checksum of them. */
+function digestRows(service: Service): Promise<Rows> {
   return service.query(async (db) => {
     const { rows: tables } = await sql<{ name: string }>`
       select tablename as name from pg_tables where schemaname = 'public' order by 1`.execute(db)
@@ -149,20 +149,20 @@ function rowsOf(service: Service): Promise<Rows> {
   })
 }
 
-/** How many rows there are of what is live: the past grows. */
-function counts(rows: Rows): Record<string, number> {
-  const past = ['journal', 'user_journal', 'history', 'admin_event', 'deleted_realm']
+/** Returns the number of rows of each table, except of history tables, which grow with each run. */
+function countRows(rows: Rows): Record<string, number> {
+  const historyTables = ['journal', 'user_journal', 'history', 'admin_event', 'deleted_realm']
   return Object.fromEntries(
-    Object.entries(rows).flatMap(([table, { rows }]) => (past.includes(table) ? [] : [[table, rows]])),
+    Object.entries(rows).flatMap(([table, { rows }]) => (historyTables.includes(table) ? [] : [[table, rows]])),
   )
 }
 
-/** What history, the list of sources and drift say over REST. */
-async function told(service: Service, realm: string) {
+/** Returns the latest revision, the revision of the source, and drift, as REST shows them. */
+async function readStatus(service: Service, realm: string) {
   const app = await createServer(service, { caller: SYSTEM })
   const get = async (url: string) => {
-    const answer = await app.inject({ url })
-    return answer.statusCode === 200 ? answer.json() : answer.statusCode
+    const response = await app.inject({ url })
+    return response.statusCode === 200 ? response.json() : response.statusCode
   }
   const history = await get(`/regent/v1/history/${realm}`)
   const sources = (await get('/regent/v1/sources')) as { realm: string; revision: string }[]
@@ -170,104 +170,107 @@ async function told(service: Service, realm: string) {
   await app.close()
   return {
     history: history === 404 ? undefined : history[0].sources[0]?.revision,
-    source: sources.find((one) => one.realm === realm)?.revision,
+    source: sources.find((source) => source.realm === realm)?.revision,
     drift: history === 404 ? [] : drift,
   }
 }
 
-/** Whether the store says one thing only: that the realm is in this state, or is not there. */
-const saying = (state: State | undefined) => ({ history: state?.revision, source: state?.revision, drift: [] })
+/** Returns the status of a realm in the state, or of a realm that does not exist. */
+const toStatus = (state: State | undefined) => ({ history: state?.revision, source: state?.revision, drift: [] })
 
 const apply = (service: Service, state: State) =>
   applySources(service, { actor: { kind: 'source', source: SOURCE } }, [state])
 
-/** So many steps of a run whose lines these are: at its decisive points, and evenly between them. */
-function stepsOf(lines: readonly string[], count: number): Step[] {
-  const last = decisive(lines)
-  const chosen = [last - 1, last, lines.indexOf('lock'), 0].map((lines) => ({ lines, when: 'after' as const }))
-  const between = count - chosen.length
-  for (let at = 0; at < between; at++)
-    chosen.push({ lines: 1 + Math.floor(((last - 2) * at) / between), when: at % 2 ? 'after' : 'during' } as never)
-  return chosen.slice(0, count)
+/** Returns the given number of steps of a run with these lines: around its lock and commit, and evenly between them. */
+function chooseSteps(lines: readonly string[], count: number): Step[] {
+  const last = findCommit(lines)
+  const steps = [last - 1, last, lines.indexOf('lock'), 0].map((lines) => ({ lines, when: 'after' as const }))
+  const remaining = count - steps.length
+  for (let at = 0; at < remaining; at++)
+    steps.push({ lines: 1 + Math.floor(((last - 2) * at) / remaining), when: at % 2 ? 'after' : 'during' } as never)
+  return steps.slice(0, count)
 }
 
-/** The line after which the work is kept. */
-function decisive(lines: readonly string[]): number {
+/** Returns the index of the line after which the changes are durable. */
+function findCommit(lines: readonly string[]): number {
   const commit = lines.findLastIndex((line) => line.startsWith('commit'))
   return commit < 0 ? lines.indexOf(DONE) : commit
 }
 
-const ended = { before: 0, after: 0 }
+const outcomes = { before: 0, after: 0 }
 
-/** A run that nobody kills: its lines, and how many rows there are afterwards. */
-interface Measured {
+/** A complete run: its lines, and the numbers of rows afterwards. */
+interface CompleteRun {
   readonly lines: readonly string[]
-  readonly whole: Record<string, number>
+  readonly rowCounts: Record<string, number>
 }
 
-async function measured(state: State): Promise<Measured> {
-  const lines = await child(state)
-  await reopened(async () => {})
-  return { lines, whole: counts(left) }
+async function runCompletely(state: State): Promise<CompleteRun> {
+  const lines = await runChild(state)
+  await withService(async () => {})
+  return { lines, rowCounts: countRows(lastRows) }
 }
 
-/** Removes a realm over REST. */
-function removed(realm: string): Promise<void> {
-  return reopened(async (service) => {
+/** Deletes a realm by REST. */
+function deleteRealm(realm: string): Promise<void> {
+  return withService(async (service) => {
     const app = await createServer(service, { caller: SYSTEM })
     expect((await app.inject({ method: 'DELETE', url: `/admin/realms/${realm}` })).statusCode).toBe(204)
     await app.close()
   })
 }
 
-/** Kills an apply at the step, and finishes it. Fails where anything is half. */
-async function killedAt(step: Step, { lines, whole }: Measured, from: State | undefined, to: State): Promise<void> {
-  const before = left
-  const name = `${step.when} ${(await child(to, step)).at(-1)}`
-  await reopened(async (service) => {
-    const rows = await rowsOf(service)
-    const said = await told(service, to.realm)
-    const kept = said.history === to.revision
-    expect(said, name).toEqual(saying(kept ? to : from))
-    if (step.when === 'after') expect(kept, name).toBe(step.lines >= decisive(lines))
-    ended[kept ? 'after' : 'before']++
-    if (!kept) expect(rows, name).toEqual(before)
+/** Kills an apply at the step, and completes it. Fails if the realm is in neither state in between. */
+async function killAt(
+  step: Step,
+  { lines, rowCounts, from, to }: CompleteRun & { readonly from: State | undefined; readonly to: State },
+): Promise<void> {
+  const before = lastRows
+  const name = `${step.when} ${(await runChild(to, step)).at(-1)}`
+  await withService(async (service) => {
+    const rows = await digestRows(service)
+    const status = await readStatus(service, to.realm)
+    const isApplied = status.history === to.revision
+    expect(status, name).toEqual(toStatus(isApplied ? to : from))
+    if (step.when === 'after') expect(isApplied, name).toBe(step.lines >= findCommit(lines))
+    outcomes[isApplied ? 'after' : 'before']++
+    if (!isApplied) expect(rows, name).toEqual(before)
     await apply(service, to)
-    const now = await rowsOf(service)
-    expect(counts(now), name).toEqual(whole)
-    expect(await told(service, to.realm), name).toEqual(saying(to))
-    if (kept) expect(now, name).toEqual(rows)
-    // Another source, which trusts no row of the first one, finds everything as it states it.
-    const { realms } = await planSources(service, SYSTEM, [{ ...to, name: 'somebody else' }])
+    const now = await digestRows(service)
+    expect(countRows(now), name).toEqual(rowCounts)
+    expect(await readStatus(service, to.realm), name).toEqual(toStatus(to))
+    if (isApplied) expect(now, name).toEqual(rows)
+    // Another source ignores the inventory of the first one, and compares every object.
+    const { realms } = await planSources(service, SYSTEM, [{ ...to, name: 'another source' }])
     expect(realms[0]!.plan.actions, name).toEqual([])
   })
 }
 
 test.runIf(isFullRun)(
-  'an apply that is killed at any step is done whole, or not at all, and the next one finishes it',
+  'an apply that is killed at any step is applied completely or not at all, and the next apply completes it',
   async () => {
-    await reopened((service) => bootstrap(service))
+    await withService((service) => bootstrap(service))
     const half = Math.ceil(STEPS / 2)
 
-    const made = await measured(await state('made', 'first'))
-    await removed('made')
-    for (const [at, step] of stepsOf(made.lines, half).entries()) {
-      await killedAt(step, made, undefined, await state(`made-${at}`, 'first'))
-      await removed(`made-${at}`)
+    const creation = await runCompletely(await createState('created', 'first'))
+    await deleteRealm('created')
+    for (const [at, step] of chooseSteps(creation.lines, half).entries()) {
+      await killAt(step, { ...creation, from: undefined, to: await createState(`created-${at}`, 'first') })
+      await deleteRealm(`created-${at}`)
     }
 
-    let [from, to] = [await state('changed', 'second'), await state('changed', 'first')]
-    await reopened((service) => apply(service, to))
-    const changed = await measured(from)
-    for (const step of stepsOf(changed.lines, STEPS - half)) {
-      await killedAt(step, changed, from, to)
+    let [from, to] = [await createState('updated', 'second'), await createState('updated', 'first')]
+    await withService((service) => apply(service, to))
+    const update = await runCompletely(from)
+    for (const step of chooseSteps(update.lines, STEPS - half)) {
+      await killAt(step, { ...update, from, to })
       ;[from, to] = [to, from]
     }
-    expect(ended.before).toBeGreaterThan(0)
-    expect(ended.after).toBeGreaterThan(0)
+    expect(outcomes.before).toBeGreaterThan(0)
+    expect(outcomes.after).toBeGreaterThan(0)
     if (process.env.REGENT_STEPS)
       console.log(
-        `${STEPS} steps of ${made.lines.length} and ${changed.lines.length}: ${ended.before} as before, ${ended.after} as after`,
+        `${STEPS} steps of ${creation.lines.length} and ${update.lines.length}: ${outcomes.before} as before, ${outcomes.after} as after`,
       )
   },
   3_600_000,

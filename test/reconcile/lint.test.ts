@@ -1,4 +1,4 @@
-// `regent lint`: what each rule finds and what it does not, how something is said to be meant, and findings under plans.
+// `regent lint`: findings of each rule, comments that allow findings, and findings of plans.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
 import { unwrapResources } from '../../src/realm-file/resources/unwrap-resources.ts'
@@ -18,17 +18,19 @@ useNewRealmPerTest()
 
 const env = { SECRET: 'from outside' }
 
-/** What is found in a YAML or JSON text, as `regent lint` reads it. */
-function found(text: string): LintFinding[] {
+/** Returns the findings of a YAML or JSON text, which is read as by `regent lint`. */
+function lint(text: string): LintFinding[] {
   const options = { env, readFile: () => '', isAllowed: () => true }
-  const { documents } = unwrapResources(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
+  const { documents } = unwrapResources(
+    parseDocuments('a.yaml', text).map((document) => substituteVariables(document, options)),
+  )
   return readDesiredRealms(documents, { vault: openVault(Buffer.alloc(32)) }).flatMap(({ name, objects }) =>
     findLintFindings(name, [...objects.values()]),
   )
 }
 
-const inRealm = (stated: Representation) => found(JSON.stringify({ realm: 'acme', ...stated }))
-const client = (stated: Representation) => ({ clients: [{ clientId: 'shop', ...stated }] })
+const lintRealm = (fields: Representation) => lint(JSON.stringify({ realm: 'acme', ...fields }))
+const client = (fields: Representation) => ({ clients: [{ clientId: 'shop', ...fields }] })
 const provider = (providerId: string, config: Representation) => ({
   identityProviders: [{ alias: 'partner', providerId, config }],
 })
@@ -38,9 +40,9 @@ const store = (config: Representation) => ({
 const pkce = { publicClient: true, attributes: { 'pkce.code.challenge.method': 'S256' } }
 const mail = { host: 'mail.example', from: 'a@acme.example' }
 
-const cases: Record<string, { finds: Representation[]; not: Representation[] }> = {
+const cases: Record<string, { insecure: Representation[]; secure: Representation[] }> = {
   'plain-secret': {
-    finds: [
+    insecure: [
       client({ secret: 'hunter2' }),
       client({ secret: '$(env:NOBODY:-hunter2)' }),
       { smtpServer: { ...mail, password: 'hunter2' } },
@@ -51,7 +53,7 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
         users: [{ username: 'ann', credentials: [{ type: 'otp', secretData: '{"value":"x"}', credentialData: '{}' }] }],
       },
     ],
-    not: [
+    secure: [
       client({ secret: '$(env:SECRET)' }),
       client({ secret: '$(env:NOBODY:-$(env:SECRET))' }),
       client({ secret: '$(generated:shop)' }),
@@ -67,21 +69,21 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
     ],
   },
   'wildcard-redirect': {
-    finds: [
+    insecure: [
       client({ redirectUris: ['*'] }),
       client({ redirectUris: ['https://shop.example/*'] }),
       client({ attributes: { 'post.logout.redirect.uris': 'https://shop.example/##https://shop.example/*' } }),
     ],
-    not: [
+    secure: [
       client({ redirectUris: ['https://shop.example/callback'], attributes: { 'post.logout.redirect.uris': '+' } }),
     ],
   },
   'plain-redirect': {
-    finds: [
+    insecure: [
       client({ redirectUris: ['http://shop.example/callback'] }),
       client({ rootUrl: 'http://shop.example', redirectUris: ['/callback'] }),
     ],
-    not: [
+    secure: [
       client({
         redirectUris: [
           'http://localhost:3000/',
@@ -94,77 +96,83 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
     ],
   },
   'any-origin': {
-    finds: [client({ webOrigins: ['*'] })],
-    not: [client({ webOrigins: ['+', 'https://shop.example'] })],
+    insecure: [client({ webOrigins: ['*'] })],
+    secure: [client({ webOrigins: ['+', 'https://shop.example'] })],
   },
-  'implicit-flow': { finds: [client({ implicitFlowEnabled: true })], not: [client({})] },
-  'password-grant': { finds: [client({ directAccessGrantsEnabled: true })], not: [client({})] },
+  'implicit-flow': { insecure: [client({ implicitFlowEnabled: true })], secure: [client({})] },
+  'password-grant': { insecure: [client({ directAccessGrantsEnabled: true })], secure: [client({})] },
   'no-pkce': {
-    finds: [client({ publicClient: true }), client({ ...pkce, attributes: { 'pkce.code.challenge.method': 'plain' } })],
-    not: [client(pkce), client({}), client({ publicClient: true, standardFlowEnabled: false })],
+    insecure: [
+      client({ publicClient: true }),
+      client({ ...pkce, attributes: { 'pkce.code.challenge.method': 'plain' } }),
+    ],
+    secure: [client(pkce), client({}), client({ publicClient: true, standardFlowEnabled: false })],
   },
   'long-client-tokens': {
-    finds: [client({ attributes: { 'access.token.lifespan': '86400' } })],
-    not: [client({ attributes: { 'access.token.lifespan': '3600' } })],
+    insecure: [client({ attributes: { 'access.token.lifespan': '86400' } })],
+    secure: [client({ attributes: { 'access.token.lifespan': '3600' } })],
   },
-  'no-tls': { finds: [{ sslRequired: 'none' }], not: [{ sslRequired: 'external' }, { enabled: true }] },
-  'no-brute-force-protection': { finds: [{ enabled: true }], not: [{ bruteForceProtected: true }, client({})] },
+  'no-tls': { insecure: [{ sslRequired: 'none' }], secure: [{ sslRequired: 'external' }, { enabled: true }] },
+  'no-brute-force-protection': { insecure: [{ enabled: true }], secure: [{ bruteForceProtected: true }, client({})] },
   'weak-passwords': {
-    finds: [{ enabled: true }, { passwordPolicy: 'length(6) and digits(1)' }, { passwordPolicy: 'maxLength(64)' }],
-    not: [{ passwordPolicy: 'digits(1) and length(12)' }],
+    insecure: [{ enabled: true }, { passwordPolicy: 'length(6) and digits(1)' }, { passwordPolicy: 'maxLength(64)' }],
+    secure: [{ passwordPolicy: 'digits(1) and length(12)' }],
   },
   'unverified-registration': {
-    finds: [{ registrationAllowed: true }],
-    not: [{ registrationAllowed: true, verifyEmail: true }, { enabled: true }],
+    insecure: [{ registrationAllowed: true }],
+    secure: [{ registrationAllowed: true, verifyEmail: true }, { enabled: true }],
   },
-  'long-tokens': { finds: [{ accessTokenLifespan: 7200 }], not: [{ accessTokenLifespan: 300 }, { enabled: true }] },
+  'long-tokens': {
+    insecure: [{ accessTokenLifespan: 7200 }],
+    secure: [{ accessTokenLifespan: 300 }, { enabled: true }],
+  },
   'reusable-refresh-tokens': {
-    finds: [{ enabled: true, ...client(pkce) }],
-    not: [
+    insecure: [{ enabled: true, ...client(pkce) }],
+    secure: [
       { enabled: true, revokeRefreshToken: true, ...client(pkce) },
       { enabled: true, ...client({ ...pkce, attributes: { ...pkce.attributes, 'dpop.bound.access.tokens': 'true' } }) },
       { enabled: true, ...client({}) },
     ],
   },
   'plain-mail': {
-    finds: [{ smtpServer: mail }],
-    not: [{ smtpServer: { ...mail, starttls: 'true' } }, { smtpServer: { ...mail, host: 'localhost' } }],
+    insecure: [{ smtpServer: mail }],
+    secure: [{ smtpServer: { ...mail, starttls: 'true' } }, { smtpServer: { ...mail, host: 'localhost' } }],
   },
   'plain-provider': {
-    finds: [provider('oidc', { tokenUrl: 'http://partner.example/token' })],
-    not: [provider('oidc', { tokenUrl: 'https://partner.example/token' })],
+    insecure: [provider('oidc', { tokenUrl: 'http://partner.example/token' })],
+    secure: [provider('oidc', { tokenUrl: 'https://partner.example/token' })],
   },
   'unsigned-saml': {
-    finds: [provider('saml', {})],
-    not: [provider('saml', { validateSignature: 'true' }), provider('oidc', {})],
+    insecure: [provider('saml', {})],
+    secure: [provider('saml', { validateSignature: 'true' }), provider('oidc', {})],
   },
   'plain-ldap': {
-    finds: [store({ connectionUrl: ['ldap://ldap.example'] })],
-    not: [
+    insecure: [store({ connectionUrl: ['ldap://ldap.example'] })],
+    secure: [
       store({ connectionUrl: ['ldaps://ldap.example'] }),
       store({ connectionUrl: ['ldap://ldap.example'], startTls: ['true'] }),
     ],
   },
 }
 
-test('every rule finds what it is about, and not what is done well; no finding tells a secret', () => {
+test('each rule finds its insecure cases and none of its secure ones, and no finding contains a secret', () => {
   expect(Object.keys(cases)).toEqual(Object.keys(lintRules))
-  for (const [rule, { finds, not }] of Object.entries(cases)) {
-    for (const stated of finds)
+  for (const [rule, { insecure, secure }] of Object.entries(cases)) {
+    for (const fields of insecure)
       expect(
-        inRealm(stated).map((one) => one.rule),
-        JSON.stringify(stated),
+        lintRealm(fields).map(({ rule }) => rule),
+        JSON.stringify(fields),
       ).toContain(rule)
-    for (const stated of not)
+    for (const fields of secure)
       expect(
-        inRealm(stated).map((one) => one.rule),
-        JSON.stringify(stated),
+        lintRealm(fields).map(({ rule }) => rule),
+        JSON.stringify(fields),
       ).not.toContain(rule)
-    expect(JSON.stringify(finds.map(inRealm))).not.toContain('hunter2')
+    expect(JSON.stringify(insecure.map(lintRealm))).not.toContain('hunter2')
   }
 })
 
-test('a finding stands at the value that it is about, in a resource of its own too', () => {
+test('a finding has the position of its value, also in a resource', () => {
   const text = `apiVersion: regent.dev/v1alpha1
 kind: RealmClient
 metadata: { name: shop }
@@ -175,13 +183,13 @@ spec:
     - https://shop.example/*
   secret: hunter2
 `
-  expect(found(text).map(({ rule, position: { line, column } }) => [rule, line, column])).toEqual([
+  expect(lint(text).map(({ rule, position: { line, column } }) => [rule, line, column])).toEqual([
     ['plain-secret', 9, 3],
     ['wildcard-redirect', 8, 7],
   ])
 })
 
-test('what a comment says is meant is no finding: behind the field, behind the object, or on a line above', () => {
+test('a comment after a field or object, or on the line above, suppresses the findings that it allows', () => {
   const text = `realm: acme
 clients:
   - clientId: a
@@ -196,28 +204,28 @@ clients:
   - clientId: d # not regent-lint: allow password-grant
     directAccessGrantsEnabled: true
 `
-  expect(found(text).map(({ rule, key }) => [rule, key[0]])).toEqual([
+  expect(lint(text).map(({ rule, key }) => [rule, key[0]])).toEqual([
     ['password-grant', 'c'],
     ['password-grant', 'd'],
   ])
 })
 
-test('clients that every realm has are not complained of', () => {
+test('built-in clients have no findings', () => {
   const builtIn = { clientId: 'admin-cli', publicClient: true, directAccessGrantsEnabled: true }
-  expect(inRealm({ clients: [builtIn] })).toEqual([])
+  expect(lintRealm({ clients: [builtIn] })).toEqual([])
 })
 
-test('what several documents say of a client counts together', () => {
+test('the declarations of a client in several documents are checked together', () => {
   const text = `realm: acme
 clients: [{ clientId: shop, publicClient: true }]
 ---
 realm: acme
 clients: [{ clientId: shop, attributes: { pkce.code.challenge.method: S256 } }]
 `
-  expect(found(text)).toEqual([])
+  expect(lint(text)).toEqual([])
 })
 
-test('findings stand under a plan and an apply, also where variables came apart from the texts; a settled realm has none', async () => {
+test('plan and apply list findings, also if values of variables are sent separately; a plan without changes has none', async () => {
   const text = `realm: ${realm}
 clients:
   - clientId: shop
@@ -227,7 +235,9 @@ clients:
     secret: hunter2
 `
   const options = { env, readFile: () => '', isAllowed: () => true }
-  const values = listVariableValues(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
+  const values = listVariableValues(
+    parseDocuments('a.yaml', text).map((document) => substituteVariables(document, options)),
+  )
   const state = deserializeSource({ name: 'a', revision: '1', files: [{ file: 'a.yaml', text, values }] })
   const planned = await planSources(service, SYSTEM, [state])
   expect(planned.realms[0]!.findings!.map(({ rule, position }) => [rule, position.line])).toEqual([
@@ -242,7 +252,7 @@ clients:
   expect((await planSources(service, SYSTEM, [state])).realms[0]!.findings).toEqual([])
 })
 
-test('of a rule that finds much, a plan shows some and how many more', async () => {
+test('a plan shows the first findings of a rule, and the number of the others', async () => {
   const clients = Array.from({ length: 40 }, (_, at) => ({ clientId: `c${at}`, webOrigins: ['*'] }))
   const planned = await planSources(service, SYSTEM, [createSource([{ realm, clients }])])
   const text = renderOutcome(planned, 'planned', withoutColors)

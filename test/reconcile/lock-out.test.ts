@@ -1,6 +1,7 @@
 // An apply that would lock out its caller is refused, unless the caller allows it.
 import { expect, test } from 'vitest'
 import { createAdminRealm } from '../support/admin-realm.ts'
+import { logInWithPassword } from '../support/password-login.ts'
 import { toSourceBody } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
 
@@ -33,10 +34,10 @@ test.each<[string, object]>([
   ['a client with a secret', { clients: [{ clientId: 'admin-cli', publicClient: false, secret: 'x' }] }],
 ])('an apply with %s by a realm administrator is refused, unless the lock-out is allowed', async (_, content) => {
   const administered = await createAdminRealm({})
-  const declared = (more: object) =>
+  const toBody = (more: object) =>
     toSourceBody([{ realm: administered.name, ...more }], `source-of-${administered.name}`)
   const apply = async (more: object, headers = {}) =>
-    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: declared(more), headers })
+    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: toBody(more), headers })
   expect((await apply({ displayName: 'Ours' })).status).toBe(200)
   const refusal = await apply(content)
   expect([refusal.status, refusal.body.errorMessage ?? refusal.body.error_description]).toEqual([
@@ -44,15 +45,15 @@ test.each<[string, object]>([
     expect.stringContaining('This would lock you out'),
   ])
   // An administrator of the master realm is not locked out.
-  expect((await call('POST', '/regent/v1/plan', { body: declared(content) })).status).toBe(200)
+  expect((await call('POST', '/regent/v1/plan', { body: toBody(content) })).status).toBe(200)
   expect((await apply(content, { 'Regent-Allow-Lock-Out': 'true' })).status).toBe(200)
 })
 
 test('a realm administrator may delete the realm', async () => {
   const administered = await createAdminRealm({})
-  const body = (documents: object[]) => toSourceBody(documents, `source-of-${administered.name}`)
+  const toBody = (documents: object[]) => toSourceBody(documents, `source-of-${administered.name}`)
   const apply = async (documents: object[]) =>
-    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: body(documents) })
+    call('POST', '/regent/v1/apply', { token: await administered.token('admin'), body: toBody(documents) })
   expect((await apply([{ realm: administered.name }])).status).toBe(200)
   const { status, body: outcome } = await apply([])
   expect([status, outcome.realms[0].pendingApproval.guards[0].guard]).toEqual([200, 'deletesRealm'])
@@ -72,11 +73,6 @@ test('an apply that locks out the client of the caller’s token is refused, eve
     expect.stringContaining('through the client admin-cli'),
   ])
   // A caller who logged in with the other client is not locked out.
-  const form = new URLSearchParams({ grant_type: 'password', client_id: 'other', username: 'admin', password: 'pw' })
-  const granted = await call('POST', `/realms/${administered.name}/protocol/openid-connect/token`, {
-    token: null,
-    body: form.toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  })
-  expect((await call('POST', '/regent/v1/apply', { token: granted.body.access_token, body })).status).toBe(200)
+  const login = await logInWithPassword(administered.name, { clientId: 'other', username: 'admin', password: 'pw' })
+  expect((await call('POST', '/regent/v1/apply', { token: login.body.access_token, body })).status).toBe(200)
 })

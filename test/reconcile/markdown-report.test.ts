@@ -1,4 +1,4 @@
-// Plans as markdown: what a comment on a pull request holds, and that nothing in a document writes into it.
+// Plans as Markdown, for comments on pull requests: their content, and the escaping of values of documents.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderMarkdownTable } from '../../src/reconcile/report/markdown-format.ts'
@@ -6,33 +6,30 @@ import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-repor
 import type { RenderedOutcome } from '../../src/reconcile/report/outcome-text.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { users } from '../../src/service/users/users.ts'
+import { startClientSession } from '../support/client-sessions.ts'
 import { updateObject } from '../support/live-objects.ts'
 import { apply, getLive, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
-/** Somebody logs in to a client. */
-async function logIn(client: string): Promise<void> {
-  const { id } = await getLive('client', client)
+/** Starts a session of a new user at a client. */
+async function startSession(clientId: string): Promise<void> {
+  const client = (await getLive('client', clientId)).id
   const [user] = await service.write(SYSTEM, realm, (context) =>
-    users.create(context, [{ representation: { username: 'somebody', enabled: true } }]),
+    users.create(context, [{ representation: { username: 'ann', enabled: true } }]),
   )
-  await service.writeRuntime(SYSTEM, realm, async (context) => {
-    const session = await startSession(context, { user: user!.id, body: {} })
-    await addClientSession(context, session, { client: id, scope: '', base: 'http://localhost' })
-  })
+  await startClientSession(service, realm, { user: user!.id, client })
 }
 
-test('a plan as markdown: a heading per realm, small objects open, long ones folded, secrets never', async () => {
+test('a plan in Markdown has a heading per realm, folds objects with many fields, and contains no secret', async () => {
   const secure = { bruteForceProtected: true, passwordPolicy: 'length(12)' }
   await apply({ ...secure, displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
   await updateObject(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
   const many = { name: 'Many', description: 'd', rootUrl: 'https://a.example', baseUrl: '/', redirectUris: ['/cb'] }
-  await logIn('old')
-  const stated = {
+  await startSession('old')
+  const declared = {
     ...secure,
     displayName: 'After',
     clients: [
@@ -40,7 +37,7 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
       { clientId: 'many', ...many, webOrigins: ['+'], secret: 'hunter2' },
     ],
   }
-  const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource(stated)]), 'planned')
+  const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource(declared)]), 'planned')
   expect(markdown).not.toContain('hunter2')
   expect(
     markdown
@@ -90,15 +87,15 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
   ])
 })
 
-/** What a reader sees as markup: what stands outside of code, as GitHub cuts a page into lines, cells and code. */
-function outsideOfCode(markdown: string): string {
+/** Returns the text outside of code, which GitHub renders as markup. GitHub splits a page into lines, cells and code, in this order. */
+function removeCode(markdown: string): string {
   const cells = markdown.split('\n').flatMap((line) => (line.startsWith('|') ? line.match(/(?:\\.|[^|])+/g)! : [line]))
   return cells
-    .map((one) => one.replace(/<code>[^<]*<\/code>/g, '').replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, ''))
+    .map((cell) => cell.replace(/<code>[^<]*<\/code>/g, '').replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, ''))
     .join('\n')
 }
 
-test('nothing that a document says, in whatever place, is markup or calls anybody', () => {
+test('no value of a document becomes markup or mentions a user', () => {
   const hostile = fc
     .array(
       fc.constantFrom(
@@ -144,18 +141,18 @@ test('nothing that a document says, in whatever place, is markup or calls anybod
       const consequences = [{ ...client, operation: 'delete' }] as const
       const effects = [{ ...client, effect: 'endsSessions', count: 2 }]
       const suspended = { revision: 1, by: text, at: text }
-      const shown: RenderedOutcome = { realms: [{ plan, consequences, effects, suspended }], notes }
-      expect(outsideOfCode(renderMarkdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
-      expect(outsideOfCode(renderMarkdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+      const outcome: RenderedOutcome = { realms: [{ plan, consequences, effects, suspended }], notes }
+      expect(removeCode(renderMarkdownOutcome(outcome, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+      expect(removeCode(renderMarkdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
     }),
   )
 })
 
-test('a plan that is too long for a comment says how much is left out, and nothing is cut within an object', async () => {
+test('a plan that is too long for a comment reports the number of omitted objects, and cuts no object', async () => {
   const clients = Array.from({ length: 900 }, (_, at) => ({ clientId: `client-${at}`, name: `Client ${at}` }))
   const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource({ clients })]), 'planned')
-  const shown = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
+  const objectCount = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
   expect(markdown.length).toBeLessThanOrEqual(65_536)
   expect(markdown.length).toBeGreaterThan(60_000)
-  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - shown} more are omitted, .*\\*\\*$`))
+  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - objectCount} more are omitted, .*\\*\\*$`))
 })

@@ -1,29 +1,22 @@
 // Organizations in documents. Members and identity providers are declared inside of them, and belong to the realm.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import type { ObjectUpdate } from '../../src/service/objects/writers.ts'
-import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { exportDocument, getLive, realm, service, switchRealm, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
-let service: Service
-let realm: string
-const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
-const apply = (document: object, name?: string) => applySource(service, state(document, name))
-const plan = (document: object) => planText(service, state(document))
-const exported = (options = {}) => service.read(SYSTEM, realm, (context) => exportRealm(context, options))
+useNewRealmPerTest()
 
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+const toSource = (document: object, name = realm) => createSource([{ realm, ...document }], name)
+const apply = (document: object, name?: string) => applySource(service, toSource(document, name))
+const plan = (document: object) => planText(service, toSource(document))
 
 /** Changes the memberships of a user, as REST and log-ins do. */
 const relate = async (user: string, relations: ObjectUpdate['relations'] & object) => {
-  const live = await getLiveObject(service, SYSTEM, realm, 'user', user)
+  const live = await getLive('user', user)
   await service.write(ANN, realm, (context) => writers.user.update(context, [{ live, set: {}, relations }]))
 }
 
@@ -44,10 +37,10 @@ const base = {
 }
 const document = (more: object = {}) => ({ ...base, organizations: [acme(), { name: 'bare' }], ...more })
 
-test('apply, then plan, is empty; an export contains members and identity providers, and recreates the organizations', async () => {
+test('after an apply, the plans of the document and of an export are empty; the export recreates the organizations with members', async () => {
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const exportedRealm = await exported({ secrets: true, ids: true })
+  const exportedRealm = await exportDocument({ secrets: true, ids: true })
   expect(exportedRealm).toMatchObject({
     users: [{ username: 'ann' }, { username: 'bob' }],
     organizations: [
@@ -71,29 +64,29 @@ test('apply, then plan, is empty; an export contains members and identity provid
   expect(exportedRealm.users).not.toMatchObject([{ managedBy: expect.anything() }, {}])
   expect(exportedRealm.identityProviders).toEqual([expect.not.objectContaining({ organization: 'acme' })])
   expect(await plan(exportedRealm)).toContain('Nothing to do.')
-  realm = await newRealm(service)
+  await switchRealm()
   const { users, identityProviders, organizations } = exportedRealm
   await apply({ users, identityProviders, organizations })
-  expect(await exported({ secrets: true, ids: true })).toMatchObject({ users, identityProviders, organizations })
+  expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({ users, identityProviders, organizations })
 })
 
 test('a source that declares a membership manages the membership only, not the user', async () => {
   await apply(base, `${realm}-users`)
   await apply({ organizations: [acme()] })
-  const ann = await getLiveObject(service, SYSTEM, realm, 'user', 'ann')
+  const ann = await getLive('user', 'ann')
   expect(ann.representation).toMatchObject({ organizations: ['acme'], managedBy: ['acme'] })
   await apply({ organizations: [acme({ members: [{ username: 'ann' }], identityProviders: [] })] })
-  expect((await getLiveObject(service, SYSTEM, realm, 'user', 'ann')).representation).toMatchObject({ managedBy: [] })
-  expect((await getLiveObject(service, SYSTEM, realm, 'user', 'bob')).representation).toMatchObject({
+  expect((await getLive('user', 'ann')).representation).toMatchObject({ managedBy: [] })
+  expect((await getLive('user', 'bob')).representation).toMatchObject({
     organizations: [],
   })
-  expect((await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'partner')).references).toEqual({})
+  expect((await getLive('identityProvider', 'partner')).references).toEqual({})
 })
 
 test('a reference to a user or identity provider that does not exist is refused at its position', async () => {
   const text = `realm: ${realm}\norganizations:\n  - name: acme\n    members:\n      - username: nobody\n    identityProviders:\n      - alias: nowhere\n`
-  const failed = planText(service, createSource([text], realm))
-  await expect(failed).rejects.toMatchObject({
+  const planned = planText(service, createSource([text], realm))
+  await expect(planned).rejects.toMatchObject({
     problems: [
       { position: { line: 5 }, message: expect.stringContaining('user nobody') },
       { position: { line: 7 }, message: expect.stringContaining('identity provider nowhere') },
@@ -142,9 +135,7 @@ test('a domain can move to another organization in one apply, and belongs to one
   })
   await apply(two([{ name: 'a.example', verified: true }], []))
   await apply(two([], [{ name: 'a.example' }]))
-  expect((await getLiveObject(service, SYSTEM, realm, 'organization', 'two')).representation.domains).toMatchObject([
-    { name: 'a.example' },
-  ])
+  expect((await getLive('organization', 'two')).representation.domains).toMatchObject([{ name: 'a.example' }])
   await expect(apply(two([{ name: 'a.example' }], [{ name: 'A.example' }]))).rejects.toThrow(
     'Domain a.example is already linked to organization',
   )

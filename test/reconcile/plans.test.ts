@@ -1,4 +1,4 @@
-// Plans as text. A folder of `plans/` is a case: the files of what is live, what the source declares, and the plan of it.
+// Plans as text. Each folder of `plans/` is a case, with these files:
 //   live.yaml     the realm as an administrator created it; absent: it does not exist, or applied.yaml creates it
 //   applied.yaml  the declarations that the source applied last; absent: none
 //   drift.yaml    the changes that an administrator made since
@@ -14,7 +14,7 @@ import type { Representation } from '../../src/kinds/json.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import type { SourceContent } from '../../src/reconcile/read/source-content.ts'
-import { deleteObject, createObject as makeObject, updateObject } from '../support/live-objects.ts'
+import { createObject, deleteObject, updateObject } from '../support/live-objects.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { ANN, applySource, createSource, planText, withoutDeletionGuards } from '../support/sources.ts'
@@ -24,18 +24,18 @@ const { make } = await testServer()
 
 const CASES = join(import.meta.dirname, 'plans')
 
-/** A change that an administrator makes: one of the three. */
+/** A change by an administrator: an update, a creation or a deletion. */
 interface Drift {
   readonly update?: Key
   readonly create?: KindName
   readonly delete?: Key
-  /** Fields and their new values: of an update. */
+  /** The changed fields of an update. */
   readonly set?: FlatFields
-  /** Of a creation. */
+  /** The created object. */
   readonly representation?: Representation
 }
 
-test.each(readdirSync(CASES))('the plan of %s is as in its plan.txt', async (name) => {
+test.each(readdirSync(CASES))('the plan of the case %s equals its plan.txt', async (name) => {
   const realm = newName()
   const read = (file: string) => {
     const path = join(CASES, name, file)
@@ -44,15 +44,15 @@ test.each(readdirSync(CASES))('the plan of %s is as in its plan.txt', async (nam
   const live = read('live.yaml')
   if (live !== undefined) await make('/admin/realms', load(live) as object)
   const applied = read('applied.yaml')
-  if (applied !== undefined) await applySource(service, declared(applied, realm))
-  for (const drift of load(read('drift.yaml') ?? '[]') as Drift[]) await makeChange(realm, drift)
+  if (applied !== undefined) await applySource(service, toSource(applied, realm))
+  for (const change of load(read('drift.yaml') ?? '[]') as Drift[]) await makeChange(realm, change)
   const settings = load(read('settings.yaml') ?? '{}') as SourceSettings
-  const plan = await planText(service, declared(read('desired.yaml')!, realm, settings))
-  await expect(normalized(plan, realm)).toMatchFileSnapshot(join(CASES, name, 'plan.txt'))
+  const plan = await planText(service, toSource(read('desired.yaml')!, realm, settings))
+  await expect(normalize(plan, realm)).toMatchFileSnapshot(join(CASES, name, 'plan.txt'))
 })
 
-/** The source that declares a text. */
-function declared(text: string, realm: string, settings: SourceSettings = {}): SourceContent {
+/** Returns a source that declares a text. */
+function toSource(text: string, realm: string, settings: SourceSettings = {}): SourceContent {
   const state = createSource([text], realm)
   const files = state.files.map((file) => ({ ...file, file: 'desired.yaml' }))
   return { ...state, files, settings: { guards: withoutDeletionGuards, ...settings } }
@@ -61,12 +61,12 @@ function declared(text: string, realm: string, settings: SourceSettings = {}): S
 async function makeChange(realm: string, drift: Drift): Promise<void> {
   const { update, set, create, representation, delete: deleted } = drift
   if (update) await updateObject(service, ANN, realm, update[0] as KindName, update.slice(1), set!)
-  else if (create) await makeObject(service, ANN, realm, create, representation!)
+  else if (create) await createObject(service, ANN, realm, create, representation!)
   else if (deleted) await deleteObject(service, ANN, realm, deleted[0] as KindName, ...deleted.slice(1))
 }
 
-/** The text with the name of the case's realm, and without what differs from run to run. */
-function normalized(plan: string, realm: string): string {
+/** Replaces names and timestamps that differ from run to run. */
+function normalize(plan: string, realm: string): string {
   const text = plan
     .replaceAll(`${realm}-1.yaml`, 'desired.yaml')
     .replaceAll(realm, 'acme')

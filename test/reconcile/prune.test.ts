@@ -15,13 +15,14 @@ import { ANN, applySource, createSource } from '../support/sources.ts'
 
 useNewRealmPerTest()
 
-const pruning = (prune: SourceSettings['prune'], document: object) => ({
+const toPruningSource = (prune: SourceSettings['prune'], document: object) => ({
   ...toRealmSource(document),
   settings: { prune },
 })
-const apply = (prune: SourceSettings['prune'], document: object) => applySource(service, pruning(prune, document))
+const apply = (prune: SourceSettings['prune'], document: object) =>
+  applySource(service, toPruningSource(prune, document))
 const plan = async (prune: SourceSettings['prune'], document: object) =>
-  renderOutcome(await planSources(service, SYSTEM, [pruning(prune, document)]), 'planned')
+  renderOutcome(await planSources(service, SYSTEM, [toPruningSource(prune, document)]), 'planned')
 const roles = (...names: string[]) => ({ roles: { realm: names.map((name) => ({ name })) } })
 const expectDeleted = (...key: Parameters<typeof getLive>) => expect(getLive(...key)).rejects.toThrow()
 
@@ -67,15 +68,18 @@ test('a retained object that is declared again keeps its id', async () => {
 })
 
 test('an object of two sources is deleted only if neither has `prune: none`', async () => {
-  const sourceOf = (name: string, prune: SourceSettings['prune'], ...names: string[]) => ({
+  const createPruningSource = (name: string, prune: SourceSettings['prune'], ...names: string[]) => ({
     ...createSource([{ realm, ...roles(...names) }], `${realm}-${name}`),
     settings: { prune },
   })
   await applySources(service, SYSTEM, [
-    sourceOf('one', 'none', 'staff', 'visitor'),
-    sourceOf('other', 'managed', 'staff', 'visitor'),
+    createPruningSource('one', 'none', 'staff', 'visitor'),
+    createPruningSource('other', 'managed', 'staff', 'visitor'),
   ])
-  await applySources(service, SYSTEM, [sourceOf('one', 'none', 'staff'), sourceOf('other', 'managed', 'staff')])
+  await applySources(service, SYSTEM, [
+    createPruningSource('one', 'none', 'staff'),
+    createPruningSource('other', 'managed', 'staff'),
+  ])
   await getLive('role', 'visitor')
   // The retained declaration does not conflict with another source's.
   await applySources(service, SYSTEM, [
@@ -222,17 +226,19 @@ test('in master, authoritative lists do not delete the clients and roles of real
     const admin = { name: 'admin', composites: { realm: ['create-realm'] } }
     const declared = createSource([{ realm: 'master', clients: [], roles: { realm: [admin] } }])
     const pruningAll = { ...declared, settings: { prune: 'all' as const } }
-    const administers = async () =>
+    const getAdminComposites = async () =>
       (await getLiveObject(separateService, SYSTEM, 'master', 'role', 'admin')).representation.composites as {
         client: object
       }
-    const before = await administers()
+    const before = await getAdminComposites()
     await applySource(separateService, pruningAll)
-    const names = async (kind: KindName) => [...(await listLiveObjects(separateService, SYSTEM, 'master', kind)).keys()]
-    expect(await names('client')).toEqual(expect.arrayContaining(['master-realm', 'shop-realm', 'admin-cli']))
-    expect(await names('client')).not.toContain('theirs')
-    expect(await names('role')).not.toContain('theirs')
-    expect((await administers()).client).toEqual(before.client)
+    const listNames = async (kind: KindName) => [
+      ...(await listLiveObjects(separateService, SYSTEM, 'master', kind)).keys(),
+    ]
+    expect(await listNames('client')).toEqual(expect.arrayContaining(['master-realm', 'shop-realm', 'admin-cli']))
+    expect(await listNames('client')).not.toContain('theirs')
+    expect(await listNames('role')).not.toContain('theirs')
+    expect((await getAdminComposites()).client).toEqual(before.client)
     expect((await planSources(separateService, SYSTEM, [pruningAll])).realms[0]!.plan.actions).toEqual([])
   } finally {
     await separateService.close()

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { type AdminRealm, createAdminRealm } from '../support/admin-realm.ts'
 import { createObject, deleteObject, getLiveObject } from '../support/live-objects.ts'
+import { logInWithPassword } from '../support/password-login.ts'
 import { createPlanClient } from '../support/plan-client.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
@@ -20,18 +21,18 @@ interface Takeover {
   readonly after: object
   readonly message: RegExp
   prepare?(administered: AdminRealm): Promise<unknown>
-  take(administered: AdminRealm): Promise<void>
+  replaceObject(administered: AdminRealm): Promise<void>
 }
 
-const idOf = (address: string) => address.split('/').at(-1)!
-const done = async (response: Promise<{ status: number; headers: Readonly<Record<string, unknown>> }>) => {
+const lastSegment = (address: string) => address.split('/').at(-1)!
+const expectSuccess = async (response: Promise<{ status: number; headers: Readonly<Record<string, unknown>> }>) => {
   const { status, headers } = await response
   expect(status).toBeLessThan(300)
-  return idOf(String(headers.location))
+  return lastSegment(String(headers.location))
 }
-const userNamed = async ({ as }: AdminRealm, username: string) =>
+const getUserId = async ({ as }: AdminRealm, username: string) =>
   (await as('weak', 'GET', `users?username=${username}&exact=true`)).body[0].id as string
-const clientNamed = async ({ as }: AdminRealm, clientId: string) =>
+const getClientId = async ({ as }: AdminRealm, clientId: string) =>
   (await as('weak', 'GET', `clients?clientId=${clientId}`)).body[0].id as string
 const credentials = [{ type: 'password', value: 'evil' }]
 const evil = { enabled: true, email: 'e@evil.example', firstName: 'E', lastName: 'V', credentials }
@@ -48,9 +49,9 @@ const takeovers: Record<string, Takeover> = {
     before: { users: [{ username: 'chief' }] },
     after: { users: [chief] },
     message: /the applied user chief was deleted by weak .*, and it was created again by weak /,
-    async take(administered) {
-      await done(administered.as('weak', 'DELETE', `users/${await userNamed(administered, 'chief')}`))
-      await done(administered.as('weak', 'POST', 'users', { username: 'CHIEF', ...evil }))
+    async replaceObject(administered) {
+      await expectSuccess(administered.as('weak', 'DELETE', `users/${await getUserId(administered, 'chief')}`))
+      await expectSuccess(administered.as('weak', 'POST', 'users', { username: 'CHIEF', ...evil }))
     },
   },
   'a user whose name was given to another user': {
@@ -58,11 +59,11 @@ const takeovers: Record<string, Takeover> = {
     before: { users: [{ username: 'chief' }] },
     after: { users: [chief] },
     message: /the applied user chief was deleted by weak .*, and another object was renamed to it by weak /,
-    async take(administered) {
-      const id = await done(administered.as('weak', 'POST', 'users', { username: 'eve', ...evil }))
+    async replaceObject(administered) {
+      const id = await expectSuccess(administered.as('weak', 'POST', 'users', { username: 'eve', ...evil }))
       await administered.as('admin', 'PUT', '', { editUsernameAllowed: true })
-      await done(administered.as('weak', 'DELETE', `users/${await userNamed(administered, 'chief')}`))
-      await done(administered.as('weak', 'PUT', `users/${id}`, { username: 'chief' }))
+      await expectSuccess(administered.as('weak', 'DELETE', `users/${await getUserId(administered, 'chief')}`))
+      await expectSuccess(administered.as('weak', 'PUT', `users/${id}`, { username: 'chief' }))
     },
   },
   'a group': {
@@ -70,11 +71,11 @@ const takeovers: Record<string, Takeover> = {
     before: { groups: [{ name: 'admins' }] },
     after: { groups: [{ name: 'admins', clientRoles: ADMIN }] },
     message: /the applied group \/admins was deleted/,
-    async take(administered) {
+    async replaceObject(administered) {
       const groups = (await administered.as('weak', 'GET', 'groups?search=admins')).body
-      await done(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
-      const group = await done(administered.as('weak', 'POST', 'groups', { name: 'admins' }))
-      await done(administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${group}`))
+      await expectSuccess(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
+      const group = await expectSuccess(administered.as('weak', 'POST', 'groups', { name: 'admins' }))
+      await expectSuccess(administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${group}`))
     },
   },
   'a group of which only subgroups are declared': {
@@ -82,12 +83,12 @@ const takeovers: Record<string, Takeover> = {
     before: { groups: [{ name: 'all', subGroups: [{ name: 'admins' }] }] },
     after: { groups: [{ name: 'all', subGroups: [{ name: 'admins', clientRoles: ADMIN }] }] },
     message: /the applied group \/all was deleted/,
-    async take(administered) {
+    async replaceObject(administered) {
       const groups = (await administered.as('weak', 'GET', 'groups?search=all&exact=true')).body
-      await done(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
-      const all = await done(administered.as('weak', 'POST', 'groups', { name: 'all' }))
-      const admins = await done(administered.as('weak', 'POST', `groups/${all}/children`, { name: 'admins' }))
-      await done(administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${admins}`))
+      await expectSuccess(administered.as('weak', 'DELETE', `groups/${groups[0].id}`))
+      const all = await expectSuccess(administered.as('weak', 'POST', 'groups', { name: 'all' }))
+      const admins = await expectSuccess(administered.as('weak', 'POST', `groups/${all}/children`, { name: 'admins' }))
+      await expectSuccess(administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${admins}`))
     },
   },
   'a client with its service account': {
@@ -101,10 +102,10 @@ const takeovers: Record<string, Takeover> = {
       users: [{ username: 'service-account-robot', serviceAccountClientId: 'robot', clientRoles: ADMIN }],
     },
     message: /the applied client robot was deleted .*; the applied user service-account-robot was deleted/,
-    async take(administered) {
-      await done(administered.as('weak', 'DELETE', `clients/${await clientNamed(administered, 'robot')}`))
+    async replaceObject(administered) {
+      await expectSuccess(administered.as('weak', 'DELETE', `clients/${await getClientId(administered, 'robot')}`))
       const body = { clientId: 'robot', serviceAccountsEnabled: true, secret: 'evil' }
-      await done(administered.as('weak', 'POST', 'clients', body))
+      await expectSuccess(administered.as('weak', 'POST', 'clients', body))
     },
   },
   'a role of an undeclared client': {
@@ -113,10 +114,10 @@ const takeovers: Record<string, Takeover> = {
     after: { roles: { client: { shop: [{ name: 'seller', composites: { client: ADMIN } }] } } },
     message: /the applied role seller of client shop was deleted/,
     prepare: (administered) => administered.as('admin', 'POST', 'clients', { clientId: 'shop' }),
-    async take(administered) {
-      await done(administered.as('weak', 'DELETE', `clients/${await clientNamed(administered, 'shop')}`))
-      const id = await done(administered.as('weak', 'POST', 'clients', { clientId: 'shop' }))
-      await done(administered.as('weak', 'POST', `clients/${id}/roles`, { name: 'seller' }))
+    async replaceObject(administered) {
+      await expectSuccess(administered.as('weak', 'DELETE', `clients/${await getClientId(administered, 'shop')}`))
+      const id = await expectSuccess(administered.as('weak', 'POST', 'clients', { clientId: 'shop' }))
+      await expectSuccess(administered.as('weak', 'POST', `clients/${id}/roles`, { name: 'seller' }))
     },
   },
   'a role': {
@@ -124,11 +125,13 @@ const takeovers: Record<string, Takeover> = {
     before: { roles: { realm: [{ name: 'ops' }] } },
     after: { roles: { realm: [{ name: 'ops', composites: { client: ADMIN } }] } },
     message: /the applied role ops was deleted/,
-    async take(administered) {
-      await done(administered.as('weak', 'DELETE', 'roles/ops'))
-      await done(administered.as('weak', 'POST', 'roles', { name: 'ops' }))
+    async replaceObject(administered) {
+      await expectSuccess(administered.as('weak', 'DELETE', 'roles/ops'))
+      await expectSuccess(administered.as('weak', 'POST', 'roles', { name: 'ops' }))
       const { body: role } = await administered.as('weak', 'GET', 'roles/ops')
-      await done(administered.as('weak', 'POST', `users/${administered.users.weak}/role-mappings/realm`, [role]))
+      await expectSuccess(
+        administered.as('weak', 'POST', `users/${administered.users.weak}/role-mappings/realm`, [role]),
+      )
     },
   },
   'a client scope': {
@@ -139,10 +142,14 @@ const takeovers: Record<string, Takeover> = {
       clientScopeMappings: { 'realm-management': [{ clientScope: 'wide', roles: ['realm-admin'] }] },
     },
     message: /the applied client scope wide was deleted/,
-    async take(administered) {
+    async replaceObject(administered) {
       const scopes = (await administered.as('weak', 'GET', 'client-scopes')).body as { id: string; name: string }[]
-      await done(administered.as('weak', 'DELETE', `client-scopes/${scopes.find(({ name }) => name === 'wide')!.id}`))
-      await done(administered.as('weak', 'POST', 'client-scopes', { name: 'wide', protocol: 'openid-connect' }))
+      await expectSuccess(
+        administered.as('weak', 'DELETE', `client-scopes/${scopes.find(({ name }) => name === 'wide')!.id}`),
+      )
+      await expectSuccess(
+        administered.as('weak', 'POST', 'client-scopes', { name: 'wide', protocol: 'openid-connect' }),
+      )
     },
   },
   'an identity provider': {
@@ -153,9 +160,9 @@ const takeovers: Record<string, Takeover> = {
       users: [{ ...chief, federatedIdentities: [{ identityProvider: 'corp', userId: '7', userName: 'chief' }] }],
     },
     message: /the applied identity provider corp was deleted/,
-    async take(administered) {
-      await done(administered.as('weak', 'DELETE', 'identity-provider/instances/corp'))
-      await done(
+    async replaceObject(administered) {
+      await expectSuccess(administered.as('weak', 'DELETE', 'identity-provider/instances/corp'))
+      await expectSuccess(
         administered.as('weak', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' }),
       )
     },
@@ -171,10 +178,10 @@ const takeovers: Record<string, Takeover> = {
       users: [{ username: 'ann', organizations: ['acme'] }],
     },
     message: /the applied organization acme was deleted/,
-    async take(administered) {
+    async replaceObject(administered) {
       const [{ id }] = (await administered.as('weak', 'GET', 'organizations')).body
-      await done(administered.as('weak', 'DELETE', `organizations/${id}`))
-      await done(
+      await expectSuccess(administered.as('weak', 'DELETE', `organizations/${id}`))
+      await expectSuccess(
         administered.as('weak', 'POST', 'organizations', {
           name: 'acme',
           alias: 'acme',
@@ -193,15 +200,15 @@ const takeovers: Record<string, Takeover> = {
       clients: [{ clientId: 'app', authenticationFlowBindingOverrides: { browser: 'in' } }],
     },
     message: /the applied authentication flow in was deleted/,
-    async take(administered) {
+    async replaceObject(administered) {
       const flows = (await administered.as('weak', 'GET', 'authentication/flows')).body as {
         id: string
         alias: string
       }[]
-      await done(
+      await expectSuccess(
         administered.as('weak', 'DELETE', `authentication/flows/${flows.find(({ alias }) => alias === 'in')!.id}`),
       )
-      await done(
+      await expectSuccess(
         administered.as('weak', 'POST', 'authentication/flows', {
           alias: 'in',
           providerId: 'basic-flow',
@@ -214,13 +221,13 @@ const takeovers: Record<string, Takeover> = {
 
 test.each(Object.entries(takeovers))(
   '%s that was deleted and created again gets declared permissions only with an approval',
-  async (_, { roles, before, after, message, prepare, take }) => {
+  async (_, { roles, before, after, message, prepare, replaceObject }) => {
     const administered = await createAdminRealm({ weak: roles })
     const name = `source-of-${administered.name}`
     const content = { realm: administered.name, editUsernameAllowed: true, organizationsEnabled: true }
     await prepare?.(administered)
     await applySource(service, createSource([{ ...content, ...before }], name))
-    await take(administered)
+    await replaceObject(administered)
     const declared = { ...content, ...after, displayName: 'Changed' }
     // As a followed source, and as an administrator.
     const followed = await applySource(service, createSource([declared], name))
@@ -253,17 +260,8 @@ test('a recreated user keeps its password unless the approval includes credentia
   const name = `source-of-${administered.name}`
   const regent = createPlanClient(server, name)
   const declared = { realm: administered.name, users: [chief] }
-  const logsIn = async (password: string) => {
-    const { body } = await server.call('POST', `/realms/${administered.name}/protocol/openid-connect/token`, {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        grant_type: 'password',
-        client_id: 'admin-cli',
-        username: 'chief',
-        password,
-      }).toString(),
-    })
+  const canLogIn = async (password: string) => {
+    const { body } = await logInWithPassword(administered.name, { username: 'chief', password })
     return body.access_token !== undefined
   }
   const recreate = async () => {
@@ -273,17 +271,17 @@ test('a recreated user keeps its password unless the approval includes credentia
   const complete = { ...chief, email: 'chief@example.org', firstName: 'C', lastName: 'H' }
   declared.users = [complete] as never
   await regent.apply(declared)
-  expect(await logsIn('good')).toBe(true)
+  expect(await canLogIn('good')).toBe(true)
   await recreate()
   await regent.approve((await regent.apply(declared)).realms[0].pendingApproval.plan)
-  expect([await logsIn('good'), await logsIn('evil')]).toEqual([false, true])
+  expect([await canLogIn('good'), await canLogIn('evil')]).toEqual([false, true])
   await recreate()
   await regent.approve((await regent.apply(declared)).realms[0].pendingApproval.plan, { withCredentials: true })
-  expect([await logsIn('good'), await logsIn('evil')]).toEqual([true, false])
+  expect([await canLogIn('good'), await canLogIn('evil')]).toEqual([true, false])
   await recreate()
   await deleteObject(service, EVE, administered.name, 'user', 'chief')
   expect((await regent.apply(declared)).realms[0].pendingApproval).toBeUndefined()
-  expect([await logsIn('good'), await logsIn('evil')]).toEqual([true, false])
+  expect([await canLogIn('good'), await canLogIn('evil')]).toEqual([true, false])
 })
 
 test('an administrator with fewer permissions cannot create an object with the id of a managed one', async () => {
@@ -298,15 +296,15 @@ test('an administrator with fewer permissions cannot create an object with the i
   )
   const role = (await administered.as('weak', 'GET', 'roles/ops')).body
   const attempts = [
-    ['clients', { id: await clientNamed(administered, 'robot'), clientId: 'robot', secret: 'evil' }],
+    ['clients', { id: await getClientId(administered, 'robot'), clientId: 'robot', secret: 'evil' }],
     ['client-scopes', { id: scope.id, name: 'wide', protocol: 'openid-connect' }],
     ['roles', { id: role.id, name: 'ops' }],
   ] as const
   for (const [collection, { id }] of attempts)
-    await done(administered.as('weak', 'DELETE', collection === 'roles' ? 'roles/ops' : `${collection}/${id}`))
+    await expectSuccess(administered.as('weak', 'DELETE', collection === 'roles' ? 'roles/ops' : `${collection}/${id}`))
   for (const [collection, body] of attempts) {
     expect(await administered.as('weak', 'POST', collection, body)).toMatchObject({ status: 409 })
-    await done(administered.as('weak', 'POST', collection, { ...body, id: crypto.randomUUID() }))
+    await expectSuccess(administered.as('weak', 'POST', collection, { ...body, id: crypto.randomUUID() }))
   }
   const { realms } = await applySource(service, createSource([content], name))
   expect(realms[0]!.pendingApproval?.guards).toMatchObject([
@@ -328,9 +326,9 @@ test('a source recreates a deleted object with its declared id', async () => {
     sourcePermissions: { realms: [administered.name], roles: [] },
   }
   await applySource(service, limited)
-  await done(administered.as('weak', 'DELETE', `clients/${id}`))
+  await expectSuccess(administered.as('weak', 'DELETE', `clients/${id}`))
   expect((await applySource(service, limited)).realms[0]!.pendingApproval).toBeUndefined()
-  expect(await clientNamed(administered, 'robot')).toBe(id)
+  expect(await getClientId(administered, 'robot')).toBe(id)
 })
 
 test('a saved plan is refused after one of its objects was deleted and created again', async () => {
@@ -347,16 +345,16 @@ test('an object whose re-creation was only reported needs an approval when the s
   const administered = await createAdminRealm({})
   const name = `source-of-${administered.name}`
   const settings = { drift: [{ policy: 'report' as const }] }
-  const reporting = (...groups: object[]) => ({
+  const toReportingSource = (...groups: object[]) => ({
     ...createSource([{ realm: administered.name, groups }], name),
     settings,
   })
-  await applySource(service, reporting({ name: 'admins' }))
+  await applySource(service, toReportingSource({ name: 'admins' }))
   await deleteObject(service, EVE, administered.name, 'group', '/admins')
-  await applySource(service, reporting({ name: 'admins' }))
+  await applySource(service, toReportingSource({ name: 'admins' }))
   await createObject(service, EVE, administered.name, 'group', { path: '/admins' })
-  await applySource(service, reporting({ name: 'admins' }))
-  const { realms } = await applySource(service, reporting({ name: 'admins', clientRoles: ADMIN }))
+  await applySource(service, toReportingSource({ name: 'admins' }))
+  const { realms } = await applySource(service, toReportingSource({ name: 'admins', clientRoles: ADMIN }))
   expect(realms[0]!.pendingApproval?.guards).toMatchObject([{ guard: 'recreated' }])
 })
 

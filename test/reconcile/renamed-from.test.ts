@@ -1,23 +1,19 @@
 // `renamedFrom`: the object with the former name is renamed, instead of a new one being created.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject } from '../support/live-objects.ts'
-import { newName, testService } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import {
+  apply,
+  exportDocument,
+  getLive,
+  plan,
+  realm,
+  service,
+  switchRealm,
+  useNewRealmNamePerTest,
+} from '../support/realm-documents.ts'
+import { newName } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
-let service: Service
-let realm: string
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = newName()
-})
-
-const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
-const apply = (document: object) => applySource(service, state(document))
-const plan = (document: object) => planText(service, state(document))
-const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
-  getLiveObject(service, SYSTEM, realm, kind, ...key)
+useNewRealmNamePerTest()
 
 test('a renamed client keeps its id, roles, mappers and references; afterwards `renamedFrom` has no effect', async () => {
   const mapper = { name: 'm', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' }
@@ -29,15 +25,15 @@ test('a renamed client keeps its id, roles, mappers and references; afterwards `
     },
   })
   await apply(document({ clientId: 'shop' }, 'shop'))
-  const [client, role] = [await live('client', 'shop'), await live('role', 'client', 'shop', 'buyer')]
+  const [client, role] = [await getLive('client', 'shop'), await getLive('role', 'client', 'shop', 'buyer')]
   const renamed = document({ clientId: 'store', renamedFrom: 'shop' }, 'store')
   expect(await plan(renamed)).toMatch(
     /~ client store .*\n {6}clientId: shop → store[^\n]*\nPlan: 0 to create, 1 to update, 0 to delete/,
   )
   await apply(renamed)
-  expect((await live('client', 'store')).id).toBe(client.id)
-  expect((await live('role', 'client', 'store', 'buyer')).id).toBe(role.id)
-  expect((await live('role', 'all')).representation.composites).toEqual({ client: { store: ['buyer'] } })
+  expect((await getLive('client', 'store')).id).toBe(client.id)
+  expect((await getLive('role', 'client', 'store', 'buyer')).id).toBe(role.id)
+  expect((await getLive('role', 'all')).representation.composites).toEqual({ client: { store: ['buyer'] } })
   expect(await plan(renamed)).toContain('Nothing to do.')
   expect(await plan(document({ clientId: 'store' }, 'store'))).toContain('Nothing to do.')
 })
@@ -57,30 +53,30 @@ test('references by the former name are accepted in that plan, with a note', asy
     /note: role all: composites uses a former name, which is valid for this plan only/,
   )
   await apply(roles('old'))
-  expect((await live('role', 'more')).representation.composites).toEqual({ realm: ['new'] })
+  expect((await getLive('role', 'more')).representation.composites).toEqual({ realm: ['new'] })
   expect(await plan(roles('new'))).toContain('Nothing to do.')
 })
 
 test('a group is renamed with its subgroups, a realm with its content', async () => {
   await apply({ groups: [{ name: 'fruit', subGroups: [{ name: 'apple' }] }] })
-  const [group, below] = [await live('group', '/fruit'), await live('group', '/fruit/apple')]
+  const [group, below] = [await getLive('group', '/fruit'), await getLive('group', '/fruit/apple')]
   const food = { groups: [{ name: 'food', renamedFrom: 'fruit', subGroups: [{ name: 'apple' }] }] }
   await apply(food)
-  expect((await live('group', '/food')).id).toBe(group.id)
-  expect((await live('group', '/food/apple')).id).toBe(below.id)
-  const { id } = await live('realm', realm)
+  expect((await getLive('group', '/food')).id).toBe(group.id)
+  expect((await getLive('group', '/food/apple')).id).toBe(below.id)
+  const { id } = await getLive('realm', realm)
   const name = newName()
   const declared = createSource([{ realm: name, renamedFrom: realm, ...food }], realm)
   await applySource(service, declared)
-  realm = name
-  expect((await live('realm', name)).id).toBe(id)
-  expect((await live('group', '/food')).id).toBe(group.id)
+  await switchRealm(name)
+  expect((await getLive('realm', name)).id).toBe(id)
+  expect((await getLive('group', '/food')).id).toBe(group.id)
   expect(await planText(service, declared)).toContain('Nothing to do.')
 })
 
 test('an object whose former name does not exist is created; declaring both names is refused', async () => {
   await apply({ clients: [{ clientId: 'new', renamedFrom: 'none' }] })
-  expect((await live('client', 'new')).key).toEqual(['new'])
+  expect((await getLive('client', 'new')).key).toEqual(['new'])
   await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 'old' }, { clientId: 'old' }] })).rejects.toThrow(
     'client new: client old is declared as well. Remove renamedFrom, or that declaration.',
   )
@@ -96,9 +92,9 @@ test('the default role can have another name, in documents and in an export', as
   }
   await apply(document)
   await apply({ ...document, users: [{ username: 'ann' }] })
-  expect((await live('user', 'ann')).representation.realmRoles).toEqual(['everyone'])
-  await expect(live('role', `default-roles-${realm}`)).rejects.toThrow()
-  const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context))
+  expect((await getLive('user', 'ann')).representation.realmRoles).toEqual(['everyone'])
+  await expect(getLive('role', `default-roles-${realm}`)).rejects.toThrow()
+  const exported = await exportDocument()
   expect(exported).toMatchObject({ defaultRole: { name: 'everyone' } })
-  expect(await planText(service, createSource([exported], realm))).toContain('Nothing to do.')
+  expect(await plan(exported)).toContain('Nothing to do.')
 })

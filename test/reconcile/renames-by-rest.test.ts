@@ -1,61 +1,56 @@
 // Objects that are renamed or deleted by REST: the inventory identifies them by id, and references to them are found.
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
-import { newName, newRealm, testService } from '../support/service.ts'
+import { interfereAfterSnapshots } from '../support/interference.ts'
+import { deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { getLive, realm, service, useNewRealmPerTest } from '../support/realm-documents.ts'
+import { newName, testService } from '../support/service.ts'
 import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
-let service: Service
-let statements: Awaited<ReturnType<typeof testService>>['statements']
-let realm: string
-const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
-  getLiveObject(service, SYSTEM, realm, kind, ...key)
-const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
+useNewRealmPerTest()
 
-beforeEach(async () => {
-  ;({ service, statements } = await testService())
-  realm = await newRealm(service)
-})
+const { statements } = await testService()
+const toSource = (document: object, name = realm) => createSource([{ realm, ...document }], name)
 
 const scope = (name: string, more: object = {}) => ({ name, protocol: 'openid-connect', ...more })
-const expectStable = async (declared: ReturnType<typeof state>) => {
+const expectStable = async (declared: ReturnType<typeof toSource>) => {
   await applySource(service, declared)
   expect(await planText(service, declared)).toContain('Nothing to do.')
   expect((await statements(() => applySource(service, declared))).length).toBeLessThanOrEqual(2)
 }
 
 test('a client that was renamed by REST gets its declared name again, with its mappers and roles', async () => {
-  const declared = state({
+  const declared = toSource({
     clients: [{ clientId: 'a', protocolMappers: [{ name: 'm', protocolMapper: 'oidc-audience-mapper' }] }],
     roles: { client: { a: [{ name: 'buyer' }] } },
   })
   await applySource(service, declared)
-  const { id } = await live('client', 'a')
+  const { id } = await getLive('client', 'a')
   await updateObject(service, ANN, realm, 'client', ['a'], { clientId: 'b' })
   expect(await planText(service, declared)).toMatch(/clientId: b → a/)
   await expectStable(declared)
-  expect((await live('client', 'a')).id).toBe(id)
-  await live('role', 'client', 'a', 'buyer')
+  expect((await getLive('client', 'a')).id).toBe(id)
+  await getLive('role', 'client', 'a', 'buyer')
 })
 
 test('a renamed object gets its declared name back before a new object takes its current name', async () => {
-  await applySource(service, state({ clientScopes: [scope('a')] }))
-  const { id } = await live('clientScope', 'a')
+  await applySource(service, toSource({ clientScopes: [scope('a')] }))
+  const { id } = await getLive('clientScope', 'a')
   await updateObject(service, ANN, realm, 'clientScope', ['a'], { name: 'b' })
-  await expectStable(state({ clientScopes: [scope('a'), scope('b')] }))
-  expect((await live('clientScope', 'a')).id).toBe(id)
-  expect((await live('clientScope', 'b')).id).not.toBe(id)
+  await expectStable(toSource({ clientScopes: [scope('a'), scope('b')] }))
+  expect((await getLive('clientScope', 'a')).id).toBe(id)
+  expect((await getLive('clientScope', 'b')).id).not.toBe(id)
 })
 
 test('renaming a referenced object is drift of the references', async () => {
-  const declared = state({
+  const declared = toSource({
     clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }],
     roles: { realm: [{ name: 'staff', composites: { realm: ['worker'] } }, { name: 'worker' }] },
     clientScopes: [scope('calendar')],
   })
   await applySource(service, declared)
-  await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { name: 'agenda' })
+  await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { name: 'planner' })
   await updateObject(service, ANN, realm, 'role', ['worker'], { name: 'labourer' })
   expect((await listDrift(service, SYSTEM, realm)).map(({ key, path }) => `${key.join('/')} ${path}`).sort()).toEqual([
     'calendar name',
@@ -64,7 +59,7 @@ test('renaming a referenced object is drift of the references', async () => {
     'worker name',
   ])
   await expectStable(declared)
-  expect((await live('client', 'web')).representation.defaultClientScopes).toEqual(['calendar'])
+  expect((await getLive('client', 'web')).representation.defaultClientScopes).toEqual(['calendar'])
 })
 
 test('deleting a configuration or subflow of a flow’s steps is drift of the flow', async () => {
@@ -82,60 +77,63 @@ test('deleting a configuration or subflow of a flow’s steps is drift of the fl
       { alias: 'part' },
     ],
   }
-  await applySource(service, state(flows))
+  await applySource(service, toSource(flows))
   await deleteObject(service, ANN, realm, 'authenticatorConfig', 'settings')
   await deleteObject(service, ANN, realm, 'authenticationFlow', 'part')
   const drift = await listDrift(service, SYSTEM, realm)
-  expect(drift.map(({ key, path }) => `${key[0]} ${path ?? 'gone'}`).sort()).toEqual([
+  expect(drift.map(({ key, path }) => `${key[0]} ${path ?? 'deleted'}`).sort()).toEqual([
     'ours authenticationExecutions',
-    'part gone',
-    'settings gone',
+    'part deleted',
+    'settings deleted',
   ])
-  await expectStable(state(flows))
-  expect((await live('authenticationFlow', 'ours')).representation.authenticationExecutions).toMatchObject([
+  await expectStable(toSource(flows))
+  expect((await getLive('authenticationFlow', 'ours')).representation.authenticationExecutions).toMatchObject([
     { authenticatorConfig: 'settings' },
     { flowAlias: 'part' },
   ])
 })
 
 test('an object that another source refers to is not pruned, and the error lists the references', async () => {
-  await applySource(service, state({ clientScopes: [scope('calendar')] }, `${realm}-a`))
-  await applySource(service, state({ clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] }, `${realm}-b`))
-  await expect(applySource(service, state({ clientScopes: [] }, `${realm}-a`))).rejects.toThrow(
+  await applySource(service, toSource({ clientScopes: [scope('calendar')] }, `${realm}-a`))
+  await applySource(
+    service,
+    toSource({ clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] }, `${realm}-b`),
+  )
+  await expect(applySource(service, toSource({ clientScopes: [] }, `${realm}-a`))).rejects.toThrow(
     `client web of source ${realm}-b refers to client scope calendar, which is no longer declared and would be deleted`,
   )
-  await live('clientScope', 'calendar')
+  await getLive('clientScope', 'calendar')
 })
 
 test('a realm that was renamed by REST gets its declared name again', async () => {
   const declared = createSource([{ realm, displayName: 'Ours' }], realm)
   await applySource(service, declared)
-  const { id } = await live('realm')
+  const { id } = await getLive('realm')
   const other = newName()
   await updateObject(service, ANN, realm, 'realm', [realm], { realm: other })
   expect(await planText(service, declared)).toMatch(new RegExp(`realm: ${other} → ${realm}`))
   await applySource(service, declared)
-  expect((await live('realm')).id).toBe(id)
+  expect((await getLive('realm')).id).toBe(id)
   expect((await service.listRealms()).map(({ name }) => name)).not.toContain(other)
   expect(await planText(service, declared)).toContain('Nothing to do.')
 })
 
 test('an object that one of two sources no longer declares keeps the fields of the other source only', async () => {
-  await applySource(service, state({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`))
-  await applySource(service, state({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`))
-  await applySource(service, state({ clientScopes: [] }, `${realm}-a`))
-  const { representation } = await live('clientScope', 'calendar')
+  await applySource(service, toSource({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`))
+  await applySource(service, toSource({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`))
+  await applySource(service, toSource({ clientScopes: [] }, `${realm}-a`))
+  const { representation } = await getLive('clientScope', 'calendar')
   expect(representation).toMatchObject({ attributes: { a: '1' } })
   expect(representation.description).toBeUndefined()
 })
 
 test('null declares that a field has no value, on creation and for a whole map', async () => {
   const client = (more: object) =>
-    state({ clients: [{ clientId: 'web', redirectUris: ['https://a.example.org/*'], ...more }] })
+    toSource({ clients: [{ clientId: 'web', redirectUris: ['https://a.example.org/*'], ...more }] })
   await expectStable(client({ webOrigins: null, attributes: { colour: 'blue' } }))
-  expect((await live('client', 'web')).representation.webOrigins ?? []).toEqual([])
+  expect((await getLive('client', 'web')).representation.webOrigins ?? []).toEqual([])
   await expectStable(client({ webOrigins: null, attributes: null }))
-  expect((await live('client', 'web')).representation.attributes ?? {}).toEqual({})
+  expect((await getLive('client', 'web')).representation.attributes ?? {}).toEqual({})
   await updateObject(service, ANN, realm, 'client', ['web'], { 'attributes.size': 'large' })
   expect(await listDrift(service, SYSTEM, realm)).toMatchObject([
     { key: ['web'], path: 'attributes', live: { size: 'large' } },
@@ -144,20 +142,11 @@ test('null declares that a field has no value, on creation and for a whole map',
 })
 
 test('a name that is taken between plan and apply leads to a new plan, not to an error', async () => {
-  let raced = false
-  const declared = state({ clientScopes: [scope('calendar')] })
-  const racing: Service = {
-    ...service,
-    async readSnapshot(caller, name, work) {
-      const result = await service.readSnapshot(caller, name, work)
-      if (!raced) {
-        raced = true
-        await applySource(service, state({ clientScopes: [scope('calendar')] }, `${realm}-other`))
-      }
-      return result
-    },
-  }
-  await applySource(racing, declared)
+  const declared = toSource({ clientScopes: [scope('calendar')] })
+  const interfering = interfereAfterSnapshots(service, async (count) => {
+    if (count === 0) await applySource(service, toSource({ clientScopes: [scope('calendar')] }, `${realm}-other`))
+  })
+  await applySource(interfering, declared)
   expect((await listLiveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(true)
 })
 
@@ -173,7 +162,7 @@ test('an apply that fails with an unexpected error is not retried', async () => 
         throw new Error('the connection broke')
       }),
   }
-  await expect(applySource(failing, state({ clientScopes: [scope('calendar')] }))).rejects.toThrow(
+  await expect(applySource(failing, toSource({ clientScopes: [scope('calendar')] }))).rejects.toThrow(
     'the connection broke',
   )
   expect((await listLiveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(false)
@@ -182,7 +171,7 @@ test('an apply that fails with an unexpected error is not retried', async () => 
 test('clients and roles may have names of JavaScript’s object properties', async () => {
   const odd = ['constructor', 'toString', 'hasOwnProperty']
   await expectStable(
-    state({
+    toSource({
       clients: odd.map((clientId) => ({ clientId })),
       roles: {
         realm: [{ name: 'all', composites: { client: Object.fromEntries(odd.map((id) => [id, ['r']])) } }],
@@ -193,16 +182,16 @@ test('clients and roles may have names of JavaScript’s object properties', asy
 })
 
 test('a service account is renamed and deleted with its client', async () => {
-  await applySource(service, state({ clients: [{ clientId: 'old', serviceAccountsEnabled: true }] }))
+  await applySource(service, toSource({ clients: [{ clientId: 'old', serviceAccountsEnabled: true }] }))
   await updateObject(service, ANN, realm, 'client', ['old'], { clientId: 'new' })
-  const declared = state({
+  const declared = toSource({
     clients: [
       { clientId: 'old', serviceAccountsEnabled: true },
       { clientId: 'new', serviceAccountsEnabled: true },
     ],
   })
   await expectStable(declared)
-  expect(await planText(service, state({ clients: [] }))).toContain('- user service-account-old (consequence)')
+  expect(await planText(service, toSource({ clients: [] }))).toContain('- user service-account-old (consequence)')
 })
 
 test('declarations in master about a new realm of the same source are planned before the realm exists', async () => {

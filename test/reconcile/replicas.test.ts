@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test as testOf } from 'vitest'
+import { afterAll, test as baseTest, beforeAll, expect, inject } from 'vitest'
 import { type CommandFolder, createCommandFolder, type RunningServer } from '../support/cli.ts'
 
-const test = testOf.runIf(inject('databaseUrl'))
+const test = baseTest.runIf(inject('databaseUrl'))
 
 let at: CommandFolder
 let database: pg.Client
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await database.connect()
   locking = new pg.Client(at.database)
   await locking.connect()
-  await state('Begun')
+  await declare('Begun')
   const serve = () => at.serve('--source', 'acme.yaml', '--source-lease', '3', '--source-interval', '1')
   applying = await serve()
   waiting = await serve()
@@ -31,10 +31,10 @@ afterAll(async () => {
   await at?.remove()
 })
 
-const state = (name: string) => writeFile(join(at.folder, 'acme.yaml'), `realm: acme\ndisplayName: ${name}\n`)
+const declare = (name: string) => writeFile(join(at.folder, 'acme.yaml'), `realm: acme\ndisplayName: ${name}\n`)
 
 /** The display names of the realm, in order. */
-const names = async () => {
+const listNames = async () => {
   const { rows } = await database.query<{ to: string }>(`
     select c ->> 'to' as to from history h, jsonb_array_elements(h.plan -> 'actions') a, jsonb_array_elements(a -> 'changes') c
     where c ->> 'path' = 'displayName' order by h.number`)
@@ -46,7 +46,7 @@ async function takeOver(change: string): Promise<void> {
   applying.pause()
   await locking.query('rollback')
   const takenOver = waiting.until(`→ ${change}`)
-  await state(change)
+  await declare(change)
   expect(await takenOver).toContain('This server now applies the sources.')
   const standby = applying.until('takes over when that one stops')
   applying.resume()
@@ -54,26 +54,26 @@ async function takeOver(change: string): Promise<void> {
   ;[applying, waiting] = [waiting, applying]
 }
 
-test('a server that is paused beyond its lease is replaced, and stands by when it continues', async () => {
+test('a server that is paused beyond its lease is replaced, and waits for the lease when it continues', async () => {
   expect(waiting.output()).toMatch(/The server \S+ applies the sources. This one takes over when that one stops/)
   expect(await fetch(`${waiting.url}/health/ready`)).toMatchObject({ status: 200 })
   await takeOver('Taken over')
-  expect(await names()).toEqual(['Begun', 'Taken over'])
+  expect(await listNames()).toEqual(['Begun', 'Taken over'])
 })
 
 test.for([
   ['before its transaction', 'lock table inventory in access exclusive mode', 'from inventory'],
   ['within its transaction', `select from realm where name = 'acme' for update`, 'for no key update'],
-  ['between the look at its lease and its commit', 'select from lease for update', 'for share'],
+  ['between its lease check and its commit', 'select from lease for update', 'for share'],
 ])('a run of a server that is paused %s is not committed', async ([moment, lock, statement]) => {
   const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`
   await locking.query('begin')
   await locking.query(lock!)
-  await state('Lost')
-  const waiting = async () => (await database.query(waits, [`%${statement}%`])).rowCount
-  await expect.poll(waiting, { timeout: 60_000 }).toBeGreaterThan(0)
+  await declare('Lost')
+  const countWaiting = async () => (await database.query(waits, [`%${statement}%`])).rowCount
+  await expect.poll(countWaiting, { timeout: 60_000 }).toBeGreaterThan(0)
   await takeOver(moment!)
-  expect(await names()).not.toContain('Lost')
+  expect(await listNames()).not.toContain('Lost')
 })
 
 test('a request about a source reaches the server that applies it, whichever server receives it', async () => {
@@ -85,19 +85,19 @@ test('a request about a source reaches the server that applies it, whichever ser
 
 test('a temporary failure is retried automatically', async () => {
   const failed = applying.until('cannot be applied now')
-  await database.query('alter table history rename to gone')
-  await state('Tried again')
+  await database.query('alter table history rename to renamed_history')
+  await declare('Tried again')
   expect(await failed).toContain('acme.yaml')
-  const status = async () => (await database.query('select status from source')).rows[0].status
-  const next = async () => (await status()).nextTryAt as string | undefined
-  await expect.poll(next, { timeout: 60_000 }).toBeDefined()
-  const first = await next()
-  await expect.poll(next, { timeout: 60_000 }).not.toBe(first)
-  expect(await status()).toMatchObject({ reconciling: { status: 'True', reason: 'Retrying' } })
+  const readStatus = async () => (await database.query('select status from source')).rows[0].status
+  const readNextTry = async () => (await readStatus()).nextTryAt as string | undefined
+  await expect.poll(readNextTry, { timeout: 60_000 }).toBeDefined()
+  const first = await readNextTry()
+  await expect.poll(readNextTry, { timeout: 60_000 }).not.toBe(first)
+  expect(await readStatus()).toMatchObject({ reconciling: { status: 'True', reason: 'Retrying' } })
   const again = applying.until('can be applied again')
-  await database.query('alter table gone rename to history')
+  await database.query('alter table renamed_history rename to history')
   expect(await again).toContain('→ Tried again')
-  await expect.poll(status, { timeout: 60_000 }).not.toHaveProperty('nextTryAt')
+  await expect.poll(readStatus, { timeout: 60_000 }).not.toHaveProperty('nextTryAt')
 })
 
 test('a server that stops releases the lease, and the other one takes over', async () => {
@@ -105,6 +105,6 @@ test('a server that stops releases the lease, and the other one takes over', asy
   expect(await applying.stop()).toBe(0)
   await next
   const applied = waiting.until('→ At last')
-  await state('At last')
+  await declare('At last')
   await applied
 })

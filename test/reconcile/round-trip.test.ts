@@ -11,8 +11,8 @@ import { openNewService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
-const folder = new URL('../../examples/acme.yaml', import.meta.url)
-const real = [
+const example = new URL('../../examples/acme.yaml', import.meta.url)
+const realFiles = [
   'acme-apps.yaml',
   'acme-internal.yaml',
   'benchmark.yaml',
@@ -24,17 +24,17 @@ const real = [
   'servlet-saml.json',
   'userprofile.yaml',
 ].map((name) => new URL(name, shared))
-const files = [folder, ...real].map((file) => [file.pathname.split('/').at(-1)!, file] as const)
+const files = [example, ...realFiles].map((file) => [file.pathname.split('/').at(-1)!, file] as const)
 
-/** The variables of the files without a default. */
+/** Values of the variables that have no default. */
 const env = Object.fromEntries(
   ['ACME_AZURE_AAD_TENANT_URL', 'APPS_FRONTEND_URL_GREETME', 'APPS_FRONTEND_URL_MINISPA', 'KEYCLOAK_FRONTEND_URL'].map(
     (name) => [name, `https://${name.toLowerCase().replaceAll('_', '-')}.example.org`],
   ),
 )
 
-/** The documents of a file, with the realm renamed where a name is given. */
-function documentsOf(file: URL, name?: string): Document[] {
+/** Returns the documents of a file, with the given name of the realm. */
+function readDocuments(file: URL, name?: string): Document[] {
   return createSource([readFileSync(file, 'utf8')], file.pathname.split('/').at(-1)!).documents.map((document) => {
     const documents = substituteVariables(document, { env, readFile: undefined, isAllowed: () => true })
     return name === undefined
@@ -54,14 +54,14 @@ afterAll(async () => {
 
 describe.each(files)('%s', (name, file) => {
   test.skipIf(!existsSync(file))(
-    'plan, apply, plan is empty; export, plan is empty; the least that is exported makes the same realm',
+    'the plans after an apply and of an export are empty, and the minimal export recreates the realm',
     async () => {
       const realm = name === 'master-export-26.5.5.json' ? 'master' : name.replace(/\.\w+$/, '')
-      const state = { name, revision: 'file', documents: documentsOf(file, realm), files: [] }
+      const state = { name, revision: 'file', documents: readDocuments(file, realm), files: [] }
       expect(await planText(first, state)).toMatch(/to create/)
       await applySource(first, state)
       expect(await planText(first, state)).toContain('Nothing to do.')
-      expect(await planText(first, { ...state, name: `${name} once more` })).toContain('Nothing to do.')
+      expect(await planText(first, { ...state, name: `${name} again` })).toContain('Nothing to do.')
 
       const read = (service: Service, full: boolean) =>
         service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true, full }))
@@ -77,16 +77,16 @@ describe.each(files)('%s', (name, file) => {
 })
 
 test.runIf(isFullRun && existsSync(shared))(
-  'all files together, in any order, and the export of a master realm under another name',
+  'all files are applied together in any order, including the export of a master realm under another name',
   async () => {
-    for (const order of [real, real.toReversed()]) {
+    for (const order of [realFiles, realFiles.toReversed()]) {
       const service = await openNewService()
       await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-      const documents = order.flatMap((file) => documentsOf(file, `all-${file.pathname.split('/').at(-1)}`))
+      const documents = order.flatMap((file) => readDocuments(file, `all-${file.pathname.split('/').at(-1)}`))
       const state = { name: 'all', revision: 'files', documents, files: [] }
       await applySource(service, state)
-      expect((await service.listRealms()).length).toBe(real.length + 1)
-      expect(await planText(service, { ...state, name: 'all once more' })).toContain('Nothing to do.')
+      expect((await service.listRealms()).length).toBe(realFiles.length + 1)
+      expect(await planText(service, { ...state, name: 'all again' })).toContain('Nothing to do.')
       await service.close()
     }
   },

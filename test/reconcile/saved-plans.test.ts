@@ -29,8 +29,8 @@ const shop = (more: object = {}) => ({
   clients: [{ clientId: 'shop', name: 'Shop', ...more }],
   roles: { realm: [{ name: 'staff' }] },
 })
-const client = () => getLiveObject(service, SYSTEM, realm, 'client', 'shop')
-const secret = async () => service.vault.open(String((await client()).representation.secret))
+const getClient = () => getLiveObject(service, SYSTEM, realm, 'client', 'shop')
+const readSecret = async () => service.vault.open(String((await getClient()).representation.secret))
 
 test('a saved plan is applied by its id alone, with all of its realms, and only once', async () => {
   await regent.apply(shop())
@@ -40,10 +40,11 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
   const { id } = outcome.saved
   expect((await regent.list()).body).toContainEqual(expect.objectContaining({ id, state: 'ready' }))
   const applied = await regent.applySaved(id)
-  const actions = ({ realms }: { realms: { plan: { actions: object[] } }[] }) => realms.map(({ plan }) => plan.actions)
-  expect(actions(applied.body)).toEqual(actions(outcome))
-  expect((await client()).representation).toMatchObject({ name: 'Other' })
-  expect(await secret()).toBe('clear-1')
+  const listActions = ({ realms }: { realms: { plan: { actions: object[] } }[] }) =>
+    realms.map(({ plan }) => plan.actions)
+  expect(listActions(applied.body)).toEqual(listActions(outcome))
+  expect((await getClient()).representation).toMatchObject({ name: 'Other' })
+  expect(await readSecret()).toBe('clear-1')
   expect((await regent.show(id)).body).toMatchObject({
     state: 'applied',
     realms: [
@@ -67,7 +68,7 @@ test('a change of an object that the plan does not touch does not make it stale'
   await updateObject(service, ANN, realm, 'client', ['shop'], { description: 'Theirs' })
   await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
   expect((await regent.applySaved(saved.id)).status).toBe(200)
-  expect((await client()).representation).toMatchObject({ name: 'Other', description: 'Theirs' })
+  expect((await getClient()).representation).toMatchObject({ name: 'Other', description: 'Theirs' })
 })
 
 test('a change of an object that the plan touches makes it stale: the error names the author, and nothing is applied', async () => {
@@ -154,14 +155,14 @@ test('of two equal saved plans, the requested one is applied', async () => {
 })
 
 test('a plan pending approval belongs to its last requester, and is applied on their behalf', async () => {
-  const state = (count: number) => {
+  const toSource = (count: number) => {
     const roles = { realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) }
     return { ...createSource([{ realm, roles }], `source-of-${realm}`), settings: {} }
   }
-  await applySources(service, SYSTEM, [state(8)])
-  const first = (await applySources(service, ANN, [state(1)])).realms[0]!.pendingApproval!.plan
+  await applySources(service, SYSTEM, [toSource(8)])
+  const first = (await applySources(service, ANN, [toSource(1)])).realms[0]!.pendingApproval!.plan
   const watched: Caller = { actor: { kind: 'source', source: `source-of-${realm}` } }
-  const limited = { ...state(1), sourcePermissions: { realms: [realm] } }
+  const limited = { ...toSource(1), sourcePermissions: { realms: [realm] } }
   expect((await applySources(service, watched, [limited])).realms[0]!.pendingApproval!.plan).toBe(first)
   expect(await getSavedPlan(service, SYSTEM, first)).toMatchObject({ createdBy: watched.actor })
 })
@@ -170,20 +171,20 @@ test('only realm administrators can read, apply, approve and reject plans; a sou
   const { token, name } = await createAdminRealm({ viewer: 'view-clients' })
   const otherRealm = await createAdminRealm({})
   const { saved } = await createPlanClient(server, name).save({ realm: name, displayName: 'Planned' })
-  const ask = async (tokenPromise: Promise<string>, method: string, path = '') =>
+  const send = async (tokenPromise: Promise<string>, method: string, path = '') =>
     server.call(method, `/regent/v1/plans${path}`, { token: await tokenPromise })
-  for (const who of [token('viewer'), otherRealm.token('admin')]) {
-    expect((await ask(who, 'GET')).body).toEqual([])
+  for (const callerToken of [token('viewer'), otherRealm.token('admin')]) {
+    expect((await send(callerToken, 'GET')).body).toEqual([])
     for (const [method, path] of [
       ['GET', ''],
       ['POST', '/apply'],
       ['POST', '/approve'],
       ['DELETE', ''],
     ] as const)
-      expect((await ask(who, method, `/${saved.id}${path}`)).status, `${method} ${path}`).toBe(403)
+      expect((await send(callerToken, method, `/${saved.id}${path}`)).status, `${method} ${path}`).toBe(403)
   }
-  expect((await ask(token('admin'), 'GET')).body).toMatchObject([{ id: saved.id, created: { name: 'admin' } }])
-  expect((await ask(token('admin'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
+  expect((await send(token('admin'), 'GET')).body).toMatchObject([{ id: saved.id, created: { name: 'admin' } }])
+  expect((await send(token('admin'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
 })
 
 test('no secret and no value of a variable is stored in plain text', async () => {
@@ -195,7 +196,7 @@ test('no secret and no value of a variable is stored in plain text', async () =>
   expect(stored).toContain(outcome.saved.id)
   for (const secret of Object.values(values[0]!)) expect(stored).not.toContain(secret)
   expect((await regent.applySaved(outcome.saved.id)).status).toBe(200)
-  expect(await secret()).toBe('value-of-a-variable')
+  expect(await readSecret()).toBe('value-of-a-variable')
   // The sealed sources are deleted with that.
   const { rows } = await service.query((db) =>
     sql<{
@@ -212,16 +213,16 @@ afterAll(() => separateService.close())
 
 test('plans and approvals expire after a day and are deleted', async () => {
   const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
-  const state = (content: object) => ({ ...createSource([{ realm, ...content }], realm), settings: {} })
-  await applySources(separateService, SYSTEM, [state({ roles })])
-  const { saved } = await planAndSave(separateService, SYSTEM, [state({})])
+  const toSource = (content: object) => ({ ...createSource([{ realm, ...content }], realm), settings: {} })
+  await applySources(separateService, SYSTEM, [toSource({ roles })])
+  const { saved } = await planAndSave(separateService, SYSTEM, [toSource({})])
   await approveSavedPlan(separateService, SYSTEM, { id: saved.id })
   expect(await getSavedPlan(separateService, SYSTEM, saved.id)).toMatchObject({ approvedBy: 'operator' })
   now = new Date('2026-01-02T00:00:00Z')
   await expect(applySavedPlan(separateService, SYSTEM, { id: saved.id })).rejects.toThrow(
     `The plan ${saved.id} expired at 2026-01-02T00:00:00.000Z. Create it again.`,
   )
-  const outcome = await applySources(separateService, SYSTEM, [state({})])
+  const outcome = await applySources(separateService, SYSTEM, [toSource({})])
   expect(outcome.realms[0]!.pendingApproval?.plan).not.toBe(saved.id)
   await sweepExpiredRows(separateService, now)
   await expect(getSavedPlan(separateService, SYSTEM, saved.id)).rejects.toThrow(`There is no plan ${saved.id}.`)

@@ -1,4 +1,4 @@
-// `selfHeal`: the server that follows a source corrects drift at once, and names who causes it again and again.
+// `selfHeal`: the server that follows a source corrects drift at once, and reports who causes it repeatedly.
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
@@ -8,63 +8,58 @@ import { SourceController } from '../../src/reconcile/following/source-controlle
 import { SYSTEM } from '../../src/service/context/service.ts'
 import type { Lease } from '../../src/service/context/store-types.ts'
 import { RECONCILE_LEASE, startLeaseElection } from '../../src/service/operations/leases.ts'
-import { openService } from '../../src/service/operations/open-service.ts'
 import { createInbox } from '../support/inbox.ts'
 import { getLiveObject, updateObject } from '../support/live-objects.ts'
-import { newDatabase, newRealm } from '../support/service.ts'
+import { newRealm } from '../support/service.ts'
+import { openServiceReplicas } from '../support/service-replicas.ts'
 import { ANN, createSource } from '../support/sources.ts'
 
-const location = await newDatabase()
-const open = () => openService({ location, key: new Uint8Array(32) })
-const service = await open()
-/** The server that follows sources; with PGlite, the only one. */
-const following = location.url ? await open() : service
-await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+/** The other service follows sources. */
+const { service, other: following } = await openServiceReplicas()
 const lease = Promise.withResolvers<Lease>()
-const begin = (separateService: Lease) => {
-  lease.resolve(separateService)
+const start = (acquired: Lease) => {
+  lease.resolve(acquired)
   return { end: async () => {} }
 }
-const seeker = startLeaseElection(
+const election = startLeaseElection(
   following,
-  { start: begin, onNewHolder: () => {}, onError: lease.reject },
+  { start, onNewHolder: () => {}, onError: lease.reject },
   { name: RECONCILE_LEASE, seconds: 60 },
 )
 const ends: (() => void)[] = []
 
 afterAll(async () => {
   for (const end of ends) end()
-  await seeker.close()
-  for (const eventRealm of new Set([service, following])) await eventRealm.close()
+  await election.close()
 })
 
-/** A realm that follows a source which can be read only once. */
-async function followed(settings: SourceSettings) {
+/** Creates a realm, and follows its source, which can be read only once. */
+async function followNewSource(settings: SourceSettings) {
   const realm = await newRealm(service)
   const shop = { clientId: 'shop', name: 'Web shop', description: 'Sells' }
   const state = { ...createSource([{ realm, clients: [shop] }], realm), settings }
   let reads = 0
   const read = async () => {
-    if (reads++) throw new Error('it is read again')
+    if (reads++) throw new Error('the source is read again')
     return state
   }
-  const followed = { name: realm, displayName: realm, attemptedRevision: undefined, retryInterval: 60, read }
+  const source = { name: realm, displayName: realm, attemptedRevision: undefined, retryInterval: 60, read }
   const lines = createInbox<string>()
   const events = createInbox<DriftEvent>()
   const controller = new SourceController(following, await lease.promise, {
     ...{ renderError: String, warn: lines.put, reportFailure: lease.reject },
   })
-  await controller.add([followed])
+  await controller.add([source])
   // Another server may list drift after it was corrected.
-  const watching = await getDriftWatch(following).subscribe((news) => news.events.forEach(events.put))
-  ends.push(() => controller.close(), watching.unsubscribe)
+  const subscription = await getDriftWatch(following).subscribe((news) => news.events.forEach(events.put))
+  ends.push(() => controller.close(), subscription.unsubscribe)
   const set = (fields: Record<string, string>) => updateObject(service, ANN, realm, 'client', ['shop'], fields)
-  const live = async () => (await getLiveObject(service, SYSTEM, realm, 'client', 'shop')).representation
-  return { realm, set, live, lines, events }
+  const readClient = async () => (await getLiveObject(service, SYSTEM, realm, 'client', 'shop')).representation
+  return { realm, set, readClient, lines, events }
 }
 
 test('drift with the policy selfHeal is corrected at once from the last content; drift with the policy report stays', async () => {
-  const { set, live, lines, events } = await followed({
+  const { set, readClient, lines, events } = await followNewSource({
     drift: [{ policy: 'report' }, { kind: 'client', path: 'name', policy: 'selfHeal' }],
   })
   await set({ description: 'Changed' })
@@ -72,36 +67,36 @@ test('drift with the policy selfHeal is corrected at once from the last content;
   await set({ name: 'Changed' })
   const { drift } = await events.until(({ event, drift }) => event === 'resolved' && drift.path === 'name')
   expect(drift).toMatchObject({ live: 'Changed', by: { name: 'ann' } })
-  expect(await live()).toMatchObject({ name: 'Web shop', description: 'Changed' })
+  expect(await readClient()).toMatchObject({ name: 'Web shop', description: 'Changed' })
   expect(events.all.filter(({ event }) => event === 'resolved')).toHaveLength(1)
   expect(lines.all).toEqual([])
 })
 
 test('drift is reported to listeners before it is corrected', async () => {
-  const { realm, set, live, events } = await followed({ drift: [{ policy: 'selfHeal' }] })
-  const ofRealm = (expectedEvent: DriftEvent['event']) => (one: DriftEvent) =>
-    one.event === expectedEvent && one.drift.realm === realm
-  let heard: unknown
-  const hearing = await getDriftWatch(following).subscribe(async (news) => {
-    if (!news.events.some(ofRealm('drift'))) return
+  const { realm, set, readClient, events } = await followNewSource({ drift: [{ policy: 'selfHeal' }] })
+  const isOfRealm = (event: DriftEvent['event']) => (candidate: DriftEvent) =>
+    candidate.event === event && candidate.drift.realm === realm
+  let nameWhenReported: unknown
+  const subscription = await getDriftWatch(following).subscribe(async (news) => {
+    if (!news.events.some(isOfRealm('drift'))) return
     await after(300)
-    heard = (await live()).name
+    nameWhenReported = (await readClient()).name
   })
-  ends.push(hearing.unsubscribe)
+  ends.push(subscription.unsubscribe)
   await set({ name: 'Changed' })
-  await events.until(ofRealm('resolved'))
-  expect(heard).toBe('Changed')
+  await events.until(isOfRealm('resolved'))
+  expect(nameWhenReported).toBe('Changed')
 })
 
 test('repeated drift is reported with its author, and is corrected with growing delays', async () => {
-  const { realm, set, live, lines, events } = await followed({ drift: [{ policy: 'selfHeal' }] })
-  const resolved = (times: number) =>
+  const { realm, set, readClient, lines, events } = await followNewSource({ drift: [{ policy: 'selfHeal' }] })
+  const waitForResolved = (times: number) =>
     events.untilAll(
       (all) => all.filter(({ event, drift }) => event === 'resolved' && drift.realm === realm).length >= times,
     )
   for (const times of [1, 2]) {
     await set({ name: `Changed ${times}` })
-    await resolved(times)
+    await waitForResolved(times)
   }
   expect(lines.all).toEqual([])
   await set({ name: 'Changed 3' })
@@ -110,6 +105,6 @@ test('repeated drift is reported with its author, and is corrected with growing 
       `^${realm} client shop: name: ${realm} corrected drift 2 times, and it was changed again by ann by admin-cli .*; the next correction is in 1 s$`,
     ),
   )
-  await resolved(3)
-  expect(await live()).toMatchObject({ name: 'Web shop' })
+  await waitForResolved(3)
+  expect(await readClient()).toMatchObject({ name: 'Web shop' })
 })

@@ -13,7 +13,7 @@ const client = { clientId: 'robot', secret: 's', serviceAccountsEnabled: true }
 const credentials = [{ type: 'password', value: 'pw' }]
 const account = { username: 'service-account-robot', enabled: true, serviceAccountClientId: 'robot', credentials }
 
-async function credentialsIn(realm: string): Promise<unknown> {
+async function listCredentials(realm: string): Promise<unknown> {
   const [{ id }] = (await call('GET', `/admin/realms/${realm}/clients?clientId=robot`)).body
   const user = (await call('GET', `/admin/realms/${realm}/clients/${id}/service-account-user`)).body
   expect(user.username).toBe('service-account-robot')
@@ -28,31 +28,31 @@ test('a document applies without the credentials of a service account, and the p
     'user service-account-robot: credentials are ignored, since a service account logs in as its client',
   ])
   await applySource(service, state)
-  expect(await credentialsIn(realm)).toEqual([])
+  expect(await listCredentials(realm)).toEqual([])
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
 test('POST of a realm and partialImport create service accounts without the credentials in the body', async () => {
   const realm = newName()
   await make('/admin/realms', { realm, clients: [client], users: [account] })
-  expect(await credentialsIn(realm)).toEqual([])
+  expect(await listCredentials(realm)).toEqual([])
   const other = newName()
   await make('/admin/realms', { realm: other })
   const body = { clients: [client], users: [account] }
   expect(await call('POST', `/admin/realms/${other}/partialImport`, { body })).toMatchObject({ status: 200 })
-  expect(await credentialsIn(other)).toEqual([])
+  expect(await listCredentials(other)).toEqual([])
 })
 
 test('credentials of a service account that is declared as a user are refused', async () => {
   const realm = newName()
   const { serviceAccountClientId: _, credentials: __, ...user } = account
-  const declared = (more: object) => createSource([{ realm, clients: [client], users: [{ ...user, ...more }] }], realm)
+  const toSource = (more: object) => createSource([{ realm, clients: [client], users: [{ ...user, ...more }] }], realm)
   await applySource(service, createSource([{ realm, clients: [client] }], realm))
   // An existing account keeps its credentials, until others are declared.
-  await applySource(service, declared({ credentials }))
+  await applySource(service, toSource({ credentials }))
   const newCredentials = [{ type: 'password', value: 'another' }]
-  await expect(applySource(service, declared({ credentials: newCredentials }))).rejects.toThrow(
+  await expect(applySource(service, toSource({ credentials: newCredentials }))).rejects.toThrow(
     'A service account cannot have credentials',
   )
-  expect(await credentialsIn(realm)).toEqual([])
+  expect(await listCredentials(realm)).toEqual([])
 })

@@ -2,29 +2,23 @@
 import { beforeEach, expect, test } from 'vitest'
 import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { getLiveObject, updateObject } from '../support/live-objects.ts'
-import { newName, testService } from '../support/service.ts'
-import { ANN, applySource, createSource } from '../support/sources.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { updateObject } from '../support/live-objects.ts'
+import { getLive, realm, service, useNewRealmNamePerTest } from '../support/realm-documents.ts'
+import { ANN, applySource, createSource, listProblems } from '../support/sources.ts'
 
-let service: Service
-let realm: string
+useNewRealmNamePerTest()
+
 let platform: string
 let team: string
 
-beforeEach(async () => {
-  ;({ service } = await testService())
-  realm = newName()
+beforeEach(() => {
   platform = `platform-${realm}`
   team = `team-${realm}`
 })
 
-type Kind = Parameters<typeof getLiveObject>[3]
-const live = (kind: Kind, ...key: string[]) => getLiveObject(service, SYSTEM, realm, kind, ...key)
-const expectDeleted = (kind: Kind, ...key: string[]) => expect(live(kind, ...key)).rejects.toThrow()
+const expectDeleted = (...key: Parameters<typeof getLive>) => expect(getLive(...key)).rejects.toThrow()
 const apply = (...sources: ReturnType<typeof createSource>[]) => applySources(service, SYSTEM, sources)
-const problemsOf = (error: unknown) =>
-  (error as { problems: { message: string; position: { file: string } }[] }).problems
 
 test('all sources that declare a realm give one plan, in which each manages what it declares', async () => {
   const base = (displayName: string) =>
@@ -36,18 +30,18 @@ test('all sources that declare a realm give one plan, in which each manages what
   expect(await planSources(service, SYSTEM, [base('One'), app('a shop')])).toMatchObject({
     realms: [{ plan: { actions: [] } }],
   })
-  // An object that one of them no longer declares is deleted; the other one's stays.
+  // An object that one source no longer declares is deleted; objects of the other source are retained.
   await apply(base('Two'), createSource([{ realm, clients: [{ clientId: 'shop' }] }], team))
-  expect((await live('client', 'shop')).representation.description ?? null).toBeNull()
-  expect((await live('realm', realm)).representation.displayName).toBe('Two')
+  expect((await getLive('client', 'shop')).representation.description ?? null).toBeNull()
+  expect((await getLive('realm', realm)).representation.displayName).toBe('Two')
   await expectDeleted('role', 'buyer')
-  expect((await live('role', 'staff')).key).toEqual(['staff'])
+  expect((await getLive('role', 'staff')).key).toEqual(['staff'])
 })
 
 test('different values for one field from two sources are refused with both positions', async () => {
-  const one = createSource([{ realm, displayName: 'One' }], platform)
-  const other = createSource([{ realm, displayName: 'Other', enabled: true }], team)
-  const problems = problemsOf(await apply(one, other).catch((error: unknown) => error))
+  const base = createSource([{ realm, displayName: 'One' }], platform)
+  const app = createSource([{ realm, displayName: 'Other', enabled: true }], team)
+  const problems = listProblems(await apply(base, app).catch((error: unknown) => error))
   expect(problems.map(({ position, message }) => `${position.file}: ${message}`).sort()).toEqual([
     `${platform}-1.yaml: realm ${realm}: displayName is declared differently at ${team}-1.yaml:2:1. Declare it once, or with the same value.`,
     `${team}-1.yaml: realm ${realm}: displayName is declared differently at ${platform}-1.yaml:2:1. Declare it once, or with the same value.`,
@@ -60,13 +54,13 @@ test('an object that moves to another source keeps its id', async () => {
   const base = (clients: object[]) => createSource([{ realm, clients }], platform)
   const app = (clients: object[]) => createSource([{ realm, clients }], team)
   await apply(base([shop]), app([]))
-  const before = await live('client', 'shop')
-  const movedTo = await apply(base([]), app([shop]))
-  expect(renderOutcome(movedTo, 'applied')).toContain('Nothing to do.')
-  expect((await live('client', 'shop')).id).toBe(before.id)
+  const before = await getLive('client', 'shop')
+  const outcome = await apply(base([]), app([shop]))
+  expect(renderOutcome(outcome, 'applied')).toContain('Nothing to do.')
+  expect((await getLive('client', 'shop')).id).toBe(before.id)
   // The other source manages it now, and the first one has no effect on it.
   await applySource(service, base([]))
-  expect((await live('client', 'shop')).id).toBe(before.id)
+  expect((await getLive('client', 'shop')).id).toBe(before.id)
   await apply(base([]), app([]))
   await expectDeleted('client', 'shop')
 })
@@ -77,7 +71,7 @@ test('the objects of a source are deleted when it no longer declares the realm, 
   await apply(base, createSource([otherRealm, { realm, clients: [{ clientId: 'shop' }] }], team))
   await apply(base, createSource([otherRealm], team))
   await expectDeleted('client', 'shop')
-  expect((await live('role', 'staff')).key).toEqual(['staff'])
+  expect((await getLive('role', 'staff')).key).toEqual(['staff'])
   const again = await planSources(service, SYSTEM, [base, createSource([otherRealm], team)])
   expect(renderOutcome(again, 'planned')).toContain('Nothing to do.')
 })
@@ -90,11 +84,11 @@ test('each source manages the elements of a relation that it declares', async ()
   )
   const more = (composites: string[]) =>
     createSource([{ realm, roles: { realm: [{ name: 'all', composites: { realm: composites } }] } }], team)
-  const composites = async () => (await live('role', 'all')).representation.composites
+  const getComposites = async () => (await getLive('role', 'all')).representation.composites
   await apply(base, more(['b', 'c']))
-  expect(await composites()).toEqual({ realm: ['a', 'b', 'c'] })
+  expect(await getComposites()).toEqual({ realm: ['a', 'b', 'c'] })
   await apply(base, more([]))
-  expect(await composites()).toEqual({ realm: ['a', 'b'] })
+  expect(await getComposites()).toEqual({ realm: ['a', 'b'] })
 })
 
 test('a change of a user by one source does not reapply the required actions of another source', async () => {
@@ -104,5 +98,5 @@ test('a change of a user by one source does not reapply the required actions of 
   await apply(base, more('One'))
   await updateObject(service, ANN, realm, 'user', ['ann'], { requiredActions: [] })
   await apply(base, more('Two'))
-  expect((await live('user', 'ann')).representation).toMatchObject({ lastName: 'Two', requiredActions: [] })
+  expect((await getLive('user', 'ann')).representation).toMatchObject({ lastName: 'Two', requiredActions: [] })
 })

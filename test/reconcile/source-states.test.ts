@@ -15,12 +15,12 @@ test('only administrators of all realms of a source can read its status, and sus
   const [administered, shared] = [newName('own'), newName('shared')]
   await applySources(service, SYSTEM, [createSource([{ realm }], administered)])
   await applySources(service, SYSTEM, [createSource([{ realm }, { realm: newName() }], shared)])
-  const ask = async (method: string, path = '') =>
+  const send = async (method: string, path = '') =>
     server.call(method, `/regent/v1/source-states${path}`, { token: await token('admin') })
-  expect((await ask('GET')).body).toMatchObject([{ name: administered, realms: [realm] }])
+  expect((await send('GET')).body).toMatchObject([{ name: administered, realms: [realm] }])
   // No server follows it, so that it cannot be read now.
   for (const [request, status] of Object.entries({ suspend: 204, resume: 204, force: 409, rename: 204 })) {
-    expect((await ask('POST', `/${request}?source=${shared}&to=${shared}-2`)).status, request).toBe(403)
-    expect((await ask('POST', `/${request}?source=${administered}&to=${administered}-2`)).status, request).toBe(status)
+    expect((await send('POST', `/${request}?source=${shared}&to=${shared}-2`)).status, request).toBe(403)
+    expect((await send('POST', `/${request}?source=${administered}&to=${administered}-2`)).status, request).toBe(status)
   }
 })

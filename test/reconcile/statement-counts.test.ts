@@ -80,7 +80,7 @@ test('a run without changes costs at most two statements and writes nothing', as
   expect(await dumpRows(service)).toEqual(before)
 })
 
-test('after a change by another caller, the same source has changes to apply', async () => {
+test('after a change by another caller, an apply of the unchanged source corrects it', async () => {
   const realm = newName()
   const state = createSource([documents(realm, 3)], realm)
   await applySources(service, SYSTEM, [state])
@@ -110,7 +110,7 @@ test('an update of one field writes its row, a journal entry and the record of t
 test('an inventory without digests is read, and gets them with the next change', async () => {
   const realm = newName()
   await applySources(service, SYSTEM, [createSource([documents(realm, 3)], realm)])
-  const without = () =>
+  const countWithoutDigest = () =>
     service.query(async (db) => {
       const result = await sql<{ count: number }>`/* test */ select count(*)::integer as count
         from inventory i join realm r on r.number = i.realm where r.name = ${realm} and i.declared_digest is null`.execute(
@@ -123,8 +123,8 @@ test('an inventory without digests is read, and gets them with the next change',
       db,
     ),
   )
-  expect(await without()).toBeGreaterThan(10)
+  expect(await countWithoutDigest()).toBeGreaterThan(10)
   const { realms } = await applySources(service, SYSTEM, [createSource([documents(realm, 3, 'Changed')], realm)])
   expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['client-0'] }])
-  expect(await without()).toBe(0)
+  expect(await countWithoutDigest()).toBe(0)
 })

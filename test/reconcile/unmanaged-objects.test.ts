@@ -14,17 +14,17 @@ import { applySource, createSource, planText } from '../support/sources.ts'
 const { service } = await testService()
 const server = await testServer()
 
-const declared = (realm: string, shop = {}) => ({
+const toDocument = (realm: string, shop = {}) => ({
   realm,
   displayName: 'Shop',
   enabled: true,
   clients: [{ clientId: 'shop', name: 'Web shop', redirectUris: ['https://shop.example.org/*'], ...shop }],
 })
 
-/** A realm that a source declares, with changes that were made by REST since. */
-async function grownRealm() {
+/** Creates a realm that a source declares, and changes it by REST. */
+async function createChangedRealm() {
   const realm = newName()
-  await applySource(service, createSource([declared(realm)], realm))
+  await applySource(service, createSource([toDocument(realm)], realm))
   const at = `/admin/realms/${realm}`
   const [shop] = (await server.call('GET', `${at}/clients?clientId=shop`)).body
   const api = await server.make(`${at}/clients`, { clientId: 'api', secret: 'confidential', bearerOnly: true })
@@ -46,7 +46,7 @@ async function grownRealm() {
 const nothing = expect.stringContaining('Nothing to do.')
 
 test('unmanaged objects are listed with their creators and without their children; unmanaged users are counted', async () => {
-  const { realm, get } = await grownRealm()
+  const { realm, get } = await createChangedRealm()
   const [unmanaged] = await get(`unmanaged?realm=${realm}`)
   expect(unmanaged).toMatchObject({ realm, users: 1 })
   expect((unmanaged as UnmanagedObjects).objects.map(({ kind, key, by }) => [kind, ...key, by?.name])).toEqual([
@@ -59,19 +59,19 @@ test('unmanaged objects are listed with their creators and without their childre
 })
 
 test.runIf(isFullRun)('without a realm, the unmanaged objects of all realms are listed', async () => {
-  const { realm, get } = await grownRealm()
+  const { realm, get } = await createChangedRealm()
   const [unmanaged] = await get(`unmanaged?realm=${realm}`)
   expect(await get('unmanaged')).toContainEqual(unmanaged)
 })
 
 test('after the accepted document and edits are committed, the plan is empty', async () => {
-  const { realm, get } = await grownRealm()
+  const { realm, get } = await createChangedRealm()
   const { document, edits } = await get(`accept/${realm}?users=true`)
   expect(edits).toEqual([
     expect.objectContaining({ kind: 'client', key: ['shop'], path: 'name', declared: 'Web shop', live: 'Theirs' }),
   ])
   const { file, line } = edits[0]
-  const text = dump(declared(realm), { noRefs: true }).split('\n')
+  const text = dump(toDocument(realm), { noRefs: true }).split('\n')
   expect([file, text[line - 1]!.trim()]).toEqual([`${realm}-1.yaml`, 'name: Web shop'])
   expect(JSON.stringify(document)).not.toContain('confidential')
   expect(document).toMatchObject({
@@ -81,7 +81,7 @@ test('after the accepted document and edits are committed, the plan is empty', a
     groups: [{ name: 'staff' }],
     users: [{ username: 'ann', enabled: true }],
   })
-  const adopted = createSource([declared(realm, { name: 'Theirs' }), document], realm)
+  const adopted = createSource([toDocument(realm, { name: 'Theirs' }), document], realm)
   expect(await planText(service, adopted)).toEqual(nothing)
   await applySource(service, adopted)
   expect(await get(`unmanaged?realm=${realm}`)).toEqual([])
@@ -89,7 +89,7 @@ test('after the accepted document and edits are committed, the plan is empty', a
 })
 
 test('for the path of an object, its unmanaged fields are accepted too; for the path of a field, only the field', async () => {
-  const { realm, get } = await grownRealm()
+  const { realm, get } = await createChangedRealm()
   const { document } = await get(`accept/${realm}?path=clients/shop`)
   expect(document).toEqual({
     realm,
@@ -97,7 +97,9 @@ test('for the path of an object, its unmanaged fields are accepted too; for the 
     roles: { client: { shop: [{ name: 'buyer', description: 'Buys' }] } },
   })
   expect(document.clients[0]).not.toHaveProperty('name')
-  expect(await planText(service, createSource([declared(realm, { name: 'Theirs' }), document], realm))).toEqual(nothing)
+  expect(await planText(service, createSource([toDocument(realm, { name: 'Theirs' }), document], realm))).toEqual(
+    nothing,
+  )
   expect(await get(`accept/${realm}?path=clients/shop/description`)).toEqual({
     document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
     edits: [],
@@ -111,15 +113,15 @@ test('for the path of an object, its unmanaged fields are accepted too; for the 
 })
 
 test('the commands print a table, and the document with the edits as comments', async () => {
-  const { realm } = await grownRealm()
+  const { realm } = await createChangedRealm()
   const at = await createCommandFolder()
   const flags = ['--server', await server.listen(), '--token', await server.adminToken()]
   const table = await at.run('drift', realm, '--unmanaged', ...flags)
   expect(table.out).toMatch(/role buyer of client shop\s+│ admin by admin-cli/)
   expect(table.out).toContain('1 user')
   const { out } = await at.run('accept', realm, ...flags)
-  const [place, state, ...document] = out.split('\n')
-  expect(place).toMatch(
+  const [position, state, ...document] = out.split('\n')
+  expect(position).toMatch(
     new RegExp(`^# ${realm}-1.yaml:\\d+: client shop was changed, by admin by admin-cli .*: declare$`),
   )
   expect(state).toBe('#   name: Theirs')
@@ -129,7 +131,7 @@ test('the commands print a table, and the document with the edits as comments', 
 })
 
 test('an object that was deleted by REST gives an edit that removes its declaration', async () => {
-  const { realm, shop, get } = await grownRealm()
+  const { realm, shop, get } = await createChangedRealm()
   await server.call('DELETE', `/admin/realms/${realm}/clients/${shop.id}`)
   expect((await get(`accept/${realm}?path=clients`)).edits).toEqual([
     expect.objectContaining({ kind: 'client', key: ['shop'], file: `${realm}-1.yaml` }),

@@ -79,13 +79,13 @@ const ann = {
   clientConsents: [{ clientId: 'shop', grantedClientScopes: ['profile', 'email'] }],
 }
 
-const password = async (username: string) => {
+const findPassword = async (username: string) => {
   const user = await getLive('user', username)
   const all = await service.read(SYSTEM, realm, (context) => getCredentialsByUser(context, [user]))
   return (all.get(user.id) ?? []).find(({ type }) => type === 'password')
 }
-const has = async (username: string, text: string) => {
-  const { secretData, credentialData } = (await password(username))!
+const hasPassword = async (username: string, text: string) => {
+  const { secretData, credentialData } = (await findPassword(username))!
   return verifyPassword(text, String(secretData), String(credentialData))
 }
 
@@ -99,7 +99,7 @@ test('users are created with their roles, groups, consents and passwords, and wi
     groups: ['/fruit/apple'],
     clientConsents: [{ clientId: 'shop', grantedClientScopes: ['email', 'profile'] }],
   })
-  expect(await has('ann', 'first')).toBe(true)
+  expect(await hasPassword('ann', 'first')).toBe(true)
   expect(await planText(service, toRealmSource({ ...tree, users: [ann] }))).toContain('Nothing to do.')
   await applySource(service, toRealmSource({ ...tree, users: [{ username: 'ben' }] }))
   const ben = (await getLive('user', 'ben')).representation
@@ -109,11 +109,11 @@ test('users are created with their roles, groups, consents and passwords, and wi
 test('a password is set when its declaration changes, and is never compared with the live one', async () => {
   await applySource(service, toRealmSource({ ...tree, users: [ann] }))
   await applySource(service, toRealmSource({ ...tree, users: [{ ...ann, firstName: 'A' }] }))
-  expect(await has('ann', 'first')).toBe(true)
+  expect(await hasPassword('ann', 'first')).toBe(true)
   const other = { ...ann, credentials: [{ type: 'password', value: 'second', temporary: true }] }
   expect(await planText(service, toRealmSource({ ...tree, users: [other] }))).not.toContain('second')
   await applySource(service, toRealmSource({ ...tree, users: [other] }))
-  expect(await has('ann', 'second')).toBe(true)
+  expect(await hasPassword('ann', 'second')).toBe(true)
   expect((await getLive('user', 'ann')).representation.requiredActions).toEqual(['UPDATE_PASSWORD'])
   await updateObject(service, ANN, realm, 'user', ['ann'], { requiredActions: [] })
   expect(await planText(service, toRealmSource({ ...tree, users: [other] }))).toContain('Nothing to do.')
@@ -124,7 +124,7 @@ test('an existing user keeps their credentials, and the plan notes that', async 
   const text = await planText(service, toRealmSource({ ...tree, users: [ann] }))
   expect(text).toContain('user ann: credentials are retained, since the user existed before')
   await applySource(service, toRealmSource({ ...tree, users: [ann] }))
-  expect(await password('ann')).toBeUndefined()
+  expect(await findPassword('ann')).toBeUndefined()
 })
 
 test('password hashes of other servers are imported unchanged', async () => {
@@ -150,9 +150,9 @@ test('password hashes of other servers are imported unchanged', async () => {
       ],
     }),
   )
-  expect(await has('ann', 'password')).toBe(true)
-  expect(await has('ben', 'password')).toBe(true)
-  expect(await has('ben', 'passwort')).toBe(false)
+  expect(await hasPassword('ann', 'password')).toBe(true)
+  expect(await hasPassword('ben', 'password')).toBe(true)
+  expect(await hasPassword('ben', 'passwort')).toBe(false)
 })
 
 test('an email address is unique, unless the realm allows duplicates', async () => {
@@ -219,9 +219,9 @@ test.runIf(isFullRun)(
     })
     await applySource(service, toRealmSource(declareUsers('Last')))
     const all = [...(await listLiveObjects(service, SYSTEM, realm, 'user')).values()]
-    const belonging = all.map(({ representation: { realmRoles, groups } }) => `${realmRoles} ${groups}`)
-    expect(belonging).toHaveLength(5_001)
-    expect(new Set(belonging)).toEqual(new Set(['picker /staff']))
+    const rolesAndGroups = all.map(({ representation: { realmRoles, groups } }) => `${realmRoles} ${groups}`)
+    expect(rolesAndGroups).toHaveLength(5_001)
+    expect(new Set(rolesAndGroups)).toEqual(new Set(['picker /staff']))
     expect(await planText(service, toRealmSource(declareUsers('Last')))).toContain('Nothing to do.')
     const { realms } = await applySource(service, toRealmSource(declareUsers('Changed')))
     expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', kind: 'user', key: ['user-5000'] }])

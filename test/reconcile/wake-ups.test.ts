@@ -1,27 +1,18 @@
 // Processes with the same database notify each other of changes, at the commit.
 import pg from 'pg'
-import { afterAll, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { WakeUp } from '../../src/service/context/store-types.ts'
-import { openService } from '../../src/service/operations/open-service.ts'
 import { createInbox } from '../support/inbox.ts'
 import { updateObject } from '../support/live-objects.ts'
-import { newDatabase, newRealm } from '../support/service.ts'
+import { newRealm } from '../support/service.ts'
+import { openServiceReplicas } from '../support/service-replicas.ts'
 import { ANN, applySource, createSource } from '../support/sources.ts'
 
-const location = await newDatabase()
-const open = () => openService({ location, key: new Uint8Array(32) })
-const service = await open()
-/** With PGlite, there is no other process. */
-const other = location.url ? await open() : service
-await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-
-afterAll(async () => {
-  for (const opened of new Set([service, other])) await opened.close()
-})
+const { url, service, other } = await openServiceReplicas()
 
 /** Collects the notifications of another process, except the first one, which it gets when it begins to listen. */
-async function listening(from: Service) {
+async function listen(from: Service) {
   const { all, put, until } = createInbox<WakeUp>()
   const stop = from.subscribe(put)
   let marks = 0
@@ -29,7 +20,7 @@ async function listening(from: Service) {
   return {
     stop,
     /** Returns the notifications until now. */
-    async heard() {
+    async received() {
       await send('plan', `mark ${++marks}`)
       return all.filter(({ topic }) => topic !== 'plan' && topic !== 'everything')
     },
@@ -47,42 +38,42 @@ test('a change of a managed object, and its correction, notify other processes; 
   const realm = await newRealm(service)
   const [{ number } = { number: 0 }] = await service.findRealms([realm])
   const declared = createSource([{ realm, clients: [{ clientId: 'shop', name: 'Declared' }] }], `wakes-${realm}`)
-  const { heard, stop } = await listening(other)
+  const { received, stop } = await listen(other)
   await applySource(service, declared)
   await updateObject(service, ANN, realm, 'client', ['admin-cli'], { name: 'Undeclared' })
-  expect(await heard()).toEqual([])
+  expect(await received()).toEqual([])
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
-  expect(await heard()).toEqual([{ topic: 'drift', realm: number }])
+  expect(await received()).toEqual([{ topic: 'drift', realm: number }])
   await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Declared' })
-  expect(await heard()).toHaveLength(2)
+  expect(await received()).toHaveLength(2)
   await applySource(service, declared)
-  expect(await heard()).toHaveLength(3)
+  expect(await received()).toHaveLength(3)
   await applySource(service, declared)
-  const undone = service.write(ANN, realm, async (context) => {
+  const rolledBack = service.write(ANN, realm, async (context) => {
     await service.notify(context, { topic: 'drift', realm: number })
     throw new Error('no')
   })
-  await expect(undone).rejects.toThrow('no')
-  expect(await heard()).toHaveLength(3)
+  await expect(rolledBack).rejects.toThrow('no')
+  expect(await received()).toHaveLength(3)
   stop()
 })
 
 test.runIf(inject('databaseUrl'))(
-  'a closed connection is opened again, and reports that notifications may be lost',
+  'a closed connection is reopened, and reports that notifications may be lost',
   async () => {
     const { all, put, untilAll } = createInbox<WakeUp>()
     const stop = other.subscribe(put)
-    const everything = (times: number) =>
+    const waitForEverything = (times: number) =>
       untilAll((all) => all.filter(({ topic }) => topic === 'everything').length >= times)
-    const client = new pg.Client(location.url)
+    const client = new pg.Client(url)
     await client.connect()
-    const end = () =>
+    const closeConnections = () =>
       client.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'regent wake-ups'",
       )
     for (const times of [1, 2]) {
-      await end()
-      await everything(times)
+      await closeConnections()
+      await waitForEverything(times)
     }
     await service.writeRuntime(SYSTEM, 'master', (context) =>
       service.notify(context, { topic: 'lease', name: 'again' }),

@@ -30,7 +30,7 @@ const onboarding = (more: object = {}) => ({
   ...more,
 })
 
-test('apply, then plan, is empty; export, then plan, is empty; an export recreates the workflows in another realm', async () => {
+test('after an apply, the plans of the document and of an export are empty; the export recreates the workflows in another realm', async () => {
   const workflows = [onboarding(), { name: 'by-hand', steps: [{ uses: 'delete-client' }] }]
   const planned = await plan({ workflows })
   expect(planned).toContain('+ workflow onboarding')

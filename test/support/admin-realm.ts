@@ -2,6 +2,7 @@
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
+import { logInWithPassword } from './password-login.ts'
 import { type TestResponse, testServer } from './server.ts'
 import { testService } from './service.ts'
 
@@ -51,16 +52,7 @@ export async function createAdminRealm(administrators: Readonly<Record<string, s
   const createdUsers = await service.write(SYSTEM, name, (context) => users.create(context, all))
   const tokens = new Map<string, Promise<string>>()
   const logIn = async (username: string): Promise<string> => {
-    const { body } = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        grant_type: 'password',
-        client_id: 'admin-cli',
-        username,
-        password: 'pw',
-      }).toString(),
-    })
+    const { body } = await logInWithPassword(name, { username, password: 'pw' })
     return body.access_token
   }
   const token = (username: string) => {

@@ -2,7 +2,7 @@
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
-import { testServer } from './server.ts'
+import { logInWithPassword } from './password-login.ts'
 import { newName, testService } from './service.ts'
 
 /** Realm roles and client roles of an administrator. */
@@ -20,7 +20,6 @@ export async function createAdminToken(realm: string, roles: AssignedRoles): Pro
 /** Creates an administrator for each set of roles, and returns their access tokens. */
 export async function createAdminTokens(realm: string, all: readonly AssignedRoles[]): Promise<string[]> {
   const { service } = await testService()
-  const { call } = await testServer()
   const password = await hashPassword('pw')
   const newUsers = all.map((roles) => {
     const username = newName()
@@ -29,11 +28,7 @@ export async function createAdminTokens(realm: string, all: readonly AssignedRol
   })
   await service.write(SYSTEM, realm, (context) => users.create(context, newUsers))
   const logIn = async ({ representation: { username } }: (typeof newUsers)[number]) => {
-    const { body } = await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: `grant_type=password&client_id=admin-cli&username=${username}&password=pw`,
-    })
+    const { body } = await logInWithPassword(realm, { username, password: 'pw' })
     return body.access_token as string
   }
   return Promise.all(newUsers.map(logIn))

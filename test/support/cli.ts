@@ -56,6 +56,29 @@ export interface RunningServer extends Omit<RunningCommand, 'waitForOutput'> {
   resume(): void
 }
 
+/** Returns the flags with which a command calls a server as administrator. */
+export const adminFlags = (url: string): string[] => ['--server', url, '--user', 'admin', '--password', 'admin']
+
+/** Calls the admin API of a server as administrator. Returns the status and the parsed body. */
+export async function callAsAdmin<T>(
+  url: string,
+  { method = 'GET', path, body }: { readonly method?: string; readonly path: string; readonly body?: object },
+): Promise<{ readonly status: number; readonly body: T }> {
+  const form = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
+  const tokenResponse = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
+  const { access_token: token } = (await tokenResponse.json()) as { access_token: string }
+  const response = await fetch(`${url}/admin/realms${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T }
+}
+
 /** Creates a folder to run commands in. */
 export async function createCommandFolder(env: Record<string, string> = {}): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))

@@ -177,7 +177,8 @@ export async function startSshServer(folder: string): Promise<SshServer> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of this machine that no process listens on. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo

@@ -1,5 +1,5 @@
-// A process that applies a file and is killed meanwhile, like by a crash of the machine: the child of kill.test.ts. It prints a line for each
-// executed statement, and one at the end.
+// The child process of reconcile/killed-apply.test.ts: it applies a file and is killed meanwhile. It prints a line for each executed statement,
+// and one at the end.
 import { writeSync } from 'node:fs'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import { readFileSource } from '../../src/reconcile/read/file-source.ts'

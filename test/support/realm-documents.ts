@@ -4,7 +4,7 @@ import type { KindName } from '../../src/kinds/kind.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { getLiveObject } from './live-objects.ts'
-import { newRealm, testService } from './service.ts'
+import { newName, newRealm, testService } from './service.ts'
 import { applySource, createSource, planText } from './sources.ts'
 
 /** The service, and the realm of the current test. */
@@ -16,6 +16,14 @@ export function useNewRealmPerTest(): void {
   beforeEach(async () => {
     service = (await testService()).service
     realm = await newRealm(service)
+  })
+}
+
+/** Chooses the name of a new realm before each test of the calling file. The test creates the realm. */
+export function useNewRealmNamePerTest(): void {
+  beforeEach(async () => {
+    service = (await testService()).service
+    realm = newName()
   })
 }
 
@@ -39,3 +47,6 @@ export const exportDocument = (options: Parameters<typeof exportRealm>[1] = {}) 
   service.read(SYSTEM, realm, (context) => exportRealm(context, options))
 /** Returns a live object of the realm. */
 export const getLive = (kind: KindName, ...key: string[]) => getLiveObject(service, SYSTEM, realm, kind, ...key)
+/** Returns the secret of a client of the realm, in plain text. */
+export const readClientSecret = async (clientId: string) =>
+  service.vault.open(String((await getLive('client', clientId)).representation.secret))

@@ -91,7 +91,7 @@ export const consistentFields: Readonly<Partial<Record<KindName, Representation>
 
 /** Fields that tests of single fields skip, with the reason. */
 export const skippedFields: Readonly<Record<string, string>> = {
-  'realm.realm': 'the name of a realm is its address: see renames.test.ts',
+  'realm.realm': 'the name of a realm is its address: see renames-by-rest.test.ts',
   'user.serviceAccountClientId': 'an account comes with its client: see users.test.ts',
   'identityProvider.providerId': 'the type decides which settings are needed',
   'user.managedBy': 'goes with organizations',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { unwrapResources } from '../../src/realm-file/resources/unwrap-resources.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
+import { DocumentError, type DocumentProblem } from '../../src/realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from '../../src/reconcile/read/source-content.ts'
 import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources, type RunOutcome } from '../../src/reconcile/run/run.ts'
@@ -49,4 +50,10 @@ export async function planText(service: Service, state: SourceContent): Promise<
 /** Applies a source, with the source as actor. */
 export function applySource(service: Service, state: SourceContent): Promise<RunOutcome> {
   return applySources(service, { actor: { kind: 'source', source: state.name } }, [state])
+}
+
+/** Returns the problems of refused documents. Throws other errors. */
+export function listProblems(error: unknown): readonly DocumentProblem[] {
+  if (!(error instanceof DocumentError)) throw error
+  return error.problems
 }

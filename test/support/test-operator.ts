@@ -1,7 +1,7 @@
 // Runs the operator on a real API server, and helps tests to use its resources.
 import { inject, vi } from 'vitest'
-import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
-import { OPERATE, type OperatorOptions, operator } from '../../src/operator/operator.ts'
+import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
+import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../../src/operator/operator.ts'
 import type { Service } from '../../src/service/context/service.ts'
 import { startLeaseElection } from '../../src/service/operations/leases.ts'
 import { type Kubernetes, openKubernetes, type Resource } from './kubernetes.ts'
@@ -24,30 +24,30 @@ export interface TestOperator {
   stop(): Promise<void>
 }
 
-let cluster: Cluster | undefined
+let cluster: ClusterClient | undefined
 
 /** Returns the connection with the permissions of the chart's operator, or those of KUBECONFIG without Helm. It is shared. */
-export const getOperatorCluster = (): Cluster => {
-  cluster ??= openCluster(inject('operatorConfig'))
+export const getOperatorCluster = (): ClusterClient => {
+  cluster ??= connectToCluster(inject('operatorConfig'))
   return cluster
 }
 
 /** Starts an operator for a service. */
 export function startOperator(service: Service, options: Partial<OperatorOptions> = {}): TestOperator {
   const failures: unknown[] = []
-  const failed = (error: unknown) => failures.push(error)
-  const counts = (namespace: string) => spaces.has(namespace)
-  const git = { interval: 1, signers: undefined }
-  const operatorOptions = {
+  const operatorOptions: OperatorOptions = {
     cluster: getOperatorCluster(),
-    limitOf: () => undefined,
-    counts,
-    git,
-    say: () => {},
-    failed,
+    findSourcePermissions: () => undefined,
+    isWatchedNamespace: (namespace) => spaces.has(namespace),
+    gitDefaults: { interval: 1, signersFile: undefined },
+    log: () => {},
+    onError: (error) => failures.push(error),
     ...options,
   }
-  const seeker = startLeaseElection(service, operator(service, operatorOptions), { name: OPERATE, seconds: 15 })
+  const seeker = startLeaseElection(service, createOperator(service, operatorOptions), {
+    name: OPERATOR_LEASE,
+    seconds: 15,
+  })
   return { failures, stop: () => seeker.close() }
 }
 
@@ -140,12 +140,12 @@ async function deleteApplied(kubernetes: Kubernetes): Promise<void> {
 }
 
 /** Deletes the resources of a test file, and stops its operator, even if resources remain. */
-export async function stopTestOperator(kubernetes?: Kubernetes, operated?: TestOperator): Promise<void> {
+export async function stopTestOperator(kubernetes?: Kubernetes, operator?: TestOperator): Promise<void> {
   await kubernetes?.removeNamespaces()
   try {
     if (kubernetes) await deleteApplied(kubernetes)
   } finally {
-    await operated?.stop()
+    await operator?.stop()
   }
 }
 
@@ -153,11 +153,11 @@ export async function stopTestOperator(kubernetes?: Kubernetes, operated?: TestO
 export async function startTestOperator(): Promise<{
   service: Service
   kubernetes: Kubernetes
-  operated: TestOperator
+  operator: TestOperator
 }> {
   const { service } = await testService()
   const kubernetes = await openKubernetes()
-  return { service, kubernetes, operated: startOperator(service) }
+  return { service, kubernetes, operator: startOperator(service) }
 }
 
 /** Returns a condition of a resource; undefined if there is none. */

@@ -19,12 +19,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.serviceAccount.name | default (include "regent.name" .) }}
 {{- end }}
 
-{{- /* The port that requests of others are answered on. */}}
+{{- /* Name of the port that serves clients. */}}
 {{- define "regent.port" -}}
 {{ if .Values.tls.secret }}https{{ else }}http{{ end }}
 {{- end }}
 
-{{- /* Asks for the health of that name. */}}
+{{- /* Probe of a health endpoint: live or ready. */}}
 {{- define "regent.probe" -}}
 {{- $root := first . -}}
 httpGet:
@@ -33,17 +33,17 @@ httpGet:
   scheme: {{ include "regent.port" $root | upper }}
 {{- end }}
 
-{{- /* What Regent's resources are called in addresses: as a list. */}}
+{{- /* Plural names of Regent's resources, as a list. */}}
 {{- define "regent.resources" -}}
 {{- range $file, $_ := .Files.Glob "files/crds/*.yaml" }}
 - {{ ($.Files.Get $file | fromYaml).spec.names.plural }}
 {{- end }}
 {{- end }}
 
-{{- /* Whether the API server asks before it takes a resource: yes, or nothing. */}}
+{{- /* Whether the admission webhook is enabled: yes, or nothing. */}}
 {{- define "regent.admission" -}}
 {{- if .Values.admission.enabled -}}
-{{- if not .Values.operator.enabled }}{{ fail "admission.enabled goes with operator.enabled" }}{{ end -}}
+{{- if not .Values.operator.enabled }}{{ fail "admission.enabled requires operator.enabled" }}{{ end -}}
 yes
 {{- end }}
 {{- end }}

@@ -16,9 +16,7 @@ export async function backup(file: string, flags: StoreFlags): Promise<void> {
     const { size } = await stat(draft)
     await rename(draft, file)
     console.log(`Backed up ${describeContent(header)} to ${file} (${formatSize(size)}).`)
-    console.log(
-      `Keep the key file too, in another place: the back-up cannot be restored without the key ${header.key}.`,
-    )
+    console.log(`Keep the key file too, in another place: the backup cannot be restored without the key ${header.key}.`)
   } finally {
     await rm(draft, { force: true })
   }
@@ -35,7 +33,7 @@ async function write(file: string, flags: StoreFlags): Promise<BackupHeader> {
   return readFileBackup(file)
 }
 
-/** Reads a back-up to its end and returns its header. @throws Error if it is damaged. */
+/** Reads a backup to its end and returns its header. @throws Error if it is damaged. */
 export function readFileBackup(file: string): Promise<BackupHeader> {
   return withFileName(file, () => readBackup(createReadStream(file)))
 }
@@ -60,7 +58,7 @@ export function assertStoreExists({ database, data }: StoreKey): void {
   )
 }
 
-/** Describes the content of a back-up, such as `2 realms with 10 accounts`. */
+/** Describes the content of a backup, such as `2 realms with 10 accounts`. */
 export function describeContent({ tables }: BackupHeader): string {
   const rows = (table: string) => tables.find(({ name }) => name === table)?.rows ?? 0
   const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

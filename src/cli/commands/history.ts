@@ -48,7 +48,7 @@ export async function diff(
 
 /** `regent rollback`: rolls back to a revision, or prints the plan of that. */
 export async function rollback(realm: string, to: string, flags: HistoryFlags & { plan?: true }): Promise<void> {
-  const body = { revision: parseRevision(to), ...(flags.plan && { tried: true }) }
+  const body = { revision: parseRevision(to), ...(flags.plan && { dryRun: true }) }
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
   const outcome = await request<RealmOutcome>(flags, 'POST', path, { body })
   const tense = flags.plan ? 'planned' : 'applied'

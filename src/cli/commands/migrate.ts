@@ -8,7 +8,7 @@ import { assertStoreExists, describeContent } from './backup.ts'
 import { readKey } from './key.ts'
 import { renderServeCommand, withFolderAdvice, withoutPassword } from './restore.ts'
 
-/** `regent migrate`: copies a store to another engine or place, by a back-up that is restored at once. */
+/** `regent migrate`: copies a store to another engine or place, by a backup that is restored at once. */
 export async function migrate(flags: StoreFlags & { to: string }): Promise<void> {
   const from = toStoreKey(flags)
   assertStoreExists(from)

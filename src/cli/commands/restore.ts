@@ -6,12 +6,12 @@ import { type StoreFlags, toStoreKey } from '../connect.ts'
 import { describeContent, withFileName } from './backup.ts'
 import { readKeyFile } from './key.ts'
 
-/** `regent restore`: restores a back-up into an empty store, with the key of the original one. */
+/** `regent restore`: restores a backup into an empty store, with the key of the original one. */
 export async function restoreCommand(file: string, flags: StoreFlags): Promise<void> {
   const { database, data, keyFile = join(data, 'key') } = toStoreKey(flags)
   const key = await readKeyFile(
     keyFile,
-    'A back-up can only be restored with the key of its store. Pass the file with --key-file (REGENT_KEY_FILE).',
+    'A backup can only be restored with the key of its store. Pass the file with --key-file (REGENT_KEY_FILE).',
   )
   const location = database ? { url: database } : { folder: data }
   const header = await withFileName(file, () =>

@@ -18,14 +18,14 @@ function render({ kind, key, by: creator, fields }: ObjectExplanation): string {
   return [`${paint('bold', describeObject(kind, key))}${createdBy}`, ...lines].join('\n')
 }
 
-function renderReason({ path, value, declarations: stated, by: author, ...rest }: FieldExplanation): string[] {
+function renderReason({ path, value, declarations, by: author, ...rest }: FieldExplanation): string[] {
   const renderedValue = 'value' in { value, ...rest } && value !== undefined ? renderValue(value) : '(secret)'
-  const places = stated.map(
+  const positions = declarations.map(
     ({ source, revision, file, line }) => `      declared at ${file}:${line} (${source}, ${shortenRevision(revision)})`,
   )
   return [
     `  ${path}: ${renderedValue}`,
-    ...(places.length ? places : ['      no document declares it']),
+    ...(positions.length ? positions : ['      no document declares it']),
     author ? `      set by ${renderAttribution(author)}` : '      the default, set when the object was created',
   ]
 }

@@ -8,19 +8,19 @@ const failures = z
   .object({
     failedLoginNotBefore: z
       .number()
-      .describe('Until when log-ins are refused: seconds since 1970, 0 where they are not.'),
-    numFailures: z.int().describe('How many log-ins failed since the last that did not.'),
-    numTemporaryLockouts: z.int().describe('How often the account was locked for a time.'),
-    disabled: z.boolean().describe('Whether log-ins are refused now.'),
-    numSecondaryAuthFailures: z.int().describe('How many one-time codes were wrong.'),
-    lastIPFailure: z.string().describe('Where the last failure came from; n/a where there was none.'),
-    lastFailure: z.number().describe('When it was: milliseconds since 1970, 0 where there was none.'),
+      .describe('Time until which the user is locked, in seconds since 1970. 0: the user is not locked.'),
+    numFailures: z.int().describe('Number of failed logins since the last successful one.'),
+    numTemporaryLockouts: z.int().describe('Number of temporary lockouts.'),
+    disabled: z.boolean().describe('Whether the user is locked.'),
+    numSecondaryAuthFailures: z.int().describe('Number of failed one-time codes.'),
+    lastIPFailure: z.string().describe('IP address of the last failed login; n/a if there is none.'),
+    lastFailure: z.number().describe('Time of the last failed login, in milliseconds since 1970. 0 if there is none.'),
   })
-  .describe('The failures.')
+  .describe('Brute-force detection status of a user.')
 
 const event = 'USER_LOGIN_FAILURE'
 
-/** Failures to log in, and the locks that follow from them. */
+/** The operations on login failures and locked users. */
 export const attackDetectionOperations: Operation[] = tagged('Attack Detection', [
   {
     operationId: 'getUserLoginFailures',
@@ -28,11 +28,11 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
     summary: 'Get the brute-force detection status of a user',
     permission: 'view-users',
-    responses: { 200: { description: 'The failures.', schema: failures }, ...errorResponses },
+    responses: { 200: { description: 'The status.', schema: failures }, ...errorResponses },
     handle: readHandler((context, call) => getLoginFailures(context, getParameter(call, 'userId'))),
   },
   {
-    operationId: 'forgetUserLoginFailures',
+    operationId: 'clearUserLoginFailures',
     method: 'DELETE',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
     summary: 'Clear the login failures of a user, and unlock the user',
@@ -42,7 +42,7 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     handle: writeHandler((context, call) => clearLoginFailures(context, getParameter(call, 'userId'))),
   },
   {
-    operationId: 'forgetLoginFailures',
+    operationId: 'clearLoginFailures',
     method: 'DELETE',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users',
     summary: 'Clear the login failures of all users',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import {
   addExecution,
   addSubFlow,
@@ -12,57 +13,63 @@ import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
 import { createHandler, readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
-import { badRequest, components, createdResponse, errorResponses, noContentResponse } from '../responses.ts'
+import { badRequest, createdResponse, errorResponses, noContentResponse } from '../responses.ts'
 
-const priority = z.int().nullish().describe('Place in the order of steps: lower comes first.')
-const requirement = z.string().nullish().describe('What the step means for the flow.')
+const priority = z.int().nullish().describe('Order of the execution. The lowest comes first.')
+const requirement = z
+  .string()
+  .nullish()
+  .describe('Requirement of the execution: REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED.')
 
 const infoFields = {
   id: z.string().nullish().describe('Id of the execution.'),
   requirement,
   displayName: z.string().nullish().describe('Display name of the execution; of a subflow its alias.'),
-  alias: z.string().nullish().describe('Alias of the settings of the step.'),
-  description: z.string().nullish().describe('What the flow does that is the step.'),
-  requirementChoices: z.array(z.string()).nullish().describe('What the step can mean for the flow.'),
-  configurable: z.boolean().nullish().describe('Whether the step can have settings.'),
-  authenticationFlow: z.boolean().nullish().describe('Whether the step is a flow.'),
-  providerId: z.string().nullish().describe('Type of the step.'),
-  authenticationConfig: z.string().nullish().describe('Id of the settings of the step.'),
-  flowId: z.string().nullish().describe('Id of the flow that is the step.'),
+  alias: z.string().nullish().describe('Alias of the authenticator config.'),
+  description: z.string().nullish().describe('Description of the subflow.'),
+  requirementChoices: z.array(z.string()).nullish().describe('Possible requirements of the execution.'),
+  configurable: z.boolean().nullish().describe('Whether the execution can have an authenticator config.'),
+  authenticationFlow: z.boolean().nullish().describe('Whether the execution is a subflow.'),
+  providerId: z.string().nullish().describe('Id of the authenticator or form.'),
+  authenticationConfig: z.string().nullish().describe('Id of the authenticator config.'),
+  flowId: z.string().nullish().describe('Id of the subflow.'),
   level: z.int().nullish().describe('Nesting level of the execution, from 0.'),
-  index: z.int().nullish().describe('How many steps of its flow stand before it.'),
+  index: z.int().nullish().describe('Position of the execution in its flow, from 0.'),
   priority,
 }
 const info = z
   .strictObject(infoFields)
   .describe('An execution in the list of a flow.')
-  .register(components, { id: 'AuthenticationExecutionInfoRepresentation' })
+  .register(namedSchemas, { id: 'AuthenticationExecutionInfoRepresentation' })
 
 const execution = z
   .strictObject({
-    id: z.string().nullish().describe('Id of the execution; on creation a wish.'),
-    parentFlow: z.string().nullish().describe('Id of the flow that it is a step of.'),
-    flowId: z.string().nullish().describe('Id of the flow that it is.'),
-    authenticator: z.string().nullish().describe('Type of the step, such as auth-cookie.'),
-    authenticatorConfig: z.string().nullish().describe('Id of the settings of the step.'),
-    authenticatorFlow: z.boolean().nullish().describe('Whether the step is a flow.'),
-    autheticatorFlow: z.boolean().nullish().describe('Keycloak: an earlier spelling of authenticatorFlow.'),
+    id: z.string().nullish().describe('Id of the execution. Used only on creation.'),
+    parentFlow: z.string().nullish().describe('Id of the flow of the execution.'),
+    flowId: z.string().nullish().describe('Id of the subflow.'),
+    authenticator: z.string().nullish().describe('Id of the authenticator, such as auth-cookie.'),
+    authenticatorConfig: z.string().nullish().describe('Id of the authenticator config.'),
+    authenticatorFlow: z.boolean().nullish().describe('Whether the execution is a subflow.'),
+    autheticatorFlow: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Keycloak: former spelling of authenticatorFlow.', deprecated: true }),
     requirement,
     priority,
   })
   .describe('An execution of a flow.')
-  .register(components, { id: 'AuthenticationExecutionRepresentation' })
+  .register(namedSchemas, { id: 'AuthenticationExecutionRepresentation' })
 
-const step = z.object({ provider: z.string().nullish().describe('Type of the step.'), priority })
+const step = z.object({ provider: z.string().nullish().describe('Id of the authenticator.'), priority })
 const subFlow = z.object({
   alias: z.string().nullish().describe('Alias of the new flow.'),
   type: z.string().nullish().describe('Type of the flow: basic-flow, client-flow or form-flow.'),
-  provider: z.string().nullish().describe('Of a form-flow: the form.'),
-  description: z.string().nullish().describe('What the flow does.'),
+  provider: z.string().nullish().describe('Id of the form, for a form-flow.'),
+  description: z.string().nullish().describe('Description of the flow.'),
   priority,
 })
 
-/** An added execution has a URL that is not below that of the request. */
+/** Returns a handler that adds an execution, whose URL is not below that of the request. */
 const adding =
   (list: string, work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] =>
   (call) =>
@@ -83,7 +90,7 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): Omit<Operation, 'tag'> => ({
   handle: writeHandler((context, call) => moveExecution(context, getParameter(call, 'executionId'), by)),
 })
 
-/** Executions of authentication flows. */
+/** The operations on executions of authentication flows. */
 export const authenticationExecutionOperations: Operation[] = tagged('Authentication Management', [
   {
     operationId: 'listAuthenticationFlowExecutions',
@@ -103,7 +110,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     event: 'AUTH_EXECUTION',
     body: {
       schema: info,
-      description: 'The execution, as it shall be',
+      description: 'The execution.',
       representation: 'AuthenticationExecutionInfoRepresentation',
     },
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
@@ -118,7 +125,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     summary: 'Add an execution to an authentication flow',
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION', asCalled: true },
-    body: { schema: step, description: 'The execution to add' },
+    body: { schema: step, description: 'The execution to add.' },
     responses: { ...createdResponse, ...errorResponses, ...badRequest },
     handle: adding('executions', (context, call) =>
       addExecution(context, getParameter(call, 'flowAlias'), call.body as z.infer<typeof step>),
@@ -131,7 +138,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     summary: 'Add a subflow to an authentication flow',
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION_FLOW', asCalled: true },
-    body: { schema: subFlow, description: 'The flow to add' },
+    body: { schema: subFlow, description: 'The flow to add.' },
     responses: { ...createdResponse, ...errorResponses, ...badRequest },
     handle: adding('flows', (context, call) =>
       addSubFlow(context, getParameter(call, 'flowAlias'), call.body as z.infer<typeof subFlow>),
@@ -146,7 +153,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     event: 'AUTH_EXECUTION',
     body: {
       schema: execution,
-      description: 'The execution, as it shall be',
+      description: 'The execution.',
       representation: 'AuthenticationExecutionRepresentation',
     },
     responses: { ...createdResponse, ...errorResponses, ...badRequest },

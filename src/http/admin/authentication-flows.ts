@@ -25,10 +25,10 @@ const kind = kinds.authenticationFlow
 const body = objectBody(kind)
 const copy = {
   schema: z.object({ newName: z.string().nullish().describe('Alias of the copy.') }),
-  description: 'What the copy is called',
+  description: 'The alias of the copy.',
 }
 
-/** Authentication flows. */
+/** The operations on authentication flows. */
 export const authenticationFlowOperations: Operation[] = tagged('Authentication Management', [
   {
     operationId: 'listAuthenticationFlows',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import {
   describePerClient,
   describeProvider,
@@ -8,24 +9,24 @@ import {
 import { readHandler } from '../handlers.ts'
 import { getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { propertySchema } from '../property.ts'
-import { components, errorResponses } from '../responses.ts'
+import { errorResponses } from '../responses.ts'
 
 const provider = z.object({
   id: z.string().describe('Id of the provider.'),
   displayName: z.string().describe('Display name of the provider.'),
-  description: z.string().describe('What the provider does.'),
-  supportsSecret: z.boolean().optional().describe('Of a client authenticator: whether the client has a secret then.'),
+  description: z.string().describe('Help text.'),
+  supportsSecret: z.boolean().optional().describe('Whether clients with this client authenticator have a secret.'),
 })
 
 const configInfo = z
   .object({
     name: z.string().describe('Display name of the provider.'),
     providerId: z.string().describe('Id of the provider.'),
-    helpText: z.string().describe('What the provider does.'),
-    properties: z.array(propertySchema).describe('Its settings.'),
+    helpText: z.string().describe('Help text.'),
+    properties: z.array(propertySchema).describe('Settings of the provider.'),
   })
   .describe('A provider and its settings.')
-  .register(components, { id: 'AuthenticatorConfigInfoRepresentation' })
+  .register(namedSchemas, { id: 'AuthenticatorConfigInfoRepresentation' })
 
 type Group = Parameters<typeof listProviders>[1]
 
@@ -37,7 +38,7 @@ const list = (group: Group, described: Pick<Operation, 'operationId' | 'path' | 
   handle: readHandler(async (context) => listProviders(context, group)),
 })
 
-/** The providers that authentication is made of. */
+/** The operations on providers of authentication. */
 export const authenticationProviderOperations: Operation[] = tagged('Authentication Management', [
   list('authenticators', {
     operationId: 'listAuthenticatorProviders',

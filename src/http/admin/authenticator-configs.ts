@@ -6,6 +6,7 @@ import { createHandler, readHandler } from '../handlers.ts'
 import { getParameter, type Operation, operationId, tagged } from '../operation.ts'
 import { badRequest, createdResponse, errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
+import { withArticle } from '../shapes/subject.ts'
 
 const kind = kinds.authenticatorConfig
 const CONFIGS = '/admin/realms/{realm}/authentication/config'
@@ -13,9 +14,9 @@ const OF_STEP = '/admin/realms/{realm}/authentication/executions/{executionId}/c
 
 const { create, get, replace, remove } = collection(authenticatorConfigs, { path: CONFIGS, item: '{id}' })
 
-/** The settings of steps of authentication flows. */
+/** The operations on authenticator configs. */
 export const authenticatorConfigOperations: Operation[] = tagged('Authentication Management', [
-  create,
+  { ...create, deprecated: true },
   get,
   replace,
   remove,
@@ -37,7 +38,8 @@ export const authenticatorConfigOperations: Operation[] = tagged('Authentication
     operationId: operationId('get', OF_STEP),
     method: 'GET',
     path: `${OF_STEP}/{id}`,
-    summary: `Get: ${kind.title}`,
+    summary: `Get ${withArticle(kind.title)} of an execution`,
+    deprecated: true,
     permission: authenticatorConfigs.view,
     responses: { ...objectResponse(kind), ...errorResponses },
     handle: readHandler((context, call) => authenticatorConfigs.get(context, { id: getParameter(call, 'id') })),

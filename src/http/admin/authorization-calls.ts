@@ -1,4 +1,4 @@
-// How the operations on clients that decide permissions answer, where they do so in a way of their own.
+// Handlers of the operations on authorization services of clients, whose statuses and bodies differ from those of others.
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
@@ -7,13 +7,13 @@ import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
 import { type Answer, type Call, getParameter, type Operation, readBodyAfter } from '../operation.ts'
 
-/** The path of what a client decides permissions by. */
+/** The path of the authorization services of a client. */
 export const BASE = '/admin/realms/{realm}/clients/{client-uuid}/authz/resource-server'
 
-/** The id of the client in the address. */
+/** Returns the id of the client in the path. */
 export const clientOf = (call: Call): string => getParameter(call, 'client-uuid')
 
-/** The body; Keycloak: looked at when the client is found, and what else the address leads through. */
+/** Returns the body. Keycloak: errors about objects of the path take precedence over errors in the body. */
 export async function bodyOf(context: Context, call: Call, lookUp: PathLookup = toServer): Promise<Representation> {
   return (await readBodyAfter(call, () => lookUp(context, call))) as Representation
 }

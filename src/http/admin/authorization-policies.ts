@@ -27,14 +27,14 @@ const query = z.object({
   policyId: text('Id of the policy.'),
   name: text('Part of the name, in any case.'),
   type: text('Part of the type, in any case.'),
-  resource: text('Id or part of the name of a resource that it is for.'),
-  scope: text('Id or part of the name of a scope that it is for.'),
-  permission: queryFlag.describe('Whether to list only permissions, or only what is none.'),
-  owner: text('Keycloak: the user who created it, with user-managed access; without effect.'),
-  fields: text('`*` for resources and scopes too.'),
+  resource: text('Id of a resource, or part of its name in any case.'),
+  scope: text('Id of a scope, or part of its name in any case.'),
+  permission: queryFlag.describe('Lists only permissions if true, only other policies if false, and both by default.'),
+  owner: text('Keycloak: user who created the policy, with user-managed access. Ignored.'),
+  fields: text('`*` adds the resources and scopes.'),
   ...page,
 })
-const byName = z.object({ name: text('Name of what is looked for.'), fields: text('Without effect.') })
+const byName = z.object({ name: text('Exact name; required.'), fields: text('Ignored.') })
 
 const typed = createPolicyOperations('typed')
 const generic = createPolicyOperations('generic')
@@ -57,7 +57,7 @@ const permissionSet: PolicySet = {
   changing: managePermissions,
 }
 
-/** The operations on a set of policies, whatever their type. */
+/** Returns the operations on policies of any type. */
 function operationsOn({ path, word, form, changing }: PolicySet) {
   const policies = form === 'typed' ? typed : generic
   return {
@@ -68,7 +68,7 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path,
       summary: `List ${word === 'policy' ? 'policies' : 'permissions'} of a client`,
       query,
-      responses: { 200: answers.policies, 204: answers.absent, ...errorResponses },
+      responses: { 200: answers.listedPolicies, 204: answers.absent, ...errorResponses },
       handle: readingOrNothing((context, call) =>
         policies.list(context, clientOf(call), {
           ...call.query,
@@ -112,13 +112,13 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path: `${path}/search`,
       summary: `Find a ${word} by name`,
       query: byName,
-      responses: { 200: answers.policy, 204: answers.absent, ...errorResponses, ...silently.unnamed },
+      responses: { 200: answers.listedPolicy, 204: answers.absent, ...errorResponses, ...silently.unnamed },
       handle: searching(policies.find),
     },
   } satisfies Record<string, UntaggedOperation>
 }
 
-/** The operations on policies of a set by their type. */
+/** Returns the operations on policies of the type in the path. */
 function operationsOfType({ path, word, changing }: PolicySet) {
   const id = `${word}-id`
   const ofType = `${path}/{type}`
@@ -172,7 +172,7 @@ function operationsOfType({ path, word, changing }: PolicySet) {
   } satisfies Record<string, UntaggedOperation>
 }
 
-/** The operation that updates a policy at the path. Keycloak: it says that something was made. */
+/** The operation that updates a policy at the path. Keycloak: the status is 201. */
 function updating(path: string, word: PolicySet['word'], permission: Parameters<typeof requirePermissions>[1]) {
   return {
     operationId: operationId('update', path),
@@ -205,7 +205,7 @@ const parts: readonly [keyof typeof policyRelations, UntaggedOperation['response
   ['scopes', answers.scopes, 'List the scopes of a policy or permission'],
 ]
 
-/** Policies and permissions of clients. */
+/** The operations on policies and permissions of clients. */
 export const policyOperations: UntaggedOperation[] = [
   ...parts.map(
     ([field, response, summary]): UntaggedOperation => ({

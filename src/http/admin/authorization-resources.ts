@@ -11,21 +11,21 @@ const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
 const resourceQuery = z.object({
   _id: z.string().optional().describe('Id of the resource.'),
-  name: z.string().optional().describe('Name, or a part of it in any case.'),
-  exactName: queryFlag.describe('Whether the name is to be exactly so.'),
+  name: z.string().optional().describe('Part of the name, in any case.'),
+  exactName: queryFlag.describe('Whether the name must match exactly. Default: false.'),
   type: z.string().optional().describe('Part of the type, in any case.'),
-  uri: z.string().optional().describe('One of its addresses.'),
-  matchingUri: queryFlag.describe('Whether URI patterns of resources match as well.'),
+  uri: z.string().optional().describe('URI of the resource, as it is declared.'),
+  matchingUri: queryFlag.describe('Whether patterns of URIs match too. Default: false.'),
   owner: z.string().optional().describe('Id or name of the owner.'),
-  scope: z.string().optional().describe('Part of the name of one of its scopes.'),
-  deep: queryFlag.describe('Whether to show attributes and scopes; true unless it says otherwise.'),
+  scope: z.string().optional().describe('Part of the name of one of its scopes, in any case.'),
+  deep: queryFlag.describe('Whether to return attributes and scopes. Default: true.'),
   ...page,
 })
 
 const RESOURCES = `${BASE}/resource`
 const RESOURCE = `${RESOURCES}/{resource-id}`
 
-/** Resources of clients. */
+/** The operations on protected resources of clients. */
 export const resourceOperations: UntaggedOperation[] = [
   {
     ...view,
@@ -91,7 +91,7 @@ export const resourceOperations: UntaggedOperation[] = [
     operationId: operationId('delete', RESOURCE),
     method: 'DELETE',
     path: RESOURCE,
-    summary: 'Delete a resource and the permissions on it alone',
+    summary: 'Delete a resource, and the permissions on no other resource',
     event: 'AUTHORIZATION_RESOURCE',
     responses: { ...noContentResponse, ...errorResponses },
     handle: writeHandler((context, call) =>

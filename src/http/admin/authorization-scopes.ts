@@ -33,9 +33,9 @@ const { list, get, replace, remove } = collection(scopes, {
 })
 const { 200: response } = objectResponse(kind)
 
-const placeOf = (call: Call) => ({ owner: clientOf(call), id: getParameter(call, 'scope-id') })
+const addressOf = (call: Call) => ({ owner: clientOf(call), id: getParameter(call, 'scope-id') })
 
-/** Scopes of clients. */
+/** The operations on authorization scopes of clients. */
 export const scopeOperations: UntaggedOperation[] = [
   list,
   {
@@ -69,7 +69,7 @@ export const scopeOperations: UntaggedOperation[] = [
     summary: 'List the permissions on an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.policies, ...missing },
-    handle: readHandler((context, call) => listPermissionsOnScope(context, placeOf(call))),
+    handle: readHandler((context, call) => listPermissionsOnScope(context, addressOf(call))),
   },
   {
     operationId: operationId('list', `${SCOPE}/resources`),
@@ -78,6 +78,6 @@ export const scopeOperations: UntaggedOperation[] = [
     summary: 'List the resources with an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.resources, ...missing },
-    handle: readHandler((context, call) => listResourcesWithScope(context, placeOf(call))),
+    handle: readHandler((context, call) => listResourcesWithScope(context, addressOf(call))),
   },
 ]

@@ -76,7 +76,7 @@ const serverOperations: UntaggedOperation[] = [
   },
 ]
 
-/** Clients that decide permissions: settings, resources, scopes, policies and permissions. */
+/** The operations on authorization services of clients: settings, resources, scopes, policies and permissions. */
 export const authorizationOperations: Operation[] = tagged('Clients (authorization)', [
   ...serverOperations,
   ...resourceOperations,

@@ -1,6 +1,7 @@
 // The operations on the keys and certificates of a client.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import {
   type CertificateInfo,
   getCertificate,
@@ -15,35 +16,42 @@ import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
 import { readHandler } from '../handlers.ts'
 import { type Answer, type Call, getParameter, type UntaggedOperation } from '../operation.ts'
-import { badRequest, components, errorResponses } from '../responses.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 
-/** Keycloak: so many bits has the key that a client is given. */
+/** Keycloak: the size of generated keys, in bits. */
 const BITS = 4096
 const STORES = ['JKS', 'PKCS12', 'BCFKS']
 
 const { type } = kinds.client.events
 const event = { type, operation: 'ACTION' } as const
-const schema = z
+/** The schema of a certificate with its key. */
+export const certificateSchema = z
   .object({
-    privateKey: z.string().optional().describe('The private key: Base64 of its DER form.'),
-    publicKey: z.string().optional().describe('Public key: Base64 of its DER form, or a PEM text.'),
-    certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
+    privateKey: z
+      .string()
+      .optional()
+      .describe('Private key, in Base64 of its DER form. Returned only when it is generated.'),
+    publicKey: z.string().optional().describe('Public key, in Base64 of its DER form or as PEM.'),
+    certificate: z.string().optional().describe('Certificate, in Base64 of its DER form.'),
     kid: z.string().optional().describe('Id of the key.'),
-    jwks: z.string().optional().describe('JSON web key set with the key.'),
+    jwks: z.string().optional().describe('JSON Web Key Set with the key.'),
   })
-  .register(components, { id: 'CertificateRepresentation' })
-const responses = { 200: { description: 'What is kept.', schema }, ...errorResponses }
+  .register(namedSchemas, { id: 'CertificateRepresentation' })
+const responses = {
+  200: { description: 'The stored certificate and key.', schema: certificateSchema },
+  ...errorResponses,
+}
 
 const path = '/admin/realms/{realm}/clients/{client-uuid}/certificates/{attr}'
 const client = (call: Call) => getParameter(call, 'client-uuid')
 const prefix = (call: Call) => getParameter(call, 'attr')
-const reach = (call: Call) =>
+const getClient = (call: Call) =>
   call.service.read(call.caller, getParameter(call, 'realm'), async (context) => ({
     ...(await getManageableClient(context, client(call))),
     now: context.now,
   }))
 
-/** The operations. Key stores of Java are not among them: see docs/decisions/0026. */
+/** The operations on certificates. Java keystores are not supported (docs/decisions/0026). */
 export const clientCertificateOperations: UntaggedOperation[] = [
   {
     operationId: 'getClientCertificate',
@@ -63,9 +71,9 @@ export const clientCertificateOperations: UntaggedOperation[] = [
     event,
     responses: { ...responses, ...badRequest },
     handle: async (call) => {
-      const { key, now } = await reach(call)
+      const { key, now } = await getClient(call)
       requireSecretAttribute(prefix(call))
-      return keep(call, await generateCertifiedKey(key[0]!, BITS, now))
+      return store(call, await generateCertifiedKey(key[0]!, BITS, now))
     },
   },
   {
@@ -91,19 +99,25 @@ export const clientCertificateOperations: UntaggedOperation[] = [
 ]
 
 async function upload(call: Call): Promise<Answer> {
-  await reach(call)
+  await getClient(call)
   const parts = await call.parts()
   const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
   if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
   if (!(file instanceof File)) throw failure('invalid', 'file cannot be empty', { form: 'error' })
   if (STORES.includes(format))
-    throw failure('invalid', 'Regent reads no key stores of Java: send the certificate, the public key or a key set')
+    throw failure(
+      'invalid',
+      'Regent does not read Java keystores. Send the certificate, the public key or a JSON Web Key Set.',
+    )
   const read = readKeyUpload(format, await file.text())
-  if (read) return keep(call, read)
-  throw new HttpError(400, { error: 'certificate-not-found', error_description: 'The file holds no such key' })
+  if (read) return store(call, read)
+  throw new HttpError(400, {
+    error: 'certificate-not-found',
+    error_description: 'The file contains no key of this format.',
+  })
 }
 
-function keep(call: Call, info: CertificateInfo): Promise<Answer> {
+function store(call: Call, info: CertificateInfo): Promise<Answer> {
   return call.service.write(call.caller, getParameter(call, 'realm'), async (context) => {
     const body = await storeCertificate(context, { id: client(call), prefix: prefix(call) }, info)
     recordEvent(context, call)

@@ -11,16 +11,17 @@ import { objectBody, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
 import { readHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
-import { badRequest, errorResponses, representationOf } from '../responses.ts'
+import { representationOf } from '../representations.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 
 const client = objectBody(kinds.client)
 const metadata = {
   schema: openIdMetadata,
-  description: 'Metadata of a client',
+  description: 'Client metadata (OpenID Connect Dynamic Client Registration).',
   representation: 'OIDCClientRepresentation',
 }
 
-/** Reading descriptions of clients. */
+/** The operation that converts client descriptions. */
 export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'describeClient',
@@ -31,7 +32,7 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
     event: false,
     body: {
       schema: z.string(),
-      description: 'The description: JSON.',
+      description: 'The client description.',
       plain: true,
       types: ['application/json', 'application/xml'],
     },
@@ -47,7 +48,7 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
   },
 ])
 
-/** Keycloak: a word in the text decides what it is taken for. */
+/** Keycloak: a word in the text decides on its format. */
 function read(text: string): unknown {
   const isJson = text.startsWith('{') && text.endsWith('}')
   if (isJson && text.includes('"clientId"')) return readBody(Buffer.from(text), client)

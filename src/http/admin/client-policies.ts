@@ -11,27 +11,24 @@ import type { BodyForm } from '../body.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
-import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
-
-components.add(profilesDocument, { id: 'ClientProfilesRepresentation' })
-components.add(policiesDocument, { id: 'ClientPoliciesRepresentation' })
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const profiles: BodyForm = {
   schema: profilesDocument,
-  description: 'The profiles, as they shall be.',
+  description: 'The client profiles, which replace those of the realm.',
   representation: nameAt('ClientProfilesRepresentation', 'ClientProfileRepresentation', {
     executors: 'ClientPolicyExecutorRepresentation',
   }),
 }
 const policies: BodyForm = {
   schema: policiesDocument,
-  description: 'The policies, as they shall be.',
+  description: 'The client policies, which replace those of the realm.',
   representation: nameAt('ClientPoliciesRepresentation', 'ClientPolicyRepresentation', {
     conditions: 'ClientPolicyConditionRepresentation',
   }),
 }
 
-/** Client profiles and client policies. */
+/** The operations on client profiles and client policies. */
 export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'getClientProfiles',
@@ -40,9 +37,9 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Get client profiles',
     permission: 'view-realm',
     query: z.object({
-      'include-global-profiles': queryFlag.describe('Whether to show also the profiles that every realm has.'),
+      'include-global-profiles': queryFlag.describe('Whether to return the global profiles too. Default: false.'),
     }),
-    responses: { 200: { description: 'The profiles.', schema: profilesDocument }, ...errorResponses },
+    responses: { 200: { description: 'The client profiles.', schema: profilesDocument }, ...errorResponses },
     handle: readHandler((context, call) => getClientProfiles(context, call.query['include-global-profiles'] === true)),
   },
   {
@@ -63,9 +60,9 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Get client policies',
     permission: 'view-realm',
     query: z.object({
-      'include-global-policies': queryFlag.describe('Whether to show also the policies that every realm has.'),
+      'include-global-policies': queryFlag.describe('Whether to return the global policies too. Default: false.'),
     }),
-    responses: { 200: { description: 'The policies.', schema: policiesDocument }, ...errorResponses },
+    responses: { 200: { description: 'The client policies.', schema: policiesDocument }, ...errorResponses },
     handle: readHandler((context, call) => getClientPolicies(context, call.query['include-global-policies'] === true)),
   },
   {

@@ -1,4 +1,4 @@
-// The operations on what a client has while it runs.
+// The operations on the service account and cluster nodes of a client.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
@@ -18,7 +18,7 @@ const client = (call: Call) => getParameter(call, 'client-uuid')
 
 const node: BodyForm = {
   schema: z.looseObject({ node: z.string().optional().describe('Host name of the node.') }),
-  description: 'the node',
+  description: 'The node.',
 }
 
 /** The operations on a client's service account and cluster nodes. */

@@ -2,7 +2,7 @@ import { clientScopes } from '../../service/admin-api/clients/client-scopes.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { collection } from '../shapes/collection.ts'
 
-/** Keycloak: client scopes, also under the name that they had before. */
+/** The operations on client scopes. Keycloak: also under the legacy path `client-templates`. */
 export const clientScopeOperations: Operation[] = tagged('Client Scopes', [
   ...Object.values(
     collection(clientScopes, { path: '/admin/realms/{realm}/client-scopes', item: '{client-scope-id}' }),

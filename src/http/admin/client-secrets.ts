@@ -1,5 +1,5 @@
 // The operations on the secrets of a client.
-import * as z from 'zod'
+import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import {
   deleteRotatedSecret,
@@ -14,15 +14,15 @@ import { type Call, getParameter, type UntaggedOperation } from '../operation.ts
 import { errorResponses, noContentResponse } from '../responses.ts'
 
 const { type } = kinds.client.events
-const schema = z.object({
-  type: z.literal('secret').describe('What sort of credential it is.'),
-  value: z.string().optional().describe('The secret; absent where the client has none.'),
-})
-const secret = { 200: { description: 'The secret.', schema }, ...errorResponses }
+const credentials = kinds.user.fields.credentials!.schema as z.ZodArray<z.ZodType>
+const secret = {
+  200: { description: 'The secret, in `value`; absent if the client has none.', schema: credentials.element },
+  ...errorResponses,
+}
 
 const client = (call: Call) => getParameter(call, 'client-uuid')
 
-/** The secret of a client, and the one that it had before. */
+/** The operations on the secret and the rotated secret of a client. */
 export const clientSecretOperations: UntaggedOperation[] = [
   {
     operationId: 'getClientSecret',

@@ -17,38 +17,40 @@ import { clientCertificateOperations } from './client-certificates.ts'
 import { clientSecretOperations } from './client-secrets.ts'
 
 const query = z.object({
-  clientId: z.string().optional().describe('Client id to look for.'),
-  search: queryFlag.describe('Whether a part of the client id is enough, in any case.'),
-  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
-  viewableOnly: queryFlag.describe('Whether to leave out clients that the caller may not view.'),
+  clientId: z.string().optional().describe('Only the client with this client id.'),
+  search: queryFlag.describe('Whether `clientId` is a part of the client id, in any case. Default: false.'),
+  q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
+  viewableOnly: queryFlag.describe('Whether to leave out clients that the caller cannot view. Default: false.'),
   ...page,
 })
 
-/** Clients, and the client scopes that they have. */
-export const clientOperations: Operation[] = tagged('Clients', [
-  ...Object.values(
-    collection(
-      { ...clients, create: createWithSettings },
-      { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query },
+/** The operations on clients and their assigned client scopes. */
+export const clientOperations: Operation[] = [
+  ...tagged('Client Attribute Certificate', clientCertificateOperations),
+  ...tagged('Clients', [
+    ...Object.values(
+      collection(
+        { ...clients, create: createWithSettings },
+        { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query },
+      ),
     ),
-  ),
-  ...clientSecretOperations,
-  ...clientCertificateOperations,
-  ...Object.values(
-    assignedScopes(
-      scopesOf('default'),
-      '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',
-      'CLIENT_SCOPE_CLIENT_MAPPING',
+    ...clientSecretOperations,
+    ...Object.values(
+      assignedScopes(
+        scopesOf('default'),
+        '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',
+        'CLIENT_SCOPE_CLIENT_MAPPING',
+      ),
     ),
-  ),
-  ...Object.values(
-    assignedScopes(
-      scopesOf('optional'),
-      '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes',
-      'CLIENT_SCOPE_CLIENT_MAPPING',
+    ...Object.values(
+      assignedScopes(
+        scopesOf('optional'),
+        '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes',
+        'CLIENT_SCOPE_CLIENT_MAPPING',
+      ),
     ),
-  ),
-])
+  ]),
+]
 
 function scopesOf(assignment: ScopeAssignment): AssignedScopes {
   const client = (call: Call) => getParameter(call, 'client-uuid')
@@ -59,13 +61,13 @@ function scopesOf(assignment: ScopeAssignment): AssignedScopes {
   }
 }
 
-/** Keycloak: a new client that decides permissions may bring its resources, scopes and policies. */
+/** Creates a client. Keycloak: with the resources, scopes and policies in its authorization settings. */
 async function createWithSettings(
   context: WriteContext,
-  place: Parameters<typeof clients.create>[1],
+  address: Parameters<typeof clients.create>[1],
   body: Representation,
 ): Promise<string> {
-  const id = await clients.create(context, place, body)
+  const id = await clients.create(context, address, body)
   const { clientId, authorizationServicesEnabled, authorizationSettings = null } = body
   if (authorizationServicesEnabled === true && authorizationSettings !== null)
     await importContent(context, { clients: [{ clientId: clientId ?? id, authorizationSettings }] })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { components, listSubTypes } from '../../service/admin-api/realms/components.ts'
 import { readHandler } from '../handlers.ts'
 import { getParameter, type Operation, tagged } from '../operation.ts'
@@ -7,19 +8,26 @@ import { errorResponses } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const query = z.object({
-  name: z.string().optional().describe('Name of the components.'),
-  parent: z.string().optional().describe('Id of what they belong to: another component, or the realm.'),
-  type: z.string().optional().describe('Type of their provider; without a parent those of the realm itself.'),
+  name: z.string().optional().describe('Only components with this name.'),
+  parent: z.string().optional().describe('Only components of this parent: the id of a component, or of the realm.'),
+  type: z
+    .string()
+    .optional()
+    .describe('Only components of this provider type, by its Java name. Without `parent`: those of the realm itself.'),
 })
 
-const type = z.object({
-  id: z.string().describe('The provider.'),
-  helpText: z.string().describe('What it does.'),
-  properties: z.array(propertySchema).describe('Its settings.'),
-  metadata: z.record(z.string(), z.json()).describe('What can be done with it.'),
-})
+const type = nameSchema(
+  'ComponentTypeRepresentation',
+  z.object({
+    id: z.string().describe('Id of the provider.'),
+    helpText: z.string().describe('Help text.'),
+    properties: z.array(propertySchema).describe('Settings of the component.'),
+    clientProperties: z.array(propertySchema).optional().describe('Keycloak: settings of clients. Always absent.'),
+    metadata: z.record(z.string(), z.json()).describe('Capabilities of the provider, such as synchronization.'),
+  }),
+)
 
-/** Components. */
+/** The operations on components. */
 export const componentOperations: Operation[] = tagged('Component', [
   ...Object.values(collection(components, { path: '/admin/realms/{realm}/components', item: '{id}', query })),
   {
@@ -28,7 +36,7 @@ export const componentOperations: Operation[] = tagged('Component', [
     path: '/admin/realms/{realm}/components/{id}/sub-component-types',
     summary: 'List the sub-component types of a component',
     permission: 'view-realm',
-    query: z.object({ type: z.string().optional().describe('Type of the providers.') }),
+    query: z.object({ type: z.string().optional().describe('Type of the providers, by its Java name.') }),
     responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...errorResponses },
     handle: readHandler(async (context, call) => {
       const types = await listSubTypes(context, getParameter(call, 'id'), call.query.type as string | undefined)

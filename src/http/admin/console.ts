@@ -1,4 +1,4 @@
-// What the administration console asks of the server before it asks for anything of a realm.
+// The operation that the admin console calls first: who the caller is.
 import * as z from 'zod'
 import { viewOf } from '../../kinds/kind.ts'
 import { realm as realmKind } from '../../kinds/realm.ts'
@@ -8,13 +8,13 @@ import { getParameter, type Operation, tagged } from '../operation.ts'
 import { errorResponses } from '../responses.ts'
 
 const whoAmIRepresentation = z.object({
-  userId: z.string().describe('Id of the account.'),
-  realm: z.string().describe('Realm of the account.'),
-  displayName: z.string().describe('First and last name, or the name of the account.'),
-  locale: z.string().describe('Language of the account, as far as the realm has it.'),
-  temporary: z.boolean().describe('Whether the account is a temporary administrator.'),
-  createRealm: z.boolean().describe('Whether it may create realms.'),
-  realm_access: z.record(z.string(), z.array(z.string())).describe('By realm, the roles that administer it.'),
+  userId: z.string().describe('Id of the caller.'),
+  realm: z.string().describe('Realm of the caller.'),
+  displayName: z.string().describe('First and last name of the caller, or the username.'),
+  locale: z.string().describe('Language of the caller, if the realm supports it.'),
+  temporary: z.boolean().describe('Whether the caller is a temporary administrator.'),
+  createRealm: z.boolean().describe('Whether the caller can create realms.'),
+  realm_access: z.record(z.string(), z.array(z.string())).describe('Admin roles of the caller, by realm.'),
 })
 
 /** The operation of the admin console. */

@@ -1,35 +1,47 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import { generateExample, listEvaluatedMappers, listEvaluatedRoles } from '../../oidc/tokens/scope-evaluation.ts'
 import { toRoleRepresentation } from '../../service/admin-api/roles/roles.ts'
 import { readHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, operationId, tagged, type UntaggedOperation } from '../operation.ts'
-import { components, errorResponses, representationOf } from '../responses.ts'
+import { representationOf } from '../representations.ts'
+import { errorResponses } from '../responses.ts'
+import { accessToken, idToken } from './token-schemas.ts'
 
 const PATH = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes'
 
 /** The kinds of example tokens, with their path segments. */
 const NAMES = { accessToken: 'access-token', idToken: 'id-token', userInfo: 'userinfo' } as const
 
-const scope = { scope: z.string().optional().describe('What a request would ask for, as in its scope parameter.') }
+const scope = {
+  scope: z
+    .string()
+    .optional()
+    .describe('Scope parameter of the evaluated request. Default: only the default client scopes.'),
+}
+const exampleSchemas = {
+  accessToken,
+  idToken,
+  userInfo: z.record(z.string(), z.json()).describe('Claims by name.'),
+}
+
 const forUser = z.object({
   ...scope,
-  userId: z.string().optional().describe('Id of the user that the example is about.'),
-  audience: z.string().optional().describe('Client ids that the token shall be for, separated by spaces.'),
+  userId: z.string().optional().describe('Id of the user in the example.'),
+  audience: z.string().optional().describe('Audience of the token: client ids, separated by spaces.'),
 })
 
 const mapper = z
   .object({
     mapperId: z.string().describe('Id of the mapper.'),
     mapperName: z.string().describe('Name of the mapper.'),
-    containerId: z.string().describe('Id of the client or client scope that has it.'),
-    containerName: z.string().describe('What asks for the client scope; nothing for the client itself.'),
-    containerType: z.enum(['client', 'client-scope']).describe('What has it.'),
+    containerId: z.string().describe('Id of the client or client scope with the mapper.'),
+    containerName: z.string().describe('Name of the client scope; empty for the client itself.'),
+    containerType: z.enum(['client', 'client-scope']).describe('Type of the container.'),
     protocolMapper: z.string().describe('Type of the mapper.'),
   })
-  .register(components, { id: 'ProtocolMapperEvaluationRepresentation' })
-
-const claims = z.record(z.string(), z.json()).describe('Claims by name.')
+  .register(namedSchemas, { id: 'ProtocolMapperEvaluationRepresentation' })
 
 /** The operations that evaluate the client scopes of a client. */
 export const evaluateScopesOperations: Operation[] = tagged('Clients', [
@@ -88,7 +100,7 @@ function examples(target: keyof typeof NAMES): UntaggedOperation {
     summary: `Evaluate client scopes: generate an example ${NAMES[target].replace('-', ' ')}`,
     permission: ['view-clients', 'view-users'],
     query: forUser,
-    responses: { 200: { description: 'The claims.', schema: claims }, ...errorResponses },
+    responses: { 200: { description: 'The claims.', schema: exampleSchemas[target] }, ...errorResponses },
     handle: readHandler((context, call) =>
       generateExample(context, {
         service: call.service,

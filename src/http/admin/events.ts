@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { namedSchemas, nameSchema } from '../../kinds/json-schema.ts'
 import { USER_EVENT_TYPES } from '../../kinds/user-events.ts'
 import {
   clearAdminEvents,
@@ -15,50 +16,48 @@ import type { BodyForm } from '../body.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { page, queryTexts } from '../query.ts'
-import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const adminEvent = z
   .object({
     id: z.string().describe('Id of the event.'),
-    time: z.number().describe('When it was, in milliseconds since 1970.'),
+    time: z.number().describe('Time of the event, in milliseconds since 1970.'),
     realmId: z.string().describe('Id of the realm.'),
-    authDetails: z
-      .object({
-        realmId: z.string().optional().describe('Id of the realm of the user.'),
-        clientId: z.string().optional().describe('Id of the client through which it was done.'),
-        userId: z.string().optional().describe('Id of the user.'),
-        ipAddress: z.string().optional().describe('Network address from which it was done.'),
-      })
-      .describe('Who did it; empty when it was a source that the server itself reads.'),
-    operationType: z.enum(EVENT_OPERATIONS).describe('What was done.'),
-    resourceType: z.enum(EVENT_TYPES).describe('What it was done to.'),
-    resourcePath: z.string().optional().describe('Its address below the realm; absent: the realm itself.'),
+    authDetails: nameSchema(
+      'AuthDetailsRepresentation',
+      z.object({
+        realmId: z.string().optional().describe('Id of the realm of the administrator.'),
+        clientId: z.string().optional().describe('Id of the client that the administrator used.'),
+        userId: z.string().optional().describe('Id of the administrator.'),
+        ipAddress: z.string().optional().describe('IP address of the administrator.'),
+      }),
+    ).describe('Administrator who made the change. Empty if the server applied a source.'),
+    operationType: z.enum(EVENT_OPERATIONS).describe('Type of the operation.'),
+    resourceType: z.enum(EVENT_TYPES).describe('Type of the resource.'),
+    resourcePath: z.string().optional().describe('Path of the resource below the realm. Absent: the realm itself.'),
     representation: z
       .string()
       .optional()
-      .describe('What was sent, as JSON, with secrets masked; if the realm keeps it.'),
-    error: z.string().optional().describe('Keycloak: absent, since what is refused leaves no event.'),
-    details: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('More about it, such as the source that was applied.'),
+      .describe('Representation in the request, as JSON with masked secrets, if `adminEventsDetailsEnabled` is set.'),
+    error: z.string().optional().describe('Keycloak: error of a failed request. Always absent.'),
+    details: z.record(z.string(), z.string()).optional().describe('Details, such as the source that was applied.'),
   })
-  .register(components, { id: 'AdminEventRepresentation' })
+  .register(namedSchemas, { id: 'AdminEventRepresentation' })
 
 const userEvent = z
   .object({
     id: z.string().describe('Id of the event.'),
-    time: z.number().describe('When it was, in milliseconds since 1970.'),
-    type: z.enum(USER_EVENT_TYPES).describe('What happened; _ERROR: what was tried and failed.'),
+    time: z.number().describe('Time of the event, in milliseconds since 1970.'),
+    type: z.enum(USER_EVENT_TYPES).describe('Type of the event. It ends with `_ERROR` if the action failed.'),
     realmId: z.string().describe('Id of the realm.'),
-    clientId: z.string().optional().describe('The client through which it happened, as it called itself.'),
+    clientId: z.string().optional().describe('Client id in the request.'),
     userId: z.string().optional().describe('Id of the user.'),
     sessionId: z.string().optional().describe('Id of the session.'),
-    ipAddress: z.string().optional().describe('Network address from which it came.'),
-    error: z.string().optional().describe('Why it failed.'),
-    details: z.record(z.string(), z.string()).optional().describe('More about it, such as the name that was typed in.'),
+    ipAddress: z.string().optional().describe('IP address of the user.'),
+    error: z.string().optional().describe('Error code.'),
+    details: z.record(z.string(), z.string()).optional().describe('Details, such as the username that was entered.'),
   })
-  .register(components, { id: 'EventRepresentation' })
+  .register(namedSchemas, { id: 'EventRepresentation' })
 
 const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...remainingFields } =
   kinds.realm.schema.shape
@@ -71,36 +70,36 @@ const fields = {
   adminEventsEnabled,
   adminEventsDetailsEnabled,
 } as z.ZodRawShape
-const config = z.strictObject(fields).register(components, { id: 'RealmEventsConfigRepresentation' })
+const config = z.strictObject(fields).register(namedSchemas, { id: 'RealmEventsConfigRepresentation' })
 const configBody: BodyForm = {
   schema: config,
-  description: 'settings of events, as they shall be',
+  description: 'The events configuration.',
   representation: 'RealmEventsConfigRepresentation',
 }
 
 const date = 'a day (yyyy-MM-dd) or a time in milliseconds since 1970'
-const stretch = {
-  dateFrom: z.string().optional().describe(`Not before: ${date}.`),
-  dateTo: z.string().optional().describe(`Not after: ${date}.`),
-  direction: z.string().optional().describe('asc: the oldest first; desc or absent: the newest first.'),
+const period = {
+  dateFrom: z.string().optional().describe(`Only events from this time on: ${date}.`),
+  dateTo: z.string().optional().describe(`Only events up to this time: ${date}.`),
+  direction: z.string().optional().describe('Order: asc (oldest first) or desc (newest first). Default: desc.'),
   ...page,
 }
 const userQuery = z.object({
-  type: queryTexts.describe('What happened.'),
-  client: z.string().optional().describe('The client through which it happened.'),
+  type: queryTexts.describe('Types of events.'),
+  client: z.string().optional().describe('Client id.'),
   user: z.string().optional().describe('Id of the user.'),
-  ipAddress: z.string().optional().describe('Network address from which it came.'),
-  ...stretch,
+  ipAddress: z.string().optional().describe('IP address of the user.'),
+  ...period,
 })
 const query = z.object({
-  operationTypes: queryTexts.describe('What was done.'),
-  resourceTypes: queryTexts.describe('What it was done to.'),
-  resourcePath: z.string().optional().describe('Resource path below the realm; `*` matches any text.'),
-  authRealm: z.string().optional().describe('Id of the realm of the user.'),
-  authClient: z.string().optional().describe('Id of the client through which it was done.'),
-  authUser: z.string().optional().describe('Id of the user.'),
-  authIpAddress: z.string().optional().describe('Network address from which it was done.'),
-  ...stretch,
+  operationTypes: queryTexts.describe('Types of operations.'),
+  resourceTypes: queryTexts.describe('Types of resources.'),
+  resourcePath: z.string().optional().describe('Path of the resource below the realm. `*` matches any text.'),
+  authRealm: z.string().optional().describe('Id of the realm of the administrator.'),
+  authClient: z.string().optional().describe('Id of the client that the administrator used.'),
+  authUser: z.string().optional().describe('Id of the administrator.'),
+  authIpAddress: z.string().optional().describe('IP address of the administrator.'),
+  ...period,
 })
 
 /** The operations on user events, admin events and the events configuration. */
@@ -129,7 +128,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listEvents',
     method: 'GET',
     path: '/admin/realms/{realm}/events',
-    summary: 'List user events (log-in events); at most 100 by default',
+    summary: 'List user events (login events); at most 100 by default',
     permission: 'view-events',
     query: userQuery,
     responses: { 200: { description: 'The events.', schema: z.array(userEvent) }, ...errorResponses },
@@ -151,7 +150,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/events/config',
     summary: 'Get the events configuration',
     permission: 'view-events',
-    responses: { 200: { description: 'The settings.', schema: config }, ...errorResponses },
+    responses: { 200: { description: 'The events configuration.', schema: config }, ...errorResponses },
     handle: readHandler(getEventsConfig),
   },
   {

@@ -16,6 +16,7 @@ import { HttpError } from '../errors.ts'
 import { createOrMoveHandler, readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
+import { representationOf } from '../representations.ts'
 import {
   badRequest,
   createdResponse,
@@ -23,7 +24,6 @@ import {
   listResponse,
   noContentResponse,
   objectResponse,
-  representationOf,
 } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
@@ -31,14 +31,16 @@ const kind = kinds.group
 const body = objectBody(kind)
 const search = z.object({
   search: z.string().optional().describe('Part of the name, in any case.'),
-  exact: queryFlag.describe('Whether the name must be the same as what is searched for.'),
-  subGroupsCount: queryFlag.describe('Whether to count the groups of each; true unless it says otherwise.'),
+  exact: queryFlag.describe('Whether the name must match exactly. Default: false.'),
+  subGroupsCount: queryFlag.describe('Whether to return the number of subgroups. Default: true.'),
   ...page,
 })
 const query = search.extend({
-  briefRepresentation: queryFlag.describe('Whether to leave out attributes and roles; true unless it says otherwise.'),
-  populateHierarchy: queryFlag.describe('Whether found groups are nested in their parents; default true.'),
-  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+  briefRepresentation: queryFlag.describe('Whether to leave out attributes and role mappings. Default: true.'),
+  populateHierarchy: queryFlag.describe(
+    'Whether matching groups are returned within their parent groups. Default: true.',
+  ),
+  q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 })
 const { list, get, replace, remove } = collection(groups, {
   path: '/admin/realms/{realm}/groups',
@@ -46,7 +48,7 @@ const { list, get, replace, remove } = collection(groups, {
   query,
 })
 const childrenQuery = search.extend({
-  briefRepresentation: queryFlag.describe('Whether to leave out attributes and roles.'),
+  briefRepresentation: queryFlag.describe('Whether to leave out attributes and role mappings. Default: false.'),
 })
 const count = z.object({ count: z.int().describe('Number of groups.') })
 
@@ -83,9 +85,9 @@ export const groupOperations: Operation[] = [
       permission: groups.search!,
       query: z.object({
         search: z.string().optional().describe('Part of the name, in any case.'),
-        top: queryFlag.describe('Whether only top-level groups count; ignored with a search.'),
+        top: queryFlag.describe('Whether to count only top-level groups. Ignored with `search`. Default: false.'),
       }),
-      responses: { 200: { description: 'The number.', schema: count }, ...errorResponses },
+      responses: { 200: { description: 'The number of groups.', schema: count }, ...errorResponses },
       handle: readHandler(async (context, call) => ({ count: await countMatchingGroups(context, call.query) })),
     },
     get,
@@ -170,7 +172,7 @@ export const groupOperations: Operation[] = [
   ]),
 ]
 
-/** Keycloak: a body that names a group by its id moves it; any other makes one. Gives the id of the new one. */
+/** Creates a group and returns its id. Keycloak: if the body has the id of a group, moves that group instead. */
 async function place(context: WriteContext, call: Call, at: { owner?: string }): Promise<string | undefined> {
   const body = (await readBodyAfter(call, async () => groups.checkAccess?.(context, at))) as Representation
   if (typeof body.id !== 'string') return groups.create(context, at, body)

@@ -1,4 +1,4 @@
-// What is read from files and addresses for an identity provider: settings and keys of the other server.
+// The operations that read the configuration and certificates of an identity provider from files and URLs.
 import * as z from 'zod'
 import { type KeyFile, readKeyFile } from '../../lib/key-file.ts'
 import {
@@ -10,17 +10,11 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { HttpError } from '../errors.ts'
 import { type Call, getParameter, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
+import { certificateSchema } from './client-certificates.ts'
 
 const manage = 'manage-identity-providers'
 
-const certificate = z.object({
-  publicKey: z.string().describe('Public key: Base64 of its DER form, or a PEM text.'),
-  certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
-  kid: z.string().optional().describe('Id of the key.'),
-  jwks: z.string().optional().describe('JSON web key set with the key.'),
-})
-
-/** The operations. */
+/** The operations that read files of identity providers. */
 export const fileOperations: readonly UntaggedOperation[] = [
   {
     operationId: 'importIdentityProviderConfig',
@@ -32,12 +26,13 @@ export const fileOperations: readonly UntaggedOperation[] = [
     body: {
       schema: z.looseObject({
         providerId: z.string().nullish().describe('Type of the provider.'),
-        fromUrl: z.string().nullish().describe('Address of the description.'),
+        fromUrl: z.string().nullish().describe('URL of the metadata.'),
       }),
-      description: 'The type, and where the description is; a form with the parts providerId and file sends one.',
+      description:
+        'The type and the URL of the metadata. A multipart form with the parts `providerId` and `file` uploads the metadata.',
     },
     responses: {
-      200: { description: 'The settings.', schema: z.record(z.string(), z.string()) },
+      200: { description: 'The configuration, by name.', schema: z.record(z.string(), z.string()) },
       ...errorResponses,
       ...badRequest,
     },
@@ -56,7 +51,10 @@ export const fileOperations: readonly UntaggedOperation[] = [
     summary: 'Extract the certificate of an identity provider from an uploaded file',
     permission: manage,
     event: false,
-    responses: { 200: { description: 'The key.', schema: certificate }, ...errorResponses },
+    responses: {
+      200: { description: 'The certificate and public key.', schema: certificateSchema },
+      ...errorResponses,
+    },
     handle: async (call) => {
       await call.service.read(call.caller, getParameter(call, 'realm'), async (context) =>
         requirePermissions(context, manage),
@@ -77,7 +75,7 @@ async function readProviderRequest(call: Call): Promise<{ providerId: string; de
   return { providerId, description: { address: fromUrl } }
 }
 
-/** The key in the file of a form. Throws malformed without one; HttpError where it cannot be read. */
+/** Returns the key in the uploaded file. @throws invalid without a file, HttpError if it cannot be read */
 async function uploadedKey(call: Call): Promise<KeyFile> {
   const parts = await call.parts()
   const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]

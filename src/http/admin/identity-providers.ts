@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { getIssuer } from '../../oidc/oidc-realm.ts'
 import { listRealmKeys } from '../../oidc/realm-keys.ts'
 import {
@@ -34,28 +35,31 @@ const INSTANCES = '/admin/realms/{realm}/identity-provider/instances'
 
 const query = z.object({
   search: z.string().optional().describe('Start of the alias or name; `*` matches any text, and quotes an exact name.'),
-  briefRepresentation: queryFlag.describe('Whether alias, name, type and state are enough.'),
-  realmOnly: queryFlag.describe('Whether to leave out the providers of organizations.'),
-  type: z.string().optional().describe('What the providers must be able to do, such as USER_AUTHENTICATION.'),
-  capability: z.string().optional().describe('What must be possible with the providers, such as USER_LINKING.'),
+  briefRepresentation: queryFlag.describe('Whether to return only the basic fields, without `config`. Default: false.'),
+  realmOnly: queryFlag.describe('Whether to leave out identity providers of organizations. Default: false.'),
+  type: z.string().optional().describe('Only identity providers of this type, such as USER_AUTHENTICATION.'),
+  capability: z.string().optional().describe('Only identity providers with this capability, such as USER_LINKING.'),
   ...page,
 })
 
-const mapperType = z.object({
-  id: z.string().describe('Type of the mapper.'),
-  name: z.string().describe('Display name of the type.'),
-  category: z.string().describe('Group of types that it belongs to.'),
-  helpText: z.string().describe('What a mapper of the type does.'),
-  properties: z.array(propertySchema).describe('Its settings.'),
-})
+const mapperType = nameSchema(
+  'IdentityProviderMapperTypeRepresentation',
+  z.object({
+    id: z.string().describe('Type of the mapper.'),
+    name: z.string().describe('Display name of the type.'),
+    category: z.string().describe('Heading under which the admin console lists the type.'),
+    helpText: z.string().describe('Help text.'),
+    properties: z.array(propertySchema).describe('Settings of the mapper.'),
+  }),
+)
 const providerType = z.object({
   id: z.string().describe('Type of the provider.'),
   name: z.string().describe('Display name of the type.'),
   helpText: z.string().describe('Keycloak: always empty.'),
-  configProperties: z.array(propertySchema).describe('Settings that only this type has.'),
+  configProperties: z.array(propertySchema).describe('Settings of this type only.'),
   configMetadata: z.array(propertySchema).describe('Keycloak: always empty.'),
 })
-/** Identity providers and their mappers. */
+/** The operations on identity providers and their mappers. */
 export const identityProviderOperations: Operation[] = tagged('Identity Providers', [
   ...Object.values(collection(identityProviders, { path: INSTANCES, item: '{alias}', query })),
   ...fileOperations,
@@ -109,7 +113,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/reload-keys',
     summary: 'Reload the keys of an identity provider',
     permission: manage,
-    responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...errorResponses },
+    responses: { 200: { description: 'Whether keys were loaded.', schema: z.boolean() }, ...errorResponses },
     handle: async (call) => {
       const look = (context: Context) => findJwksUrl(context, getParameter(call, 'alias'))
       const address = await call.service.read(call.caller, getParameter(call, 'realm'), look)
@@ -136,7 +140,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
   ...Object.values(collection(identityProviderMappers, { path: `${INSTANCES}/{alias}/mappers`, item: '{id}' })),
 ])
 
-/** A key as SAML metadata name it. */
+/** Returns a key in the form of SAML metadata. */
 function metadataKey({ kid, status, use, algorithm, certificate }: RealmKey): ServiceProviderMetadata['keys'] {
   if (status === 'DISABLED' || !certificate || (use === 'sig' && algorithm !== 'RS256')) return []
   const text = certificate.raw.toString('base64')

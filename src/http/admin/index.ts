@@ -1,4 +1,4 @@
-// Every operation of the admin API that Regent has, in one list.
+// The operations of Keycloak's admin API that are implemented, in one list.
 import { withConditionResponses } from '../conditions.ts'
 import type { Operation } from '../operation.ts'
 import { withOwnershipResponses } from '../owned-by.ts'
@@ -38,7 +38,7 @@ import { userProfileOperations } from './user-profile.ts'
 import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
-/** The operations. */
+/** The implemented operations. */
 export const operations: readonly Operation[] = withOwnershipResponses(
   withConditionResponses([
     ...realmOperations,
@@ -80,7 +80,7 @@ export const operations: readonly Operation[] = withOwnershipResponses(
 
 const present = new Set(operations.map(shapeOf))
 
-/** The operations of Keycloak that answer 501. */
+/** The operations of Keycloak that return 501. */
 export const missingOperations = listedOperations.filter(
   (operation) => operation.path !== '/' && !present.has(shapeOf(operation)),
 )

@@ -17,7 +17,7 @@ import { queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 const texts = z.record(z.string(), z.string())
-const body: BodyForm = { schema: textMap('').schema, description: 'Texts by name.' }
+const body: BodyForm = { schema: textMap('').schema, description: 'Texts by key.' }
 const common = { permission: 'manage-realm', event: false } as const
 
 const locale = (call: Call) => getParameter(call, 'locale')
@@ -30,7 +30,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/localization',
     summary: 'List the locales with localization texts',
     permission: 'see-realm',
-    responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...errorResponses },
+    responses: { 200: { description: 'The locales.', schema: z.array(z.string()) }, ...errorResponses },
     handle: readHandler(listLocales),
   },
   {
@@ -40,11 +40,12 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Get the localization texts of a locale',
     permission: 'see-realm',
     query: z.object({
-      useRealmDefaultLocaleFallback: queryFlag.describe(
-        'Whether texts of the default language stand in for missing ones.',
-      ),
+      useRealmDefaultLocaleFallback: queryFlag.meta({
+        description: 'Whether texts of the default locale replace missing ones. Default: false.',
+        deprecated: true,
+      }),
     }),
-    responses: { 200: { description: 'Texts by name.', schema: texts }, ...errorResponses },
+    responses: { 200: { description: 'Texts by key.', schema: texts }, ...errorResponses },
     handle: readHandler((context, call) =>
       getTexts(context, locale(call), call.query.useRealmDefaultLocaleFallback === true),
     ),

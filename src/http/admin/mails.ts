@@ -1,4 +1,4 @@
-// The operations that send emails to users, and the test of a mail server.
+// The operations that send emails to users, and the test of an SMTP server.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
@@ -18,22 +18,30 @@ const { manage } = users
 const event = { type: kinds.user.events.type, operation: 'ACTION' } as const
 
 const goal = z.object({
-  client_id: z.string().optional().describe('Client id of the application to which the user is redirected.'),
-  redirect_uri: z.string().optional().describe('Redirect URI of that client.'),
+  client_id: z
+    .string()
+    .optional()
+    .describe('Client to which the user is redirected, by client id. Default: the account console.'),
+  redirect_uri: z
+    .string()
+    .optional()
+    .describe('Redirect URI, which must be valid for the client. Absent: the page has no link back.'),
 })
 const timed = goal.extend({
-  lifespan: queryNumber.describe('How long the link works, in seconds; otherwise as the realm says.'),
+  lifespan: queryNumber.describe(
+    'Lifespan of the link, in seconds. Default: `actionTokenGeneratedByAdminLifespan` of the realm.',
+  ),
 })
 
 const actions: BodyForm = {
   schema: z.array(z.string().nullable()).nullish(),
-  description: 'aliases of the required actions',
+  description: 'Aliases of the required actions.',
   optional: true,
 }
 
 const settings: BodyForm = {
   schema: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable()).nullish(),
-  description: 'the settings of the mail server, as a realm has them',
+  description: 'The SMTP settings, as in `smtpServer` of a realm.',
   formField: 'config',
 }
 
@@ -74,6 +82,8 @@ export const mailOperations: Operation[] = [
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/reset-password-email',
       summary: 'Send a user an email to reset their password',
+      description: 'Use `execute-actions-email` with the action UPDATE_PASSWORD instead.',
+      deprecated: true,
       permission: manage,
       event,
       query: goal,
@@ -89,13 +99,11 @@ export const mailOperations: Operation[] = [
       method: 'POST',
       path: '/admin/realms/{realm}/testSMTPConnection',
       summary: 'Test an SMTP connection by sending an email to the caller',
+      deprecated: true,
       permission: 'manage-realm',
       event: false,
       query: z.object({
-        config: z
-          .string()
-          .optional()
-          .describe('The settings, where the earlier form of the address has them instead of a body.'),
+        config: z.string().optional().describe('The SMTP settings as JSON, for the legacy API, which has no body.'),
       }),
       body: settings,
       responses: { ...noContentResponse, ...errorResponses, ...badRequest },

@@ -1,16 +1,16 @@
-// Operations of the admin API that Regent does not have. They answer 501.
+// Operations of Keycloak's admin API that are not implemented. They return 501.
 import { HttpError } from '../errors.ts'
 import type { Method } from '../operation.ts'
 import listed from './operations.json' with { type: 'json' }
 
-/** An operation of the reference server's admin API. */
+/** An operation of Keycloak's admin API. */
 export interface ListedOperation {
   readonly method: Method
   readonly path: string
   readonly tag: string
 }
 
-/** Every operation of the reference server's admin API. */
+/** All operations of Keycloak's admin API. */
 export const listedOperations = listed as readonly ListedOperation[]
 
 /** Identifies an operation. Keycloak: one path has two parameters of the same name, so their names are left out. */
@@ -18,10 +18,10 @@ export function shapeOf({ method, path }: Pick<ListedOperation, 'method' | 'path
   return `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
 }
 
-/** The answer of an operation that is not there yet. */
+/** Returns the error of an operation that is not implemented. */
 export function notYet({ method, path, tag }: ListedOperation): HttpError {
   return new HttpError(501, {
     error: 'not_implemented',
-    error_description: `Regent does not have this operation yet: ${method} ${path} (${tag})`,
+    error_description: `This operation is not implemented: ${method} ${path} (${tag}).`,
   })
 }

@@ -1,5 +1,6 @@
 // Operations that notify clients, and respond with the outcome.
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { type ClientAdminAction, notifyClients } from '../../oidc/mail/client-notifications.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { describeAdminEvent, hasAdminEvents } from '../../service/journal/admin-events.ts'
@@ -13,10 +14,13 @@ const addresses = z.array(z.string())
 export const notificationResponses: UntaggedOperation['responses'] = {
   200: {
     description: 'The notified clients.',
-    schema: z.object({
-      successRequests: addresses.optional().describe('Admin URLs of clients that accepted the notification.'),
-      failedRequests: addresses.optional().describe('Admin URLs of clients that refused it or did not respond.'),
-    }),
+    schema: nameSchema(
+      'GlobalRequestResult',
+      z.object({
+        successRequests: addresses.optional().describe('Admin URLs of clients that accepted the notification.'),
+        failedRequests: addresses.optional().describe('Admin URLs of clients that refused it or did not respond.'),
+      }),
+    ),
   },
   ...errorResponses,
 }

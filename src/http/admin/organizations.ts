@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import {
   addMember,
   countMembersOfOrganization,
@@ -40,14 +41,14 @@ const member = (call: Call) => getParameter(call, 'member-id')
 const provider = (call: Call) => getParameter(call, 'alias')
 const isBrief = ({ query }: Call) => query.briefRepresentation !== false
 
-const count = { 200: { description: 'How many there are.', schema: z.number() } }
+const count = { 200: { description: 'The number.', schema: z.number() } }
 const search = {
   search: z.string().optional().describe('Part of the name or of a domain, in any case.'),
-  exact: queryFlag.describe('Whether it is the whole name or domain.'),
-  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+  exact: queryFlag.describe('Whether the name or domain must match exactly. Default: false.'),
+  q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 }
 const brief = {
-  briefRepresentation: queryFlag.describe('Whether to leave attributes out; true unless it says otherwise.'),
+  briefRepresentation: queryFlag.describe('Whether to leave out attributes. Default: true.'),
 }
 
 const memberSchema = z
@@ -56,17 +57,17 @@ const memberSchema = z
     id: z.string().describe('Id of the user.'),
     membershipType: z
       .enum(['MANAGED', 'UNMANAGED'])
-      .describe('Whether the organization made the account, which ends with the membership.'),
+      .register(namedSchemas, { id: 'MembershipType' })
+      .describe('Whether the organization manages the user, who is then deleted when the membership ends.'),
   } as z.ZodRawShape)
   .describe('A user as a member of an organization.')
+  .register(namedSchemas, { id: 'MemberRepresentation' })
 
 const memberQuery = z.object({
-  search: z.string().optional().describe('Part of the username, the mail address or a name, in any case.'),
-  exact: queryFlag.describe('Whether it is all of one of them.'),
-  membershipType: z.string().optional().describe('MANAGED or UNMANAGED: only these.'),
-  briefRepresentation: queryFlag.describe(
-    'Whether the most important fields are enough; true unless it says otherwise.',
-  ),
+  search: z.string().optional().describe('Part of the username, email address, first name or last name, in any case.'),
+  exact: queryFlag.describe('Whether one of them must match exactly. Default: false.'),
+  membershipType: z.string().optional().describe('Only members of this type: MANAGED or UNMANAGED.'),
+  briefRepresentation: queryFlag.describe('Whether to return only the basic fields. Default: true.'),
   ...page,
 })
 
@@ -94,7 +95,7 @@ const memberOperations: UntaggedOperation[] = [
     summary: 'Add a user as a member of an organization',
     permission: [manage, 'list-users'],
     event: { type: 'ORGANIZATION_MEMBERSHIP', asCalled: true },
-    body: body('id of the user'),
+    body: body('Id of the user.'),
     responses: { ...createdResponse, ...errorResponses, ...alreadySoResponse },
     handle: createHandler((context, call) => addMember(context, organization(call), String(call.body))),
   },
@@ -167,7 +168,7 @@ const providerOperations: UntaggedOperation[] = [
     summary: 'Add an identity provider to an organization',
     permission: [manage, 'manage-identity-providers'],
     event: false,
-    body: body('alias of the identity provider'),
+    body: body('Alias of the identity provider.'),
     responses: { ...noContentResponse, ...errorResponses, ...alreadySoResponse },
     handle: writeHandler((context, call) => addProvider(context, organization(call), String(call.body))),
   },
@@ -192,14 +193,14 @@ const providerOperations: UntaggedOperation[] = [
   },
 ]
 
-/** Organizations, their members and their identity providers. */
+/** The operations on organizations, their members and identity providers. */
 export const organizationOperations: Operation[] = tagged('Organizations', [
   list,
   {
     operationId: 'countOrganizations',
     method: 'GET',
     path: `${ALL}/count`,
-    summary: 'Count: organization',
+    summary: 'Count the organizations',
     permission: organizations.search!,
     query: z.object(search),
     responses: { ...count, ...errorResponses },

@@ -1,6 +1,8 @@
-// Objects that come into a realm in one call.
+// The partial import of objects into a realm.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
+import { anyRepresentation, nameSchema } from '../../kinds/json-schema.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { hashCredentials } from '../../reconcile/import/import-content.ts'
 import {
   importedTypes,
@@ -14,45 +16,64 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { createRealmPasswordHasher } from '../../service/users/credentials.ts'
 import { bodySchema } from '../body.ts'
 import { getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
-import { badRequest, components, errorResponses } from '../responses.ts'
+import { representationOf } from '../representations.ts'
+import { badRequest, errorResponses } from '../responses.ts'
 
 const policy = z.enum(importPolicies).nullish()
 const many = (kind: 'client' | 'identityProvider' | 'identityProviderMapper' | 'user') =>
-  z.array(bodySchema(kinds[kind])).nullish().describe(`Each ${kinds[kind].title} that comes.`)
+  z.array(bodySchema(kinds[kind])).nullish().describe(`The ${kinds[kind].title}s to import.`)
 const { groups, roles } = bodySchema(kinds.realm).shape as Record<string, z.ZodType>
 
-const content = z
-  .object({
-    ifResourceExists: policy.describe(
-      'What is done where the realm has such an object: FAIL, which is the default, SKIP or OVERWRITE.',
-    ),
-    policy: policy.describe('The same, where ifResourceExists says nothing.'),
-    clients: many('client'),
-    roles: roles!.describe('The roles that come: of the realm, and by client.'),
-    identityProviders: many('identityProvider'),
-    identityProviderMappers: many('identityProviderMapper'),
-    groups: groups!.describe('Each group that comes, with those in it.'),
-    users: many('user'),
-  })
-  .register(components, { id: 'PartialImportRepresentation' })
+const content = z.object({
+  ifResourceExists: policy.describe(
+    'Behavior if an object exists: fail, skip it, or overwrite it. Default: the value of `policy`, or FAIL.',
+  ),
+  policy: policy.describe('Behavior if an object exists and `ifResourceExists` is absent.'),
+  clients: many('client'),
+  roles: roles!.describe('The realm roles, and the client roles by client id, to import.'),
+  identityProviders: many('identityProvider'),
+  identityProviderMappers: many('identityProviderMapper'),
+  groups: groups!.describe('The groups to import, with their subgroups.'),
+  users: many('user'),
+})
+
+/** The same content as OpenAPI describes it. */
+const documented = nameSchema(
+  'PartialImportRepresentation',
+  content.extend({
+    ...representationsOf({ clients: 'client', identityProviders: 'identityProvider', users: 'user' }),
+    ...representationsOf({ identityProviderMappers: 'identityProviderMapper', groups: 'group' }),
+    roles: anyRepresentation('RolesRepresentation').nullish().describe(content.shape.roles.description!),
+  }),
+)
+
+function representationsOf(fields: Readonly<Record<string, KindName>>): z.ZodRawShape {
+  const shape = content.shape as Record<string, z.ZodType>
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, kind]) => [
+      field,
+      z.array(representationOf(kinds[kind])).nullish().describe(shape[field]!.description!),
+    ]),
+  )
+}
 
 const results = z.object({
-  overwritten: z.int().describe('How many objects were there and are replaced.'),
-  added: z.int().describe('How many are new.'),
-  skipped: z.int().describe('How many were there and are as they were.'),
+  overwritten: z.int().describe('Number of overwritten objects.'),
+  added: z.int().describe('Number of created objects.'),
+  skipped: z.int().describe('Number of skipped objects.'),
   results: z
     .array(
       z.object({
-        action: z.enum(['ADDED', 'SKIPPED', 'OVERWRITTEN']).describe('What became of it.'),
-        resourceType: z.enum(importedTypes).describe('Of which kind it is.'),
-        resourceName: z.string().describe('What it is called.'),
-        id: z.string().describe('Its id now.'),
+        action: z.enum(['ADDED', 'SKIPPED', 'OVERWRITTEN']).describe('Outcome.'),
+        resourceType: z.enum(importedTypes).describe('Type of the object.'),
+        resourceName: z.string().describe('Name of the object.'),
+        id: z.string().describe('Id of the object.'),
       }),
     )
-    .describe('What became of each object.'),
+    .describe('Outcome of each object.'),
 })
 
-/** Imports into a realm that is there. */
+/** The operation that imports objects into a realm. */
 export const partialImportOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'importPartially',
@@ -61,9 +82,14 @@ export const partialImportOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Import objects into a realm in one transaction (partial import)',
     permission: 'manage-realm',
     event: 'REALM',
-    body: { schema: content, description: 'what comes', representation: 'PartialImportRepresentation' },
+    body: {
+      schema: content,
+      description: 'The objects to import.',
+      documented,
+      representation: 'PartialImportRepresentation',
+    },
     responses: {
-      200: { description: 'What became of each object.', schema: results },
+      200: { description: 'The outcome of each object.', schema: results },
       ...errorResponses,
       ...badRequest,
     },

@@ -7,7 +7,7 @@ import { protocolMappers } from '../shapes/protocol-mappers.ts'
 const ofScopes = createProtocolMapperResource('clientScope', CLIENT_SCOPE_NOT_FOUND)
 const ofClients = createProtocolMapperResource('client', CLIENT_NOT_FOUND)
 
-/** Protocol mappers of clients and of client scopes. */
+/** The operations on protocol mappers of clients and client scopes. */
 export const protocolMapperOperations: Operation[] = tagged('Protocol Mappers', [
   ...Object.values(protocolMappers(ofScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/protocol-mappers')),
   ...Object.values(

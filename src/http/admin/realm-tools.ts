@@ -1,4 +1,4 @@
-// Small things that administrators ask of a realm.
+// The operations on credential registrators, partial exports and caches of a realm.
 import * as z from 'zod'
 import { exportRealmPartially } from '../../realm-file/export/export-realm.ts'
 import { listCredentialActions } from '../../service/admin-api/authentication/required-actions.ts'
@@ -10,7 +10,7 @@ import { errorResponses, noContentResponse } from '../responses.ts'
 
 const aliases = z.array(z.string())
 
-/** Keycloak: caches that may be emptied. What Regent keeps in memory it keeps for one state of the realm: none is ever stale. */
+/** Keycloak: operations that clear caches. They have no effect, since caches of Regent are never stale. */
 const caches = [
   {
     operationId: 'clearUserCache',
@@ -37,7 +37,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}/credential-registrators',
     summary: 'List the required actions that register credentials',
     permission: 'view-realm',
-    responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...errorResponses },
+    responses: { 200: { description: 'The aliases, by priority.', schema: aliases }, ...errorResponses },
     handle: readHandler(listCredentialActions),
   },
   {
@@ -48,8 +48,10 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm',
     event: false,
     query: z.object({
-      exportClients: queryFlag.describe('With clients, their roles and their accounts.'),
-      exportGroupsAndRoles: queryFlag.describe('With groups and roles.'),
+      exportClients: queryFlag.describe(
+        'Whether to export clients, client roles and service accounts. Default: false.',
+      ),
+      exportGroupsAndRoles: queryFlag.describe('Whether to export groups and roles. Default: false.'),
     }),
     responses: {
       200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },

@@ -29,7 +29,7 @@ import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.t
 const kind = kinds.realm
 const body = objectBody(kind)
 
-/** Realms, and the client scopes that they give to new clients. */
+/** The operations on realms and their default client scopes. */
 export const realmOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listRealms',
@@ -37,7 +37,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms',
     summary: 'List the realms that are visible to the caller',
     permission: 'any',
-    query: z.object({ briefRepresentation: queryFlag.describe('Whether id, name and state are enough.') }),
+    query: z.object({
+      briefRepresentation: queryFlag.describe('Whether to return only the basic fields. Default: false.'),
+    }),
     responses: { ...listResponse(kind), ...errorResponses },
     handle: async ({ service, caller, query }) => ({
       status: 200,

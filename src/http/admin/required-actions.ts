@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import {
   deleteAction,
   deleteActionConfig,
@@ -18,20 +19,13 @@ import { objectBody } from '../body.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { propertySchema } from '../property.ts'
-import {
-  badRequest,
-  components,
-  errorResponses,
-  listResponse,
-  noContentResponse,
-  objectResponse,
-} from '../responses.ts'
+import { badRequest, errorResponses, listResponse, noContentResponse, objectResponse } from '../responses.ts'
 
 const kind = kinds.requiredAction
 const alias = (call: Call) => getParameter(call, 'alias')
 
 const registration = z.object({
-  providerId: z.string().nullish().describe('Id of the provider; the alias of the required action too.'),
+  providerId: z.string().nullish().describe('Id of the provider, which becomes the alias of the required action.'),
   name: z.string().nullish().describe('Display name of the action.'),
 })
 const unregistered = z.object({
@@ -40,12 +34,12 @@ const unregistered = z.object({
 })
 const config = z
   .strictObject({ config: kind.fields.config!.schema.nullish().describe(kind.fields.config!.description) })
-  .describe('The settings of a required action.')
-  .register(components, { id: 'RequiredActionConfigRepresentation' })
+  .describe('Configuration of a required action.')
+  .register(namedSchemas, { id: 'RequiredActionConfigRepresentation' })
 const configInfo = z
-  .object({ properties: z.array(propertySchema).describe('The settings.') })
-  .describe('What can be set of a required action.')
-  .register(components, { id: 'RequiredActionConfigInfoRepresentation' })
+  .object({ properties: z.array(propertySchema).describe('Settings of the required action.') })
+  .describe('Description of the configuration of a required action.')
+  .register(namedSchemas, { id: 'RequiredActionConfigInfoRepresentation' })
 
 const move = (verb: 'raise' | 'lower', by: -1 | 1): UntaggedOperation => ({
   operationId: `${verb}RequiredActionPriority`,
@@ -58,7 +52,7 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): UntaggedOperation => ({
   handle: writeHandler((context, call) => moveAction(context, alias(call), by)),
 })
 
-/** Required actions. */
+/** The operations on required actions. */
 export const requiredActionOperations: Operation[] = tagged('Authentication Management', [
   {
     operationId: 'listRequiredActions',
@@ -115,7 +109,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'Register a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
-    body: { schema: registration, description: 'The provider' },
+    body: { schema: registration, description: 'The provider to register.' },
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: writeHandler((context, call) => {
       const { providerId, name } = call.body as z.infer<typeof registration>
@@ -130,7 +124,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description',
     summary: 'Get the configuration description of a required action',
     permission: 'view-realm',
-    responses: { 200: { description: 'The settings.', schema: configInfo }, ...errorResponses },
+    responses: { 200: { description: 'The configuration.', schema: configInfo }, ...errorResponses },
     handle: readHandler(async (context, call) => describeActionConfig(context, alias(call))),
   },
   {
@@ -139,7 +133,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
     summary: 'Get the configuration of a required action',
     permission: 'view-realm',
-    responses: { 200: { description: 'The settings.', schema: config }, ...errorResponses },
+    responses: { 200: { description: 'The configuration.', schema: config }, ...errorResponses },
     handle: readHandler((context, call) => getActionConfig(context, alias(call))),
   },
   {
@@ -151,7 +145,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     event: 'REQUIRED_ACTION_CONFIG',
     body: {
       schema: config,
-      description: 'The settings, as they shall be',
+      description: 'The configuration.',
       representation: 'RequiredActionConfigRepresentation',
     },
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },

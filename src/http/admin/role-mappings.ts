@@ -5,7 +5,7 @@ import { allRoles, roleSet } from '../shapes/role-set.ts'
 const REALM = 'REALM_ROLE_MAPPING'
 const CLIENT = 'CLIENT_ROLE_MAPPING'
 
-/** The roles of users and groups. */
+/** The operations on role mappings of users and groups. */
 export const roleMappingOperations: Operation[] = [
   ...tagged('Role Mapper', [
     allRoles(userRoleMappings, '/admin/realms/{realm}/users/{user-id}/role-mappings'),

@@ -13,7 +13,7 @@ import { composites, compositesOfClient, holders } from '../shapes/composites.ts
 
 const query = z.object({
   search: z.string().optional().describe('Part of the name, in any case.'),
-  briefRepresentation: queryFlag.describe('Whether to leave out the attributes; true unless it says otherwise.'),
+  briefRepresentation: queryFlag.describe('Whether to leave out attributes. Default: true.'),
   ...page,
 })
 
@@ -22,13 +22,13 @@ const ofClient = collection(
   { ...roles, ...getRolePermissions(true) },
   { path: '/admin/realms/{realm}/clients/{client-uuid}/roles', item: '{role-name}', query, event: 'CLIENT_ROLE' },
 )
-// By id, roles are neither listed nor made.
+// Roles are not listed and not created by id.
 const { get, replace, remove } = collection(
   { ...roles, ...rolesById },
   { path: '/admin/realms/{realm}/roles-by-id', item: '{role-id}' },
 )
 
-/** Roles of the realm and of clients by name, and all of them by id; what they contain, and who has them. */
+/** The operations on roles by name and by id, their composites, and their users and groups. */
 export const roleOperations: Operation[] = [
   ...tagged('Roles', [
     ...Object.values(ofRealm),

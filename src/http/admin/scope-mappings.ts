@@ -8,7 +8,7 @@ import { allRoles, roleSet } from '../shapes/role-set.ts'
 const REALM = 'REALM_SCOPE_MAPPING'
 const CLIENT = 'CLIENT_SCOPE_MAPPING'
 
-/** The roles in the scope of clients and client scopes, these also under their older name. */
+/** The operations on scope mappings of clients and client scopes, also under the legacy path `client-templates`. */
 export const scopeMappingOperations: Operation[] = tagged('Scope Mappings', [
   allRoles(scopeMappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings'),
   ...Object.values(

@@ -1,7 +1,8 @@
-// What the server is, and what there is to choose from.
+// Information about the server, and its providers.
 import { arch, availableParallelism, release, type } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
 import { features, listProviders } from '../../service/admin-api/realms/server-info.ts'
@@ -16,13 +17,13 @@ const texts = (description: string) => z.array(z.string()).describe(description)
 
 const provider = z.object({
   id: text('Id of the provider.'),
-  helpText: text('What it does.'),
-  properties: z.array(propertySchema).describe('Its settings.'),
-  metadata: z.object({}).describe('What else is known of it.'),
+  helpText: text('Help text.'),
+  properties: z.array(propertySchema).describe('Settings of the provider.'),
+  metadata: z.object({}).describe('Metadata. Always empty.'),
 })
 
 const identityProvider = z.object({
-  groupName: text('What it is listed among.'),
+  groupName: text('Heading under which the admin console lists it.'),
   name: text('Display name.'),
   id: text('Id of the type.'),
 })
@@ -30,101 +31,118 @@ const identityProvider = z.object({
 const mapperType = z.object({
   id: text('Id of the type.'),
   name: text('Display name.'),
-  category: text('What it is listed among.'),
-  priority: number('Mappers of a type with a higher number run later.'),
+  category: text('Heading under which the admin console lists it.'),
+  priority: number('Order of the mappers. Those of a type with a higher number run later.'),
 })
 
 const mapper = z.object({
   name: text('Name of the mapper.'),
   protocol: text('Protocol of the mapper.'),
   protocolMapper: text('Type of the mapper.'),
-  consentRequired: z.boolean().describe('Whether the administrator chooses a value.'),
-  config: z.record(z.string(), z.string()).describe('Its settings.'),
+  consentRequired: z.boolean().describe('Keycloak: always false.'),
+  config: z.record(z.string(), z.string()).describe('Settings of the mapper, by name.'),
 })
 
-const policy = z.object({
-  id: text('Name of the policy.'),
-  displayName: text('Display name.'),
-  configType: z.string().optional().describe('Type of its value; absent: it has none.'),
-  defaultValue: z.string().optional().describe('What counts where nothing is set.'),
-  multipleSupported: z.boolean().describe('Whether it can be used several times.'),
-})
+const policy = nameSchema(
+  'PasswordPolicyTypeRepresentation',
+  z.object({
+    id: text('Name of the policy.'),
+    displayName: text('Display name.'),
+    configType: z.string().optional().describe('Type of the value. Absent: the policy has no value.'),
+    defaultValue: z.string().optional().describe('Default value.'),
+    multipleSupported: z.boolean().describe('Whether a password policy can contain it several times.'),
+  }),
+)
 
 const feature = z.object({
   name: text('Name of the feature.'),
-  label: text('What it is.'),
-  type: text('How finished it is.'),
-  dependencies: texts('Features that it needs.'),
-  enabled: z.boolean().describe('Whether it is there.'),
+  label: text('Display name.'),
+  type: text('Maturity of the feature, such as DEFAULT or PREVIEW.'),
+  dependencies: texts('Features that it requires.'),
+  enabled: z.boolean().describe('Whether the feature is enabled.'),
 })
 
 const machine = {
-  systemInfo: z
-    .object({
-      version: text('Version of Keycloak whose admin API this is.'),
-      serverTime: text('What time it is.'),
-      uptime: text('Since when the server runs, in words.'),
-      uptimeMillis: number('Since when the server runs; milliseconds.'),
+  systemInfo: nameSchema(
+    'SystemInfoRepresentation',
+    z.object({
+      version: text('Version of Keycloak whose admin API is implemented.'),
+      serverTime: text('Current time.'),
+      uptime: text('Time since the start, in words.'),
+      uptimeMillis: number('Time since the start, in milliseconds.'),
       osName: text('Operating system.'),
       osArchitecture: text('Architecture of the processor.'),
       osVersion: text('Version of the operating system.'),
       fileEncoding: text('Encoding of files.'),
       userTimezone: text('Time zone of the server.'),
       userLocale: text('Language of the server.'),
-    })
-    .describe('The machine.'),
-  cpuInfo: z.object({ processorCount: number('How many processors may be used.') }).describe('Processors.'),
-  memoryInfo: z
-    .object({
-      total: number('How much may be used; bytes.'),
-      totalFormated: text('The same in words.'),
-      used: number('How much is used; bytes.'),
-      usedFormated: text('The same in words.'),
-      free: number('How much is free; bytes.'),
-      freePercentage: number('How much is free, of a hundred.'),
-      freeFormated: text('The same in words.'),
-    })
-    .describe('Memory.'),
+    }),
+  ).describe('The system. Only for server administrators.'),
+  cpuInfo: z
+    .object({ processorCount: number('Number of available processors.') })
+    .describe('Processors. Only for server administrators.'),
+  memoryInfo: nameSchema(
+    'MemoryInfoRepresentation',
+    z.object({
+      total: number('Maximum size of the heap, in bytes.'),
+      totalFormated: text('Maximum size of the heap, in megabytes.'),
+      used: number('Used size of the heap, in bytes.'),
+      usedFormated: text('Used size of the heap, in megabytes.'),
+      free: number('Free size of the heap, in bytes.'),
+      freePercentage: number('Free share of the heap, in percent.'),
+      freeFormated: text('Free size of the heap, in megabytes.'),
+    }),
+  ).describe('Memory. Only for server administrators.'),
 }
 
-const serverInfo = z.object({
-  ...z.object(machine).partial().shape,
-  profileInfo: z
-    .object({
-      name: text('Name of the profile.'),
-      disabledFeatures: texts('What is not there.'),
-      previewFeatures: texts('What may still change.'),
-      experimentalFeatures: texts('What may go again.'),
-    })
-    .describe('Features, in short.'),
-  features: z.array(feature).describe('Features.'),
-  cryptoInfo: z
-    .object({
-      cryptoProvider: text('What signs and encrypts.'),
-      supportedKeystoreTypes: texts('Files of keys that can be read.'),
-      clientSignatureSymmetricAlgorithms: texts('Algorithms of secrets.'),
-      clientSignatureAsymmetricAlgorithms: texts('Algorithms of keys.'),
-    })
-    .describe('Signing.'),
-  themes: z.record(z.string(), z.array(z.object({ name: text('Name of the theme.') }))).describe('Themes, by type.'),
-  socialProviders: z.array(identityProvider).describe('Social networks.'),
-  identityProviders: z.array(identityProvider).describe('Types of identity providers.'),
-  providers: z
-    .record(
-      z.string(),
+const serverInfo = nameSchema(
+  'ServerInfoRepresentation',
+  z.object({
+    ...z.object(machine).partial().shape,
+    profileInfo: nameSchema(
+      'ProfileInfoRepresentation',
       z.object({
-        internal: z.boolean().describe('Whether only the server itself can have more of them.'),
-        providers: z.record(z.string(), z.object({ order: number('Which comes first.') })).describe('By id.'),
+        name: text('Name of the profile.'),
+        disabledFeatures: texts('Disabled features.'),
+        previewFeatures: texts('Enabled preview features.'),
+        experimentalFeatures: texts('Enabled experimental features.'),
       }),
-    )
-    .describe('Providers, by what they are for.'),
-  protocolMapperTypes: z.record(z.string(), z.array(mapperType)).describe('Types of protocol mappers, by protocol.'),
-  builtinProtocolMappers: z.record(z.string(), z.array(mapper)).describe('Mappers that every realm has, by protocol.'),
-  clientInstallations: z.record(z.string(), z.array(z.object({}))).describe('Files for clients, by protocol.'),
-  componentTypes: z.record(z.string(), z.array(provider)).describe('Providers, by the Java name of their type.'),
-  passwordPolicies: z.array(policy).describe('Policies for passwords.'),
-  enums: z.record(z.string(), texts('The words.')).describe('Words that fields can be, by field.'),
-})
+    ).describe('Features by maturity.'),
+    features: z.array(feature).describe('Features of the server.'),
+    cryptoInfo: z
+      .object({
+        cryptoProvider: text('Provider of cryptography.'),
+        supportedKeystoreTypes: texts('Supported keystore types.'),
+        clientSignatureSymmetricAlgorithms: texts('Symmetric signature algorithms for client authentication.'),
+        clientSignatureAsymmetricAlgorithms: texts('Asymmetric signature algorithms for client authentication.'),
+      })
+      .describe('Cryptography.'),
+    themes: z.record(z.string(), z.array(z.object({ name: text('Name of the theme.') }))).describe('Themes by type.'),
+    socialProviders: z.array(identityProvider).describe('Types of identity providers for social networks.'),
+    identityProviders: z.array(identityProvider).describe('Other types of identity providers.'),
+    providers: z
+      .record(
+        z.string(),
+        z.object({
+          internal: z.boolean().describe('Whether extensions cannot add providers.'),
+          providers: z
+            .record(z.string(), z.object({ order: number('Order of the provider. The highest is the default.') }))
+            .describe('Providers by id.'),
+        }),
+      )
+      .describe('Providers by type.'),
+    protocolMapperTypes: z.record(z.string(), z.array(mapperType)).describe('Types of protocol mappers by protocol.'),
+    builtinProtocolMappers: z.record(z.string(), z.array(mapper)).describe('Built-in protocol mappers by protocol.'),
+    clientInstallations: z
+      .record(z.string(), z.array(z.object({})))
+      .describe('Formats of client installations by protocol.'),
+    componentTypes: z
+      .record(z.string(), z.array(provider))
+      .describe('Types of components by the Java name of the provider type.'),
+    passwordPolicies: z.array(policy).describe('Password policies.'),
+    enums: z.record(z.string(), texts('The values.')).describe('Values of enumerations by name.'),
+  }),
+)
 
 /** The operation that describes the server. */
 export const serverInfoOperations: Operation[] = tagged('Realms Admin', [

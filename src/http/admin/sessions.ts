@@ -1,5 +1,6 @@
 // The operations on sessions.
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { createIdentityCookies } from '../../oidc/login/session/sso-session.ts'
 import { getIssuer, readOidcRealm } from '../../oidc/oidc-realm.ts'
 import {
@@ -20,45 +21,50 @@ import { page, queryFlag } from '../query.ts'
 import { errorResponses, noContentResponse } from '../responses.ts'
 import { notificationResponses, notifyingHandler } from './notify-clients.ts'
 
-const session = z.object({
-  id: z.string().describe('Id of the session.'),
-  username: z.string().describe('Name of its user.'),
-  userId: z.string().describe('Id of its user.'),
-  ipAddress: z.string().optional().describe('Where the user logged in from.'),
-  start: z.number().describe('When it began, in milliseconds since 1970.'),
-  lastAccess: z.number().describe('When it was used last, in milliseconds since 1970.'),
-  rememberMe: z.boolean().describe('Whether the user chose to be remembered.'),
-  clients: z.record(z.string(), z.string()).describe('The clients that have a part in it: client id by id.'),
-  transientUser: z.boolean().describe('Whether its user is kept nowhere, sessionType none is.'),
-})
+const session = nameSchema(
+  'UserSessionRepresentation',
+  z.object({
+    id: z.string().describe('Id of the session.'),
+    username: z.string().describe('Username.'),
+    userId: z.string().describe('Id of the user.'),
+    ipAddress: z.string().optional().describe('IP address of the login.'),
+    start: z.number().describe('Time of the login, in milliseconds since 1970.'),
+    lastAccess: z.number().describe('Time of the last use, in milliseconds since 1970.'),
+    rememberMe: z.boolean().describe('Whether the user chose "remember me".'),
+    clients: z.record(z.string(), z.string()).describe('Clients of the session: client id by id.'),
+    transientUser: z.boolean().describe('Whether the user is not stored. Always false.'),
+  }),
+)
 const sessions = {
-  200: { description: 'The sessions, the latest first.', schema: z.array(session) },
+  200: { description: 'The sessions, latest first.', schema: z.array(session) },
   ...errorResponses,
 }
 const count = {
   200: {
-    description: 'How many there are.',
-    schema: z.object({ count: z.number().describe('How many sessions there are.') }),
+    description: 'The number of sessions.',
+    schema: z.object({ count: z.number().describe('Number of sessions.') }),
   },
   ...errorResponses,
 }
 const stats = z.array(
   z.object({
-    offline: z.string().describe('How many offline sessions the client has.'),
-    clientId: z.string().describe('Name of the client.'),
-    active: z.string().describe('How many other sessions it has.'),
+    offline: z.string().describe('Number of offline sessions, as a text.'),
+    clientId: z.string().describe('Client id.'),
+    active: z.string().describe('Number of user sessions, as a text.'),
     id: z.string().describe('Id of the client.'),
   }),
 )
 
 const impersonation = z.object({
-  redirect: z.string().describe('The address of the account of the user.'),
-  sameRealm: z.boolean().describe('Whether the caller is of that realm, and has endedSession a session for this one.'),
+  redirect: z.string().describe('URL of the account console, to which the caller is redirected.'),
+  sameRealm: z
+    .boolean()
+    .describe('Whether the caller belongs to the same realm. The session of the caller has then ended.'),
 })
 const client = (call: Call) => getParameter(call, 'client-uuid')
 const user = (call: Call) => getParameter(call, 'user-id')
 
-/** The sessions of a client, and how many they are. */
+/** The operations that list and count the sessions of a client. */
 const ofClients = (['user', 'offline'] as const).flatMap((sessionType): UntaggedOperation[] => {
   const offline = sessionType === 'offline'
   return [
@@ -90,7 +96,7 @@ const ofClients = (['user', 'offline'] as const).flatMap((sessionType): Untagged
   ]
 })
 
-/** Sessions of users and clients, and their end. */
+/** The operations on sessions of users and clients. */
 export const sessionOperations: Operation[] = [
   ...tagged('Users', [
     {
@@ -130,7 +136,7 @@ export const sessionOperations: Operation[] = [
       summary: 'Impersonate a user',
       permission: 'impersonation',
       event: false,
-      responses: { 200: { description: 'Where the session goes on.', schema: impersonation }, ...errorResponses },
+      responses: { 200: { description: 'The URL to continue with.', schema: impersonation }, ...errorResponses },
       handle: impersonating,
     },
   ]),
@@ -142,7 +148,7 @@ export const sessionOperations: Operation[] = [
       path: '/admin/realms/{realm}/client-session-stats',
       summary: 'Get client session statistics',
       permission: 'view-realm',
-      responses: { 200: { description: 'The numbers, by client.', schema: stats }, ...errorResponses },
+      responses: { 200: { description: 'The statistics by client.', schema: stats }, ...errorResponses },
       handle: readHandler(listClientSessionStats),
     },
     {
@@ -156,7 +162,7 @@ export const sessionOperations: Operation[] = [
       handle: notifyingHandler('PUSH_NOT_BEFORE', async (context) => requirePermissions(context, 'manage-realm')),
     },
     {
-      operationId: 'logEverybodyOut',
+      operationId: 'logOutAllUsers',
       method: 'POST',
       path: '/admin/realms/{realm}/logout-all',
       summary: 'Log out all users: end all sessions and offline sessions',
@@ -172,7 +178,7 @@ export const sessionOperations: Operation[] = [
       summary: 'Delete a user session',
       permission: 'manage-users',
       event: 'USER_SESSION',
-      query: z.object({ isOffline: queryFlag.describe('Whether it is an offline session.') }),
+      query: z.object({ isOffline: queryFlag.describe('Whether the session is an offline session. Default: false.') }),
       responses: { ...noContentResponse, ...errorResponses },
       handle: writeHandler((context, call) =>
         endSession(context, getParameter(call, 'session'), call.query.isOffline === true),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { anyRepresentation } from '../../kinds/json-schema.ts'
 import {
   type CredentialAddress,
   createPasswordResetHasher,
@@ -29,16 +30,17 @@ const credentials = kinds.user.fields.credentials!
 
 const password: BodyForm = {
   schema: objectSchema({ ...credentials.members }),
-  description: 'the password',
+  documented: anyRepresentation('CredentialRepresentation'),
+  description: 'The new password, in `value`. With `temporary`, the user must change it at the next login.',
   representation: 'CredentialRepresentation',
 }
-const label: BodyForm = { schema: z.string(), description: 'the label that the user chose', plain: true }
-const types = z.array(z.string()).describe('Kinds of credentials.')
+const label: BodyForm = { schema: z.string(), description: 'The label of the credential.', plain: true }
+const types = z.array(z.string()).describe('Types of credentials.')
 
 const user = (call: Call) => getParameter(call, 'user-id')
 const addressOf = (call: Call): CredentialAddress => ({ user: user(call), id: getParameter(call, 'credentialId') })
 
-/** The credentials of a user, their order, and a new password. */
+/** The operations on credentials of a user. */
 export const credentialOperations: UntaggedOperation[] = [
   {
     operationId: 'listUserCredentials',
@@ -69,7 +71,7 @@ export const credentialOperations: UntaggedOperation[] = [
     body: label,
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: writeHandler(async (context, call) => {
-      const text = (await readBodyAfter(call, () => reach(context, call))) as string
+      const text = (await readBodyAfter(call, () => checkUserAccess(context, call))) as string
       if (text.trim() === '') throw withoutLabel()
       await setCredentialLabel(context, addressOf(call), text)
     }),
@@ -108,9 +110,11 @@ export const credentialOperations: UntaggedOperation[] = [
     async handle(call) {
       const read = <T>(work: (context: Context) => Promise<T>) =>
         call.service.read(call.caller, getParameter(call, 'realm'), work)
-      const body = (await readBodyAfter(call, () => read((context) => reach(context, call)))) as Representation
+      const body = (await readBodyAfter(call, () =>
+        read((context) => checkUserAccess(context, call)),
+      )) as Representation
       const make = await read((context) => createPasswordResetHasher(context, user(call), body))
-      // Keycloak: whatever the body says that it is. Hashing takes its time, and comes before the transaction.
+      // Keycloak: the type in the body is ignored. Hashing is slow and precedes the transaction.
       const [prepared] = await prepareCredentials([{ value: body.value!, temporary: body.temporary === true }], make)
       return writeHandler((context) => resetPassword(context, user(call), prepared!))(call)
     },
@@ -132,11 +136,11 @@ export const credentialOperations: UntaggedOperation[] = [
     summary: 'Disable credential types of a user storage provider',
     permission: manage,
     event: false,
-    body: { schema: types, description: 'the kinds of credentials' },
+    body: { schema: types, description: 'The types of credentials.' },
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: writeHandler(async (context, call) => {
-      await readBodyAfter(call, () => reach(context, call))
-      await reach(context, call)
+      await readBodyAfter(call, () => checkUserAccess(context, call))
+      await checkUserAccess(context, call)
     }),
   },
   {
@@ -145,7 +149,7 @@ export const credentialOperations: UntaggedOperation[] = [
     path: '/admin/realms/{realm}/users/{user-id}/configured-user-storage-credential-types',
     summary: 'List the credential types of a user storage provider',
     permission: view,
-    responses: { 200: { description: 'The kinds.', schema: types }, ...errorResponses },
+    responses: { 200: { description: 'The types of credentials.', schema: types }, ...errorResponses },
     handle: readHandler(async (context, call) => {
       await getLiveUser(context, user(call))
       requirePermissions(context, view)
@@ -154,7 +158,7 @@ export const credentialOperations: UntaggedOperation[] = [
   },
 ]
 
-async function reach(context: Context, call: Call): Promise<void> {
+async function checkUserAccess(context: Context, call: Call): Promise<void> {
   await users.checkAccess?.(context, { id: user(call) })
 }
 

@@ -10,10 +10,7 @@ import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
 import { readHandler } from '../handlers.ts'
 import { getParameter, type Operation, tagged } from '../operation.ts'
-import { badRequest, components, errorResponses } from '../responses.ts'
-
-components.add(profileSchema, { id: 'UPConfig' })
-components.add(profileMetadata, { id: 'UserProfileMetadata' })
+import { badRequest, errorResponses } from '../responses.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
   required: 'UPAttributeRequired',
@@ -22,13 +19,13 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 const body: BodyForm = {
   schema: profileSchema.nullable(),
-  description: 'The profile, as it shall be; null, or no body: the usual one.',
+  description: 'The user profile configuration. `null` or no body: the default one.',
   optional: true,
   representation: ([list, , part]) =>
     NAMES[String(part)] ?? (list === undefined ? 'UPConfig' : list === 'groups' ? 'UPGroup' : 'UPAttribute'),
 }
 
-const response = { 200: { description: 'The profile.', schema: profileSchema } }
+const response = { 200: { description: 'The user profile configuration.', schema: profileSchema } }
 
 /** The operations on the user profile. */
 export const userProfileOperations: Operation[] = tagged('Users', [
@@ -72,7 +69,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     path: '/admin/realms/{realm}/users/profile/metadata',
     summary: 'Get the user profile metadata',
     permission: 'view-profile',
-    responses: { 200: { description: 'Label of the input.', schema: profileMetadata }, ...errorResponses },
+    responses: { 200: { description: 'The user profile metadata.', schema: profileMetadata }, ...errorResponses },
     handle: readHandler(getProfileMetadata),
   },
 ])

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { anyRepresentation } from '../../kinds/json-schema.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
 import {
@@ -46,20 +47,22 @@ const filters = z.object({
     .string()
     .optional()
     .describe(
-      'Beginnings of names or of the address, all of them; * for anything, in quotes the whole; or id: and ids.',
+      'Texts that the username, first name, last name or email must contain: prefixes by default, `*` for any text, quotes for exact matches, or `id:` and ids, separated by spaces. With it, the other name filters are ignored.',
     ),
-  username: z.string().optional().describe('Part of the user name, in any case.'),
+  username: z.string().optional().describe('Part of the username, in any case.'),
   firstName: z.string().optional().describe('Part of the first name, in any case.'),
   lastName: z.string().optional().describe('Part of the last name, in any case.'),
-  email: z.string().optional().describe('Part of the mail address, in any case.'),
-  exact: queryFlag.describe('Whether username, names and email must match exactly.'),
-  enabled: queryFlag.describe('Whether the user is enabled.'),
-  emailVerified: queryFlag.describe('Whether the mail address is known to be theirs.'),
-  idpAlias: z.string().optional().describe('Alias of an identity provider that they have an account at.'),
-  idpUserId: z.string().optional().describe('Their id at an identity provider.'),
-  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+  email: z.string().optional().describe('Part of the email address, in any case.'),
+  exact: queryFlag.describe(
+    'Whether `username`, `firstName`, `lastName` and `email` must match exactly. Default: false.',
+  ),
+  enabled: queryFlag.describe('Only users that are enabled, or that are not.'),
+  emailVerified: queryFlag.describe('Only users whose email address is verified, or is not.'),
+  idpAlias: z.string().optional().describe('Alias of an identity provider to which users are linked.'),
+  idpUserId: z.string().optional().describe('User id at an identity provider.'),
+  q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 })
-const brief = queryFlag.describe('Whether names and state are enough.')
+const brief = queryFlag.describe('Whether to return only the basic fields, without attributes. Default: false.')
 const { list, remove } = collection(users, {
   path: USERS,
   item: '{user-id}',
@@ -67,19 +70,20 @@ const { list, remove } = collection(users, {
 })
 const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
 
-const number = z.int().describe('How many there are.')
+const number = z.int().describe('Number of matching objects.')
 const count = z.object({ count: number })
 
 const identities = kind.fields.federatedIdentities!
 const identity: BodyForm = {
   schema: objectSchema({ ...identities.members }),
-  description: 'the account there',
+  documented: anyRepresentation('FederatedIdentityRepresentation'),
+  description: 'The account at the identity provider.',
   representation: 'FederatedIdentityRepresentation',
 }
 
 const consents = z.array(
   objectSchema({ ...kind.fields.clientConsents!.members }).extend({
-    additionalGrants: z.array(z.json()).describe('Keycloak: tokens for offline access, of which there are none.'),
+    additionalGrants: z.array(z.json()).describe('Keycloak: offline tokens; always empty.'),
   }),
 )
 
@@ -93,7 +97,7 @@ export const userOperations: Operation[] = [
       operationId: operationId('create', USERS),
       method: 'POST',
       path: USERS,
-      summary: `Create: ${kind.title}`,
+      summary: 'Create a user',
       permission: manage,
       event: kind.events.type,
       body: objectBody(kind),
@@ -110,17 +114,17 @@ export const userOperations: Operation[] = [
       summary: 'Count the users',
       permission: search!,
       query: filters,
-      responses: { 200: { description: 'The number.', schema: number }, ...errorResponses },
+      responses: { 200: { description: 'The number of groups.', schema: number }, ...errorResponses },
       handle: readHandler((context, call) => countMatchingUsers(context, call.query)),
     },
     {
       operationId: operationId('get', USER),
       method: 'GET',
       path: USER,
-      summary: `Get: ${kind.title}`,
+      summary: 'Get a user',
       permission: view,
       query: z.object({
-        userProfileMetadata: queryFlag.describe('Whether to say what the profile knows of attributes.'),
+        userProfileMetadata: queryFlag.describe('Whether to return the user profile metadata. Default: false.'),
       }),
       responses: { ...objectResponse(kind), ...errorResponses },
       handle: readHandler((context, call) =>
@@ -131,7 +135,7 @@ export const userOperations: Operation[] = [
       operationId: operationId('update', USER),
       method: 'PUT',
       path: USER,
-      summary: `Update: ${kind.title}`,
+      summary: 'Update a user',
       permission: manage,
       event: kind.events.type,
       body: objectBody(kind),
@@ -159,9 +163,7 @@ export const userOperations: Operation[] = [
       summary: 'List the groups of a user',
       permission: view,
       query: groupSearch.extend({
-        briefRepresentation: queryFlag.describe(
-          'Whether to leave out attributes and roles; true unless it says otherwise.',
-        ),
+        briefRepresentation: queryFlag.describe('Whether to leave out attributes and role mappings. Default: true.'),
         ...page,
       }),
       responses: { ...listResponse(kinds.group), ...errorResponses },
@@ -174,7 +176,7 @@ export const userOperations: Operation[] = [
       summary: 'Count the groups of a user',
       permission: view,
       query: groupSearch,
-      responses: { 200: { description: 'The number.', schema: count }, ...errorResponses },
+      responses: { 200: { description: 'The number of groups.', schema: count }, ...errorResponses },
       handle: readHandler(async (context, call) => ({
         count: await countGroupsOfUser(context, user(call), call.query),
       })),
@@ -209,7 +211,7 @@ export const userOperations: Operation[] = [
       path: '/admin/realms/{realm}/users/{user-id}/federated-identity',
       summary: 'List the federated identities of a user',
       permission: view,
-      responses: { 200: { description: 'The accounts.', schema: identities.schema }, ...errorResponses },
+      responses: { 200: { description: 'The linked accounts.', schema: identities.schema }, ...errorResponses },
       handle: readHandler((context, call) => listIdentities(context, user(call))),
     },
     {
@@ -274,15 +276,15 @@ export const userOperations: Operation[] = [
   ]),
 ]
 
-/** The body with its credentials as they are kept: hashing takes its time, and comes before the transaction. */
+/** Returns the body with hashed credentials. Hashing is slow and precedes the transaction. */
 async function prepared(call: Call, way: { id?: string }): Promise<Representation> {
   const read = <T>(work: (context: Context) => Promise<T>) =>
     call.service.read(call.caller, getParameter(call, 'realm'), work)
-  const reach = (context: Context) => users.checkAccess!(context, way)
-  const body = (await readBodyAfter(call, () => read(reach))) as Representation
+  const checkAccess = (context: Context) => users.checkAccess!(context, way)
+  const body = (await readBodyAfter(call, () => read(checkAccess))) as Representation
   if (!Array.isArray(body.credentials)) return body
   const make = await read(async (context) => {
-    await reach(context)
+    await checkAccess(context)
     return createPasswordHasher(context, way, body)
   })
   return { ...body, credentials: await prepareCredentials(body.credentials as Representation[], make) }

@@ -6,6 +6,7 @@ import { getParameter, type Operation, operationId, tagged } from '../operation.
 import { page, queryFlag } from '../query.ts'
 import { errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
+import { withArticle } from '../shapes/subject.ts'
 
 const kind = kinds.workflow
 const WORKFLOWS = '/admin/realms/{realm}/workflows'
@@ -16,14 +17,14 @@ const { list, create, replace, remove } = collection(workflows, {
   item: '{id}',
   query: z.object({
     search: z.string().optional().describe('Part of the name, in any case.'),
-    exact: queryFlag.describe('Whether it is the whole name.'),
+    exact: queryFlag.describe('Whether the name must match exactly. Default: false.'),
     ...page,
   }),
   event: false,
   yaml: true,
 })
 
-/** Workflows: what is kept of them. */
+/** The operations on workflows. */
 export const workflowOperations: Operation[] = tagged('Workflows', [
   list,
   create,
@@ -31,10 +32,10 @@ export const workflowOperations: Operation[] = tagged('Workflows', [
     operationId: operationId('get', WORKFLOW),
     method: 'GET',
     path: WORKFLOW,
-    summary: `Get: ${kind.title}`,
+    summary: `Get ${withArticle(kind.title)}`,
     permission: workflows.view,
     yaml: true,
-    query: z.object({ includeId: queryFlag.describe('Whether ids are included; default true.') }),
+    query: z.object({ includeId: queryFlag.describe('Whether to return ids. Default: true.') }),
     responses: { ...objectResponse(kind), ...errorResponses },
     handle: readHandler(async (context, call) => {
       const workflow = await workflows.get(context, { id: getParameter(call, 'id') })

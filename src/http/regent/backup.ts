@@ -1,4 +1,4 @@
-// Regent's own API: the back-up of the store.
+// Regent's own API: the backup of the store.
 import { finished } from 'node:stream'
 import { createBackup } from '../../service/operations/backup.ts'
 import type { Operation } from '../operation.ts'
@@ -8,7 +8,7 @@ import { errorResponses } from '../responses.ts'
 export const regentBackupOperations: readonly Operation[] = [
   {
     operationId: 'backUp',
-    tag: 'Regent',
+    tag: 'Export and Backup',
     method: 'GET',
     path: '/regent/v1/backup',
     summary: 'Back up the store for `regent restore`: all realms, users, sessions and history, with secrets sealed',

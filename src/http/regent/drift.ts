@@ -26,7 +26,7 @@ const MAX_UNREAD = 1024 * 1024
 export const regentDriftOperations: readonly Operation[] = [
   {
     operationId: 'watchDrift',
-    tag: 'Regent',
+    tag: 'Drift',
     method: 'GET',
     path: '/regent/v1/drift/events',
     summary: 'Watch drift as server-sent events: `state` with all drift, then `drift` and `resolved` for each change',

@@ -5,7 +5,7 @@ import { diffRevisions, listHistory, rollback } from '../../reconcile/history/hi
 import { forgetSourceInRealm, listPermittedSources, resumeSourceInRealm } from '../../service/sources/source-records.ts'
 import { HttpError } from '../errors.ts'
 import { readHandler } from '../handlers.ts'
-import { getParameter, type Operation, tagged } from '../operation.ts'
+import { getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './schemas.ts'
 
@@ -13,8 +13,7 @@ const answers = { ...errorResponses, ...badRequest }
 const permission = 'administer-realm'
 const revision = z.coerce.number().int().min(1)
 
-/** The operations on history and sources under /regent/v1. */
-export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
+const historyOperations: readonly UntaggedOperation[] = [
   {
     operationId: 'listRevisions',
     method: 'GET',
@@ -23,7 +22,12 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     permission,
     query: z.object({
       before: revision.optional().describe('Only revisions before this one.'),
-      max: z.coerce.number().int().min(1).optional().describe('The most revisions to return, up to 1,000; default 50.'),
+      max: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe('Maximum number of revisions to return, at most 1000. Default: 50.'),
     }),
     responses: { 200: { description: 'The revisions.', schema: historyAnswer }, ...answers },
     handle: readHandler((context, { query }) =>
@@ -53,16 +57,16 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     path: '/regent/v1/rollback/{realm}',
     summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
     permission,
-    body: { schema: rollbackBody, description: 'the revision' },
+    body: { schema: rollbackBody, description: 'The revision to roll back to.' },
     responses: { 200: { description: 'The outcome, or the plan.', schema: realmOutcome }, ...answers },
     handle: async (call) => {
-      const { revision, tried } = call.body as z.output<typeof rollbackBody>
+      const { revision, dryRun } = call.body as z.output<typeof rollbackBody>
       return {
         status: 200,
         body: await rollback(call.service, call.caller, {
           realm: getParameter(call, 'realm'),
           revision,
-          dryRun: tried,
+          dryRun,
         }),
       }
     },
@@ -82,6 +86,9 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     responses: { 200: { description: 'The object and its fields.', schema: reasons }, ...answers },
     handle: readHandler((context, { query }) => explainObject(context, String(query.path ?? ''))),
   },
+]
+
+const sourceOperations: readonly UntaggedOperation[] = [
   {
     operationId: 'listSources',
     method: 'GET',
@@ -92,26 +99,32 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     handle: async ({ service, caller }) => ({ status: 200, body: await listPermittedSources(service, caller) }),
   },
   {
-    operationId: 'resumeSource',
+    operationId: 'resumeSourceInRealm',
     method: 'POST',
     path: '/regent/v1/sources/{realm}/resume',
     summary: 'Resume a source that a rollback of the realm suspended',
     permission,
-    query: z.object({ source: z.string().optional().describe('Name of the source.') }),
+    query: z.object({ source: z.string().optional().describe('Name of the source; required.') }),
     responses: { ...noContentResponse, ...answers },
     handle: (call) => changeSource(call, resumeSourceInRealm),
   },
   {
-    operationId: 'forgetSource',
+    operationId: 'releaseSource',
     method: 'DELETE',
     path: '/regent/v1/sources/{realm}',
     summary: 'Release the objects that a source manages in a realm; they become unmanaged',
     permission,
-    query: z.object({ source: z.string().optional().describe('Name of the source.') }),
+    query: z.object({ source: z.string().optional().describe('Name of the source; required.') }),
     responses: { ...noContentResponse, ...answers },
     handle: (call) => changeSource(call, forgetSourceInRealm),
   },
-])
+]
+
+/** The operations on history and on the sources of realms under /regent/v1. */
+export const regentHistoryOperations: readonly Operation[] = [
+  ...tagged('History', historyOperations),
+  ...tagged('Sources', sourceOperations),
+]
 
 async function changeSource(
   call: Parameters<Operation['handle']>[0],

@@ -17,13 +17,16 @@ const answers = { ...errorResponses, ...badRequest }
 export const regentOperations: readonly Operation[] = [
   {
     operationId: 'planSource',
-    tag: 'Regent',
+    tag: 'Plans',
     method: 'POST',
     path: '/regent/v1/plan',
     summary: 'Plan a source: get the changes that an apply would make',
     permission: 'administer-realm',
     query: z.object({
-      save: z.stringbool().optional().describe('Saves the plan, to be applied by its id.'),
+      save: z
+        .stringbool()
+        .optional()
+        .describe('Whether to save the plan, so that it can be applied by its id. Default: false.'),
     }),
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
@@ -34,7 +37,7 @@ export const regentOperations: readonly Operation[] = [
   },
   {
     operationId: 'applySource',
-    tag: 'Regent',
+    tag: 'Plans',
     method: 'POST',
     path: '/regent/v1/apply',
     summary: 'Apply a source: each realm in one transaction',
@@ -48,7 +51,7 @@ export const regentOperations: readonly Operation[] = [
   },
   {
     operationId: 'findDrift',
-    tag: 'Regent',
+    tag: 'Drift',
     method: 'GET',
     path: '/regent/v1/drift',
     summary: 'List drift: managed fields and objects that were changed, and by whom',
@@ -65,15 +68,18 @@ export const regentOperations: readonly Operation[] = [
   },
   {
     operationId: 'exportRealm',
-    tag: 'Regent',
+    tag: 'Export and Backup',
     method: 'GET',
     path: '/regent/v1/export/{realm}',
     summary: 'Export a realm as one document; secrets are masked by default',
     permission: 'administer-realm',
     query: z.object({
-      secrets: z.stringbool().optional().describe('Includes secrets in the clear.'),
-      ids: z.stringbool().optional().describe('Includes the ids of all objects.'),
-      full: z.stringbool().optional().describe('Includes values that equal the defaults.'),
+      secrets: z
+        .stringbool()
+        .optional()
+        .describe('Whether to export secrets in plain text. Default: false, which masks them.'),
+      ids: z.stringbool().optional().describe('Whether to export ids. Default: false.'),
+      full: z.stringbool().optional().describe('Whether to export values that equal the defaults. Default: false.'),
     }),
     responses: {
       200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },

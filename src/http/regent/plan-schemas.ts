@@ -1,7 +1,7 @@
 // Schemas of the operations on saved plans.
 import * as z from 'zod'
+import { namedSchemas } from '../../kinds/json-schema.ts'
 import type { BodyForm } from '../body.ts'
-import { components } from '../responses.ts'
 import { attribution, guard, key, outcome, sourceAtRevision } from './schemas.ts'
 
 const at = z.iso.datetime()
@@ -10,17 +10,17 @@ const fields = {
   id: z.string().describe('Id of the plan.'),
   state: z
     .enum(['pending', 'approved', 'ready', 'applied', 'expired'])
-    .describe('Pending approval, approved, ready to be applied without an approval, applied, or expired.'),
-  digest: z.string().describe('Digest of its actions.'),
-  sources: z.array(sourceAtRevision).describe('The sources that it was made from.'),
+    .describe('State of the plan: pending approval, approved, ready (needs no approval), applied or expired.'),
+  digest: z.string().describe('Digest of the actions.'),
+  sources: z.array(sourceAtRevision).describe('Sources of the plan.'),
   realms: z
     .array(
       z.object({
         realm: z.string().describe('Name of the realm.'),
         hasChanges: z.boolean().describe('Whether the plan changes the realm.'),
-        guards: z.array(guard).describe('The guards that block it until it is approved.'),
-        appliedAt: at.optional().describe('When it was applied.'),
-        revision: z.number().optional().describe('The revision of the realm that it created.'),
+        guards: z.array(guard).describe('Guards that block the plan until it is approved.'),
+        appliedAt: at.optional().describe('Time of the apply, in ISO 8601.'),
+        revision: z.number().optional().describe('Revision of the realm that the apply created.'),
       }),
     )
     .describe('The realms of the plan.'),
@@ -28,42 +28,47 @@ const fields = {
     .boolean()
     .describe('Whether the plan is applied as soon as it is approved, since an apply of its sources created it.'),
   created: attribution,
-  expires: at.describe('Until when it can be approved and applied.'),
-  approvedAt: at.optional().describe('When it was approved.'),
-  approvedBy: z.string().optional().describe('User name of the administrator who approved it.'),
-  withCredentials: z.boolean().describe('Whether users that it adopts get their declared credentials.'),
+  expires: at.describe('Time until which the plan can be approved and applied, in ISO 8601.'),
+  approvedAt: at.optional().describe('Time of the approval, in ISO 8601.'),
+  approvedBy: z.string().optional().describe('Username of the administrator who approved the plan.'),
+  withCredentials: z.boolean().describe('Whether adopted users get their declared credentials.'),
 }
 
 /** A saved plan, in a list. */
-export const savedPlan = z.object(fields).register(components, { id: 'PlanRepresentation' })
+export const savedPlan = z.object(fields).register(namedSchemas, { id: 'SavedPlanRepresentation' })
 
-/** A saved plan with what it does. */
+/** A saved plan with its outcome. */
 export const wholePlan = z
-  .object({ ...fields, outcome: outcome.describe('The plan as it was returned when it was saved.') })
-  .register(components, { id: 'WholePlanRepresentation' })
+  .object({ ...fields, outcome: outcome.describe('Outcome of the plan, as it was when the plan was saved.') })
+  .register(namedSchemas, { id: 'SavedPlanWithOutcomeRepresentation' })
 
-/** The plan to apply. */
+/** The body of an apply of a saved plan. */
 export const applyBody: BodyForm = {
   schema: z
     .strictObject({
-      digest: z.string().optional().describe('Digest of the plan as the caller knows it: another one is refused.'),
+      digest: z
+        .string()
+        .optional()
+        .describe('Expected digest of the plan. The request fails if it differs. Default: any.'),
     })
-    .register(components, { id: 'ApplyPlanRepresentation' }),
-  description: 'the plan to apply',
+    .register(namedSchemas, { id: 'ApplyPlanRepresentation' }),
+  description: 'The expected digest.',
   optional: true,
 }
 
-/** The approval to give. */
+/** The body of an approval. */
 export const approvalBody: BodyForm = {
   schema: z
     .strictObject({
       withCredentials: z
         .boolean()
         .optional()
-        .describe('Users that the plan adopts get their declared credentials instead of keeping their own.'),
+        .describe(
+          'Whether adopted users get their declared credentials. Default: false, which keeps their credentials.',
+        ),
     })
-    .register(components, { id: 'ApprovePlanRepresentation' }),
-  description: 'the approval',
+    .register(namedSchemas, { id: 'ApprovePlanRepresentation' }),
+  description: 'The approval.',
   optional: true,
 }
 
@@ -71,14 +76,14 @@ export const approvalBody: BodyForm = {
 export const approvalAnswer = z
   .object({
     plan: savedPlan,
-    outcome: outcome.optional().describe('The outcome, if the plan was applied on its approval.'),
+    outcome: outcome.optional().describe('Outcome of the apply. Absent if the plan is not applied on approval.'),
   })
-  .register(components, { id: 'ApprovedPlanRepresentation' })
+  .register(namedSchemas, { id: 'ApprovedPlanRepresentation' })
 
 /** A saved plan that is stale. */
 export const staleAnswer = z
   .object({
-    errorMessage: z.string().describe('The error as a sentence.'),
+    errorMessage: z.string().describe('Error message.'),
     stale: z
       .array(
         z.object({
@@ -89,16 +94,16 @@ export const staleAnswer = z
           object: z
             .enum(['created', 'deleted', 'changed'])
             .optional()
-            .describe('The object was created, deleted, or changed although the plan deletes it.'),
-          path: z.string().optional().describe('The field; of a map field.key.'),
-          from: z.json().optional().describe('The value when the plan was made; of a secret its keyed digest.'),
-          to: z.json().optional().describe('The value now; of a secret its keyed digest.'),
-          add: z.array(key).optional().describe('Of a relation: elements that were added.'),
-          remove: z.array(key).optional().describe('Of a relation: elements that were removed.'),
+            .describe('Change of the object: created, deleted, or changed although the plan deletes it.'),
+          path: z.string().optional().describe('Field; for a map, `field.key`.'),
+          from: z.json().optional().describe('Value when the plan was created; for a secret, its keyed digest.'),
+          to: z.json().optional().describe('Current value; for a secret, its keyed digest.'),
+          add: z.array(key).optional().describe('Added elements of a relation.'),
+          remove: z.array(key).optional().describe('Removed elements of a relation.'),
           by: attribution.optional(),
         }),
       )
       .optional()
-      .describe('The changes since the plan was made; absent if it cannot be applied for another reason.'),
+      .describe('Changes since the plan was created. Absent if the plan cannot be applied for another reason.'),
   })
-  .register(components, { id: 'StalePlanRepresentation' })
+  .register(namedSchemas, { id: 'StalePlanRepresentation' })

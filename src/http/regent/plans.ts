@@ -11,10 +11,12 @@ import { outcome } from './schemas.ts'
 
 const answers = { ...errorResponses, ...badRequest }
 const permission = 'any'
-const stale = { 409: { description: 'It cannot be applied any more, or not yet.', schema: staleAnswer } }
+const stale = {
+  409: { description: 'The plan is stale, expired, already applied, or pending approval.', schema: staleAnswer },
+}
 
 /** The operations about saved plans under /regent/v1. */
-export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
+export const regentPlanOperations: readonly Operation[] = tagged('Plans', [
   {
     operationId: 'listPlans',
     method: 'GET',
@@ -65,7 +67,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     responses: {
       200: { description: 'The plan and its outcome.', schema: approvalAnswer },
       ...answers,
-      409: { description: 'The plan is applied already, or has expired.', schema: staleAnswer },
+      409: { description: 'The plan is already applied, or has expired.', schema: staleAnswer },
     },
     handle: async (call) => {
       const { service, caller } = call
@@ -86,7 +88,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     responses: {
       ...noContentResponse,
       ...answers,
-      409: { description: 'The plan is applied already, or has expired.', schema: staleAnswer },
+      409: { description: 'The plan is already applied, or has expired.', schema: staleAnswer },
     },
     handle: async (call) => {
       await rejectSavedPlan(call.service, call.caller, getParameter(call, 'plan'))

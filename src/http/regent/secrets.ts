@@ -14,15 +14,17 @@ const secret = z
   .object({
     source: z.string().describe('Source whose documents declare the secret.'),
     name: z.string().describe('Name in `$(generated:NAME)`.'),
-    createdAt: z.string().describe('When it was created, as an ISO 8601 date and time.'),
+    createdAt: z.string().describe('Time of creation, in ISO 8601.'),
   })
   .describe('A generated secret.')
 
 const permission = 'administer-realm'
-const query = z.object({ source: z.string().optional().describe('Name of the source.') })
+const query = z.object({
+  source: z.string().optional().describe('Name of the source; required.'),
+})
 
 /** The operations about generated secrets under /regent/v1. */
-export const secretOperations: readonly Operation[] = tagged('Regent', [
+export const secretOperations: readonly Operation[] = tagged('Generated Secrets', [
   {
     operationId: 'listSecrets',
     method: 'GET',
@@ -45,7 +47,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     responses: {
       200: {
         description: 'The secret.',
-        schema: z.object({ value: z.string().describe('The secret in the clear.') }),
+        schema: z.object({ value: z.string().describe('The secret in plain text.') }),
       },
       ...errorResponses,
     },
@@ -66,6 +68,6 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
 ])
 
 function sourceOf({ query: { source } }: Call): string {
-  if (!source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
+  if (!source) throw new HttpError(400, { errorMessage: 'The parameter source is missing. Pass its name.' })
   return String(source)
 }

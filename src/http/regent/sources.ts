@@ -1,5 +1,6 @@
 // Regent's own API: the status of sources, and operations on them.
 import * as z from 'zod'
+import { namedSchemas, nameSchema } from '../../kinds/json-schema.ts'
 import {
   listSourceStates,
   renameSource,
@@ -9,17 +10,20 @@ import {
 } from '../../service/sources/source-status.ts'
 import { HttpError } from '../errors.ts'
 import { type Operation, tagged, type UntaggedOperation } from '../operation.ts'
-import { badRequest, components, errorResponses, noContentResponse } from '../responses.ts'
+import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
-const at = z.iso.datetime().describe('Time.')
+const at = z.iso.datetime().describe('Time, in ISO 8601.')
 
-const attempt = z
-  .object({
-    revision: z.string().optional().describe('The revision; absent if it could not be read.'),
-    at,
-    message: z.string().optional().describe('Error message; absent if it was applied.'),
-  })
-  .describe('One attempt to apply the source.')
+const attempt = nameSchema(
+  'SourceAttemptRepresentation',
+  z
+    .object({
+      revision: z.string().optional().describe('Revision. Absent if it could not be read.'),
+      at,
+      message: z.string().optional().describe('Error message. Absent if the source was applied.'),
+    })
+    .describe('An attempt to apply a source.'),
+)
 
 const condition = (description: string) =>
   z
@@ -67,9 +71,9 @@ const state = z
       })
       .describe('Status of the source; empty if no server has reconciled it.'),
   })
-  .register(components, { id: 'SourceStateRepresentation' })
+  .register(namedSchemas, { id: 'SourceStateRepresentation' })
 
-const source = z.string().min(1).describe('Name of the source.')
+const source = z.string().min(1).describe('Name of the source; required.')
 const answers = { ...errorResponses, ...badRequest }
 
 type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<void>
@@ -96,7 +100,7 @@ function onSource(
 }
 
 /** The operations on the status of sources under /regent/v1. */
-export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
+export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
   {
     operationId: 'listSourceStates',
     method: 'GET',
@@ -140,6 +144,6 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       if (!query.to) throw new HttpError(400, { errorMessage: 'The parameter to is missing. Pass the new name.' })
       await renameSource(service, caller, { source: name, newName: String(query.to) })
     },
-    { to: z.string().min(1).optional().describe('The new name.') },
+    { to: z.string().min(1).optional().describe('New name; required.') },
   ),
 ])

@@ -1,5 +1,6 @@
 // Regent's own API: unmanaged objects, and the declarations that accept drift.
 import * as z from 'zod'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { findAcceptedDrift } from '../../reconcile/accept/accept.ts'
 import { listUnmanaged } from '../../reconcile/accept/unmanaged.ts'
 import { readHandler } from '../handlers.ts'
@@ -9,46 +10,55 @@ import { badRequest, errorResponses } from '../responses.ts'
 import { attribution, key } from './schemas.ts'
 
 const permission = 'administer-realm'
-const users = z.stringbool().optional().describe('Include users; the default leaves them out.')
+const users = z.stringbool().optional().describe('Whether to include users. Default: false.')
 const kind = z.string().describe('Kind of the object.')
 
-const unmanaged = z
-  .object({
-    realm: z.string().describe('Name of the realm.'),
-    objects: z
-      .array(z.object({ kind, key, id: z.string().describe('Id of the object.'), by: attribution.optional() }))
-      .describe('Objects that no source states and that did not come with the realm, without what belongs to them.'),
-    users: z.number().describe('Number of unmanaged users.'),
-  })
-  .describe('What nobody states in a realm.')
+const unmanaged = nameSchema(
+  'UnmanagedRepresentation',
+  z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      objects: z
+        .array(z.object({ kind, key, id: z.string().describe('Id of the object.'), by: attribution.optional() }))
+        .describe('Objects that no source declares and that are not built in, without their child objects.'),
+      users: z.number().describe('Number of unmanaged users.'),
+    })
+    .describe('Unmanaged objects of a realm.'),
+)
 
-const edit = z
-  .object({
-    source: z.string().describe('The source that states it.'),
-    file: z.string().describe('The file that states it.'),
-    line: z.number().describe('The line that states it, from 1.'),
-    kind,
-    key,
-    path: z
-      .string()
+const edit = nameSchema(
+  'EditRepresentation',
+  z
+    .object({
+      source: z.string().describe('Source with the declaration.'),
+      file: z.string().describe('File with the declaration.'),
+      line: z.number().describe('Line of the declaration, from 1.'),
+      kind,
+      key,
+      path: z
+        .string()
+        .optional()
+        .describe('Field. Absent if the object was deleted and its declaration must be removed.'),
+      declared: z.json().optional().describe('Declared value; absent for secrets.'),
+      live: z.json().optional().describe('Live value, to declare instead; absent for secrets.'),
+      by: attribution.optional(),
+    })
+    .describe('A declaration that differs from the live value.'),
+)
+
+const acceptedDrift = nameSchema(
+  'AcceptedDriftRepresentation',
+  z.object({
+    document: z
+      .record(z.string(), z.json())
       .optional()
-      .describe('The field; absent if the object was deleted and its declaration must be removed.'),
-    declared: z.json().optional().describe('The declared value; absent for secrets.'),
-    live: z.json().optional().describe('What to state instead; absent for secrets.'),
-    by: attribution.optional(),
-  })
-  .describe('A place in a document that states what is not so any more.')
+      .describe('Realm file with unmanaged objects, to add to a source. Absent if there are none.'),
+    edits: z.array(edit).describe('Declarations to change in documents of sources.'),
+  }),
+)
 
-const acceptedDrift = z.object({
-  document: z
-    .record(z.string(), z.json())
-    .optional()
-    .describe('A realm file to add to a source: what nobody states. Absent: there is nothing.'),
-  edits: z.array(edit).describe('Places in documents of sources that must say something else.'),
-})
-
-/** The operations about what nobody states. */
-export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', [
+/** The operations on unmanaged objects and accepted drift. */
+export const regentUnmanagedOperations: readonly Operation[] = tagged('Drift', [
   {
     operationId: 'findUnmanaged',
     method: 'GET',

@@ -28,7 +28,7 @@ export const webhookPath: Record<string, JsonSchema> = {
   [PATH]: {
     post: {
       operationId: 'receiveWebhook',
-      tags: ['Regent'],
+      tags: ['Sources'],
       summary: 'Receive a push webhook of a git repository, and reconcile its sources',
       description:
         'The format is that of GitHub. Without `source`, the secret is that of the setting `--source-webhook-secret-file`.',

@@ -23,7 +23,7 @@ import {
   noContentResponse,
   objectResponse,
 } from '../responses.ts'
-import { withArticle } from './subject.ts'
+import { subjectOf, withArticle } from './subject.ts'
 
 /** The operations of a resource. */
 export interface Collection {
@@ -49,79 +49,109 @@ export interface CollectionOptions {
 }
 
 /** Returns the operations of a resource under a path. */
-export function collection(resource: AdminResource, facts: CollectionOptions): Collection {
+export function collection(resource: AdminResource, options: CollectionOptions): Collection {
+  const { list, get } = readOperations(resource, options)
+  const { create, replace, remove } = writeOperations(resource, options)
+  return { list, create, get, replace, remove }
+}
+
+function readOperations(resource: AdminResource, options: CollectionOptions): Pick<Collection, 'list' | 'get'> {
   const kind = kinds[resource.kind]
-  const { path, item, query, event = kind.events.type, yaml, responses } = facts
-  const { list, item: toItem, bodyOf } = createCallReaders(resource, facts)
-  const ofList = { path, ...(yaml && { yaml }) }
-  const ofOne = { ...ofList, path: `${path}/${item}` }
-  const changing = { permission: resource.manage, event }
-  const body = objectBody(kind)
+  const { path, item, query, yaml, responses } = options
+  const { toList, toItem } = createAddressReaders(options)
+  const itemPath = `${path}/${item}`
   return {
     list: {
-      ...ofList,
+      ...(yaml && { yaml }),
       operationId: operationId('list', path),
       method: 'GET',
-      summary: `List ${kind.title}s`,
+      path,
+      summary: `List ${kind.title}s${ofOwner(path)}`,
       permission: resource.search ?? resource.view,
       ...(query && { query }),
       responses: { ...listResponse(kind), ...errorResponses, ...responses },
-      handle: readHandler((context, call) => resource.list(context, list(call), call.query)),
-    },
-    create: {
-      ...ofList,
-      ...changing,
-      operationId: operationId('create', path),
-      method: 'POST',
-      summary: `Create ${withArticle(kind.title)}`,
-      body,
-      responses: { ...createdResponse, ...errorResponses, ...badRequest, ...responses },
-      handle: createHandler(async (context, call) => resource.create(context, list(call), await bodyOf(context, call))),
+      handle: readHandler((context, call) => resource.list(context, toList(call), call.query)),
     },
     get: {
-      ...ofOne,
-      operationId: operationId('get', ofOne.path),
+      ...(yaml && { yaml }),
+      operationId: operationId('get', itemPath),
       method: 'GET',
-      summary: `Get ${withArticle(kind.title)}`,
+      path: itemPath,
+      summary: `Get ${withArticle(kind.title)}${ofOwner(path)}`,
       permission: resource.view,
       responses: { ...objectResponse(kind), ...errorResponses, ...responses },
       handle: readHandler((context, call) => resource.get(context, toItem(call))),
     },
+  }
+}
+
+function writeOperations(
+  resource: AdminResource,
+  options: CollectionOptions,
+): Pick<Collection, 'create' | 'replace' | 'remove'> {
+  const kind = kinds[resource.kind]
+  const { path, item, event = kind.events.type, yaml, responses } = options
+  const { toList, toItem } = createAddressReaders(options)
+  const readBody = createBodyReader(resource, options)
+  const shared = { ...(yaml && { yaml }), permission: resource.manage, event }
+  const itemPath = `${path}/${item}`
+  const body = objectBody(kind)
+  return {
+    create: {
+      ...shared,
+      operationId: operationId('create', path),
+      method: 'POST',
+      path,
+      summary: `Create ${withArticle(kind.title)}${ofOwner(path)}`,
+      body,
+      responses: { ...createdResponse, ...errorResponses, ...badRequest, ...responses },
+      handle: createHandler(async (context, call) =>
+        resource.create(context, toList(call), await readBody(context, call)),
+      ),
+    },
     replace: {
-      ...ofOne,
-      ...changing,
-      operationId: operationId('update', ofOne.path),
+      ...shared,
+      operationId: operationId('update', itemPath),
       method: 'PUT',
-      summary: `Update ${withArticle(kind.title)}`,
+      path: itemPath,
+      summary: `Update ${withArticle(kind.title)}${ofOwner(path)}`,
       body,
       responses: { ...noContentResponse, ...errorResponses, ...badRequest, ...responses },
       handle: writeHandler(async (context, call) =>
-        resource.replace(context, toItem(call), await bodyOf(context, call)),
+        resource.replace(context, toItem(call), await readBody(context, call)),
       ),
     },
     remove: {
-      ...ofOne,
-      ...changing,
-      operationId: operationId('delete', ofOne.path),
+      ...shared,
+      operationId: operationId('delete', itemPath),
       method: 'DELETE',
-      summary: `Delete ${withArticle(kind.title)}`,
+      path: itemPath,
+      summary: `Delete ${withArticle(kind.title)}${ofOwner(path)}`,
       responses: { ...noContentResponse, ...errorResponses, ...responses },
       handle: writeHandler((context, call) => resource.delete(context, toItem(call))),
     },
   }
 }
 
-/** Returns functions that read the path of the list, the path of one object, and the body of a call. */
-function createCallReaders(resource: AdminResource, { path, item }: CollectionOptions) {
+/** Returns ` of a client` for a collection within a client, and an empty text for one of the realm. */
+function ofOwner(path: string): string {
+  return listParameters(path).length > 1 ? ` of ${subjectOf(path)}` : ''
+}
+
+/** Returns functions that read the path of the list and of one object from a call. */
+function createAddressReaders({ path, item }: CollectionOptions) {
   const [owner] = listParameters(path).slice(1).reverse()
   const [name] = listParameters(item) as [string]
-  const list = (call: Call) => (owner === undefined ? {} : { owner: getParameter(call, owner) })
-  return {
-    list,
-    item: (call: Call) => ({ ...list(call), id: getParameter(call, name) }),
-    bodyOf: async (context: Context, call: Call) => {
-      const place = { ...list(call), id: call.params[name] }
-      return (await readBodyAfter(call, async () => resource.checkAccess?.(context, place))) as Representation
-    },
+  const toList = (call: Call) => (owner === undefined ? {} : { owner: getParameter(call, owner) })
+  return { toList, toItem: (call: Call) => ({ ...toList(call), id: getParameter(call, name) }) }
+}
+
+/** Returns the function that reads the body of a call. Errors about objects of the path take precedence. */
+function createBodyReader(resource: AdminResource, options: CollectionOptions) {
+  const { toList } = createAddressReaders(options)
+  const [name] = listParameters(options.item) as [string]
+  return async (context: Context, call: Call) => {
+    const address = { ...toList(call), id: call.params[name] }
+    return (await readBodyAfter(call, async () => resource.checkAccess?.(context, address))) as Representation
   }
 }

@@ -1,4 +1,4 @@
-// What a role contains, however the role is found.
+// The operations on composite roles, and on the users and groups with a role.
 import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
@@ -30,7 +30,7 @@ import { badRequest, errorResponses, listResponse, noContentResponse } from '../
 
 const kind = kinds.role
 
-/** The operations on what the role at the path contains. `event`: what admin events say that they are about. */
+/** Returns the operations on the composites of the role at a path. `event` is the resource type of their admin events. */
 export function composites(getRole: GetRole, role: string, event: EventType) {
   const path = `${role}/composites`
   const lookUp = createLookup(getRole, role)
@@ -81,7 +81,7 @@ export function composites(getRole: GetRole, role: string, event: EventType) {
   } satisfies Record<string, UntaggedOperation>
 }
 
-/** The operation that lists what the role contains of the client that the last parameter of the path names. */
+/** Returns the operation that lists the composites that are roles of the client in the last parameter of the path. */
 export function compositesOfClient(getRole: GetRole, path: string): UntaggedOperation {
   const [role] = path.split('/composites/') as [string]
   const lookUp = createLookup(getRole, role)
@@ -98,9 +98,11 @@ export function compositesOfClient(getRole: GetRole, path: string): UntaggedOper
   }
 }
 
-/** The operations that list who has the role at the path. */
+/** Returns the operations that list the users and groups with the role at a path. */
 export function holders(getRole: GetRole, role: string) {
-  const brief = queryFlag.describe('Whether names and state are enough; for groups true unless it says otherwise.')
+  const brief = queryFlag.describe(
+    'Whether to return only the basic fields. Default: false for users, true for groups.',
+  )
   const query = z.object({ briefRepresentation: brief, ...page })
   const lookUp = createLookup(getRole, role)
   const { view } = permissionsOf(role)
@@ -128,7 +130,7 @@ export function holders(getRole: GetRole, role: string) {
   } satisfies Record<string, UntaggedOperation>
 }
 
-/** A role of a client has an address below that of its client. */
+/** Returns the permissions for the role at the path. A client role has a path below that of its client. */
 function permissionsOf(role: string) {
   return getRolePermissions(listParameters(role).length > 2)
 }

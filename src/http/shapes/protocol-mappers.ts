@@ -7,6 +7,7 @@ import { readHandler, writeHandler } from '../handlers.ts'
 import { getParameter, listParameters, operationId, readBodyAfter, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses, listResponse, noContentResponse } from '../responses.ts'
 import { collection } from './collection.ts'
+import { subjectOf } from './subject.ts'
 
 const kind = kinds.protocolMapper
 
@@ -19,7 +20,7 @@ export function protocolMappers(mappers: ReturnType<typeof createProtocolMapperR
       operationId: operationId('create', `${path}/add-models`),
       method: 'POST',
       path: `${path}/add-models`,
-      summary: 'Create several protocol mappers at once',
+      summary: `Create several protocol mappers of ${subjectOf(path)} at once`,
       permission: mappers.manage,
       event: kind.events.type,
       body: listBody(kind),
@@ -34,7 +35,7 @@ export function protocolMappers(mappers: ReturnType<typeof createProtocolMapperR
       operationId: operationId('list', `${path}/protocol/{protocol}`),
       method: 'GET',
       path: `${path}/protocol/{protocol}`,
-      summary: 'List the protocol mappers of a protocol',
+      summary: `List the protocol mappers of ${subjectOf(path)} for a protocol`,
       permission: mappers.view,
       responses: { ...listResponse(kind), ...errorResponses },
       handle: readHandler(async (context, call) => {

@@ -7,6 +7,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   clients: 'a client',
   'client-scopes': 'a client scope',
   'client-templates': 'a client scope',
+  instances: 'an identity provider',
 }
 
 /** Returns the object that an operation is about, `a client`, by the first collection in its path; without one, `the realm`. */

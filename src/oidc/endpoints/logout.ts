@@ -1,4 +1,4 @@
-// Log-out by refresh token. Keycloak: LogoutEndpoint.
+// Logout by refresh token. Keycloak: LogoutEndpoint.
 import { SYSTEM } from '../../service/context/service.ts'
 import { endSessions } from '../../service/login/sessions.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'

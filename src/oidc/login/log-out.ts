@@ -1,4 +1,4 @@
-// Log-out in a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
+// Logout in a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { EndedClientSession } from '../../service/context/store-types.ts'
 import { endSessions } from '../../service/login/sessions.ts'
@@ -15,7 +15,7 @@ import type { BrowserRequest, BrowserResponse } from './session/browser-request.
 import { seal, unseal } from './session/cookies.ts'
 import { expireIdentityCookies, findSsoSession } from './session/sso-session.ts'
 
-/** A log-out that the user must confirm; the confirmation page contains it, encrypted. */
+/** A logout that the user must confirm; the confirmation page contains it, encrypted. */
 interface PendingLogout {
   /** The id of the session. */
   readonly session: string
@@ -26,7 +26,7 @@ interface PendingLogout {
 
 const PURPOSE = 'logout'
 
-/** Handles a log-out request. The user must confirm it, unless the client has an ID token of the session. */
+/** Handles a logout request. The user must confirm it, unless the client has an ID token of the session. */
 export function logOut(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
   const query = request.form ? new URLSearchParams(request.form) : request.query
   return handleBrowserCall(service, request, async (call) => {
@@ -41,7 +41,7 @@ export function logOut(service: Service, request: BrowserRequest): Promise<Brows
   })
 }
 
-/** Handles the confirmation of a log-out, which counts for the session that the page was shown for. */
+/** Handles the confirmation of a logout, which counts for the session that the page was shown for. */
 export function confirmLogOut(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
   return handleBrowserCall(service, request, async (call) => {
     call.eventType = 'LOGOUT'
@@ -115,7 +115,7 @@ async function readIdTokenHint({ service, realm }: BrowserCall, token: string | 
   return hint.issuedTo
 }
 
-/** Returns the address after log-out. Throws LoginError where it is not registered. Keycloak: `+` means the redirect URIs. */
+/** Returns the address after logout. Throws LoginError where it is not registered. Keycloak: `+` means the redirect URIs. */
 function readPostLogoutRedirectUri(client: LiveObject | undefined, query: URLSearchParams): string | undefined {
   const address = query.get('post_logout_redirect_uri')
   if (address === null) return undefined

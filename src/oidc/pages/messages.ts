@@ -32,7 +32,7 @@ export const infoPage =
     ],
   })
 
-/** Asks the user to confirm a log-out. */
+/** Asks the user to confirm a logout. */
 export const logoutPage: Page = (view) => ({
   title: view.text('logoutConfirmTitle'),
   content: [

@@ -1,11 +1,12 @@
-// AdmissionReview, in which API servers ask webhooks and are answered.
+// Parses and renders AdmissionReview, the request and response of admission webhooks.
 import * as z from 'zod'
 import type { Representation } from '../../kinds/json.ts'
 import { API_VERSION, resourceKinds } from '../../realm-file/resources/resource-kinds.ts'
-import type { Resource } from '../resource.ts'
-import type { Change, Verdict } from './review.ts'
+import type { Resource } from '../cluster/resource.ts'
+import type { AdmissionDecision, ResourceChange } from './admission-reviewer.ts'
 
-const resource = z.looseObject({
+/** The fields of a resource that the API server sets before it calls a webhook. */
+const resourceFields = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
   metadata: z.looseObject({
@@ -15,6 +16,8 @@ const resource = z.looseObject({
     deletionTimestamp: z.string().optional(),
   }),
 })
+
+const resource = z.custom<Resource>((value) => resourceFields.safeParse(value).success)
 
 const admissionReview = z.object({
   apiVersion: z.literal('admission.k8s.io/v1'),
@@ -28,36 +31,35 @@ const admissionReview = z.object({
   }),
 })
 
-/** What an API server asks. */
-export interface Asked {
+/** A request of an API server. */
+export interface AdmissionRequest {
   readonly uid: string
-  /** Absent: nothing that is reviewed, such as a deletion, a status, or a resource of another kind. */
-  readonly change: Change | undefined
+  /** Absent: it needs no review, such as a deletion, a status, or a resource of another kind. */
+  readonly change: ResourceChange | undefined
 }
 
-/** Reads what was posted; undefined where it is no AdmissionReview of the version that there is. */
-export function askedIn(body: unknown): Asked | undefined {
+/** Parses the body of a request; returns undefined if it is no AdmissionReview of a supported version. */
+export function parseAdmissionReview(body: unknown): AdmissionRequest | undefined {
   const { data } = admissionReview.safeParse(body)
   if (!data) return undefined
   const { uid, operation, subResource, object, oldObject } = data.request
-  const isWritten = (operation === 'CREATE' || operation === 'UPDATE') && !subResource
-  if (!isWritten || !object || object.apiVersion !== API_VERSION || !resourceKinds.has(object.kind))
+  const isWrite = (operation === 'CREATE' || operation === 'UPDATE') && !subResource
+  if (!isWrite || !object || object.apiVersion !== API_VERSION || !resourceKinds.has(object.kind))
     return { uid, change: undefined }
-  const before = oldObject ? { before: oldObject as unknown as Resource } : {}
-  return { uid, change: { resource: object as unknown as Resource, ...before } }
+  return { uid, change: { resource: object, ...(oldObject && { before: oldObject }) } }
 }
 
-/** The answer. What is refused is as wrong as what a definition refuses. */
-export function answered(uid: string, { refused, warnings }: Verdict): Representation {
+/** Renders the response. A refusal has the status of a resource that violates its CRD. */
+export function renderAdmissionReview(uid: string, { refusal, warnings }: AdmissionDecision): Representation {
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
     response: {
       uid,
-      allowed: refused === undefined,
-      ...(refused !== undefined && { status: { code: 422, reason: 'Invalid', message: refused } }),
-      // In headers, no others may stand.
-      warnings: warnings.map((one) => one.replaceAll(/\p{Cc}/gu, ' ')),
+      allowed: refusal === undefined,
+      ...(refusal !== undefined && { status: { code: 422, reason: 'Invalid', message: refusal } }),
+      // The API server passes warnings on in headers, which must not contain control characters.
+      warnings: warnings.map((warning) => warning.replaceAll(/\p{Cc}/gu, ' ')),
     },
   }
 }

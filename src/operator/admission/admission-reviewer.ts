@@ -1,60 +1,73 @@
-// Admission: what a resource would do, found out before it is taken. The run itself is planned and rolled back.
+// Reviews resources before the API server stores them: their realm is planned with them in a dry run.
 import { isDeepStrictEqual } from 'node:util'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import { astrayIn, desired, type Fault, type Member, type Picture } from '../desired.ts'
-import { readKnown } from '../known.ts'
+import { type ClusterSnapshot, watchCluster } from '../cluster/cluster-cache.ts'
+import { getResourceName, isDisabled, RECONCILE_ANNOTATION, type Resource } from '../cluster/resource.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import { getUnresolvedFiles, resolveDesiredRealms } from '../desired/desired-realms.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
 import type { OperatorOptions } from '../operator.ts'
-import { watchCluster } from '../picture.ts'
-import { isDisabled, nameOf, RECONCILE, type Resource } from '../resource.ts'
-import { tryRealm } from '../run.ts'
-import { adviceOn } from './advice.ts'
+import { readNamespaceInventory } from '../realms/namespace-inventory.ts'
+import { dryRunRealm } from '../realms/realm-run.ts'
+import { listWarnings } from './admission-warnings.ts'
 
-/** What is about to be written. */
-export interface Change {
+/** A resource that is about to be written. */
+export interface ResourceChange {
   readonly resource: Resource
-  /** What is there now; absent: nothing. */
-  readonly before?: Resource | undefined
+  /** Its current version; absent if it is created. */
+  readonly before?: Resource
 }
 
-/** What is said of it. */
-export interface Verdict {
-  /** Why it is refused, with the path of its field. */
-  readonly refused?: string
-  /** What whoever writes it should know. */
+/** The decision about a change. */
+export interface AdmissionDecision {
+  /** The reason of a refusal, with the path of the field. Absent: the change is allowed. */
+  readonly refusal?: string
   readonly warnings: readonly string[]
 }
 
-/** Who says it, with a picture of the cluster that is kept until the signal comes. */
-export interface Reviewer {
-  /** Writes nothing. Throws where it cannot be told, and when the signal or the deadline comes. */
-  review(change: Change, signal: AbortSignal, deadline: Deadline): Promise<Verdict>
+/** Reviews changes of resources. */
+export interface AdmissionReviewer {
+  /** Reviews a change without writing anything. Throws where that fails, and when the signal is aborted or the deadline exceeded. */
+  review(change: ResourceChange, signal: AbortSignal, deadline: Deadline): Promise<AdmissionDecision>
 }
 
-const NOTHING: Verdict = { warnings: [] }
+/** Options of `createAdmissionReviewer`. */
+type AdmissionReviewerOptions = Pick<
+  OperatorOptions,
+  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions'
+>
 
-/** What may still come: the resource waits for it, and says so in its status. */
-const AWAITED: readonly string[] = ['RealmNotFound', 'SecretNotFound']
+/** A resource under review, the other resources of the cluster, and the deadline of the review. */
+interface ReviewInput {
+  readonly resource: Resource
+  readonly snapshot: ClusterSnapshot
+  readonly deadline: Deadline
+}
 
-/** Options of `reviewer`. */
-type ReviewOptions = Omit<OperatorOptions, 'say' | 'git'>
-/** The state of the cluster that a review compares with. */
-type ClusterState = Omit<Picture, 'holderOf'>
+const ALLOWED: AdmissionDecision = { warnings: [] }
 
-/** Reviews what is written, in every server: also in those that do not apply resources. */
-export function reviewer(service: Service, options: ReviewOptions, signal: AbortSignal): Reviewer {
-  const { cluster, counts, failed } = options
-  const look = (until: AbortSignal) => watchCluster(cluster, { changed: () => {}, failed }, until)
-  const kept = look(signal)
+/** Reasons of faults that another resource may remove later. They are no refusals; the status of the resource reports them. */
+const TEMPORARY_REASONS: readonly string[] = ['RealmNotFound', 'SecretNotFound']
 
-  const readAnew = async (until: AbortSignal) => {
+/** Creates a reviewer, which watches the cluster until the signal is aborted. Each replica has one, with or without the lease. */
+export function createAdmissionReviewer(
+  service: Service,
+  options: AdmissionReviewerOptions,
+  signal: AbortSignal,
+): AdmissionReviewer {
+  const { cluster, isWatchedNamespace, onError } = options
+  const startWatch = (until: AbortSignal) => watchCluster(cluster, { onChange: () => {}, onError }, until)
+  const watch = startWatch(signal)
+
+  const readSnapshot = async (until: AbortSignal) => {
     const ending = new AbortController()
-    const fresh = look(AbortSignal.any([ending.signal, until]))
+    const temporaryWatch = startWatch(AbortSignal.any([ending.signal, until]))
     try {
-      await raceAbort(fresh.seen, until)
-      return fresh.now()
+      await raceAbort(temporaryWatch.synced, until)
+      return temporaryWatch.getSnapshot()
     } finally {
       ending.abort()
     }
@@ -62,63 +75,67 @@ export function reviewer(service: Service, options: ReviewOptions, signal: Abort
 
   return {
     async review({ resource, before }, until, deadline) {
-      if (resource.metadata.deletionTimestamp || !counts(resource.metadata.namespace!)) return NOTHING
-      if (before && saysTheSame(resource, before)) return NOTHING
-      await raceAbort(kept.seen, until)
-      const verdictIn = (there: ClusterState) => verdictOn(service, options, { resource, there, deadline })
-      const verdict = await verdictIn(kept.now())
-      // What it refers to may have been written just now, and not have been seen: nobody is refused for that.
-      return verdict.refused === undefined ? verdict : verdictIn(await readAnew(until))
+      if (resource.metadata.deletionTimestamp || !isWatchedNamespace(resource.metadata.namespace!)) return ALLOWED
+      if (before && declaresSame(resource, before)) return ALLOWED
+      await raceAbort(watch.synced, until)
+      const reviewWith = (snapshot: ClusterSnapshot) => review(service, options, { resource, snapshot, deadline })
+      const decision = await reviewWith(watch.getSnapshot())
+      // The watch may not have received a resource that this one refers to: only a current snapshot justifies a refusal.
+      return decision.refusal === undefined ? decision : reviewWith(await readSnapshot(until))
     },
   }
 }
 
-/** A resource that is reviewed, what else there is, and by when it must be done. */
-interface ReviewInput {
-  readonly resource: Resource
-  readonly there: ClusterState
-  readonly deadline: Deadline
-}
-
-/** Plans the realm that the resource belongs to as if it were there. Throws where it cannot be told. */
-async function verdictOn(
+/** Plans the realm of a resource in a dry run. Throws where that fails for another reason than the declarations. */
+async function review(
   service: Service,
-  { limitOf, counts }: ReviewOptions,
-  { resource, there, deadline }: ReviewInput,
-): Promise<Verdict> {
-  const { holderOf, namespacesIn } = await readKnown(service, counts)
-  const before = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
-  const others = before.filter((one) => nameOf(one) !== nameOf(resource))
-  const now = desired({ ...there, resources: [...others, resource], holderOf })
-  const isIt = (one: Member) => one.resource === resource
-  const stray = now.others.find(isIt)
-  if (stray) return verdictOf(stray.fault)
-  const realm = [...now.realms.values()].find(({ members }) => members.some(isIt))!
-  const { name, holder, members } = realm
-  if (holder?.leaves) return NOTHING
-  const isHolder = holder !== undefined && holderOf(name) === holder.namespace
-  const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), gitSources: [], deadline }
+  { findSourcePermissions, isWatchedNamespace }: AdmissionReviewerOptions,
+  { resource, snapshot, deadline }: ReviewInput,
+): Promise<AdmissionDecision> {
+  const inventory = await readNamespaceInventory(service, isWatchedNamespace)
+  const { findOwnerNamespace } = inventory
+  const before = snapshot.resources.filter(({ metadata }) => isWatchedNamespace(metadata.namespace!))
+  const remaining = before.filter((existing) => getResourceName(existing) !== getResourceName(resource))
+  const after = resolveDesiredRealms({ ...snapshot, resources: [...remaining, resource], findOwnerNamespace })
+  const isReviewed = (declaring: DeclaringResource) => declaring.resource === resource
+  const unresolved = after.unresolved.find(isReviewed)
+  if (unresolved) return toDecision(unresolved.fault)
+  const realm = [...after.realms.values()].find(({ resources }) => resources.some(isReviewed))!
+  const { name, owner, resources } = realm
+  if (owner?.removal) return ALLOWED
+  const dryRunOptions = {
+    findSourcePermissions,
+    deadline,
+    isOwner: owner !== undefined && findOwnerNamespace(name) === owner.namespace,
+    appliedNamespaces: inventory.getNamespaces(name),
+    unresolved: getUnresolvedFiles(after),
+    dependentGitSources: [],
+  }
   try {
-    const made = await tryRealm(service, realm, options)
-    const own = members.find(isIt)!
-    const fault = made.faults.get(own.file)
-    if (fault) return verdictOf(fault)
-    const astrayBefore = new Set(desired({ ...there, resources: before, holderOf }).others.map(({ file }) => file))
-    const leftOut = now.others.filter(({ file }) => !astrayBefore.has(file))
-    return { warnings: adviceOn(own, made, [...members, ...leftOut]) }
+    const dryRun = await dryRunRealm(service, realm, dryRunOptions)
+    const reviewed = resources.find(isReviewed)!
+    const fault = dryRun.faults.get(reviewed.file)
+    if (fault) return toDecision(fault)
+    const current = resolveDesiredRealms({ ...snapshot, resources: before, findOwnerNamespace })
+    const unresolvedBefore = new Set(current.unresolved.map(({ file }) => file))
+    const newlyUnresolved = after.unresolved.filter(({ file }) => !unresolvedBefore.has(file))
+    return { warnings: listWarnings(reviewed, dryRun, [...resources, ...newlyUnresolved]) }
   } catch (error) {
-    // Of no resource in particular: the realm as a whole says so in its status.
+    // The failure concerns the realm as a whole, whose status reports it.
     if (!(error instanceof ServiceError)) throw error
     return { warnings: [`the realm ${name} cannot be applied now: ${error.message}`] }
   }
 }
 
-function verdictOf({ reason, message, meant }: Fault): Verdict {
-  if (meant) return NOTHING
-  return AWAITED.includes(reason) ? { warnings: [message] } : { refused: message, warnings: [] }
+function toDecision({ reason, message, isIntended }: ResourceFault): AdmissionDecision {
+  if (isIntended) return ALLOWED
+  return TEMPORARY_REASONS.includes(reason) ? { warnings: [message] } : { refusal: message, warnings: [] }
 }
 
-/** Whether only what states nothing is another: finalizers, or the approval of a plan. */
-function saysTheSame(one: Resource, other: Resource): boolean {
-  return isDeepStrictEqual(one.spec, other.spec) && isDisabled(one, RECONCILE) === isDisabled(other, RECONCILE)
+/** Whether two versions of a resource declare the same: only finalizers, the approval of a plan or other metadata differ. */
+function declaresSame(first: Resource, second: Resource): boolean {
+  return (
+    isDeepStrictEqual(first.spec, second.spec) &&
+    isDisabled(first, RECONCILE_ANNOTATION) === isDisabled(second, RECONCILE_ANNOTATION)
+  )
 }

@@ -1,4 +1,4 @@
-// Where an API server asks whether it may take a resource: a port of its own, which only API servers are meant to reach.
+// Serves the admission webhook on a port of its own, which only API servers should reach.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,34 +9,36 @@ import type { Representation } from '../../kinds/json.ts'
 import { createDeadline, type Deadline, expireAfter } from '../../lib/timing/deadline.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
-import { type Asked, answered, askedIn } from './admission-review.ts'
-import type { Reviewer } from './review.ts'
+import { type AdmissionRequest, parseAdmissionReview, renderAdmissionReview } from './admission-review.ts'
+import type { AdmissionReviewer } from './admission-reviewer.ts'
 
-/** Where to listen, and with which certificate. */
-export interface AdmissionListening extends CertificateFiles {
+/** The address and the certificate of the server. */
+export interface AdmissionServerOptions extends CertificateFiles {
   readonly host: string
   readonly port: number
 }
 
-/** A server that answers. */
+/** A listening server. */
 export interface AdmissionServer {
   readonly port: number
   close(): Promise<void>
 }
 
-/** The address that is posted to. */
+/** The path of the webhook. */
 export const ADMISSION_PATH = '/admission'
 
-/** Reviews at a time: each plans a realm. Of more than so many that wait, the API server is told at once. */
-const [AT_ONCE, WAITING] = [2, 64]
-const CONNECTIONS = 256
-/** Seconds that are waited for an answer: unless the API server says so, and at most. */
-const [USUAL, LONGEST] = [10, 30]
-/** Milliseconds that an answer needs to arrive. */
-const MARGIN = 250
+/** Reviews in progress at a time, since each plans a realm. */
+const MAX_REVIEWS = 2
+/** Reviews that are in progress or queued; more are refused at once. */
+const MAX_PENDING = 64
+const MAX_CONNECTIONS = 256
+/** The seconds that the API server waits for a response, unless the request specifies them, and at most. */
+const [DEFAULT_TIMEOUT, MAX_TIMEOUT] = [10, 30]
+/** Milliseconds that are reserved for the transfer of the response. */
+const TRANSFER_TIME = 250
 
-/** What is answered without a review. */
-class Refusal extends Error {
+/** An HTTP error, which is returned instead of a review. */
+class AdmissionHttpError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -44,70 +46,70 @@ class Refusal extends Error {
   }
 }
 
-/** Reviews of one server: a few at a time, while others wait. */
+/** Limits the reviews of a server. */
 class ReviewQueue {
-  readonly #reviewer: Reviewer
-  readonly #slot = limitConcurrency(AT_ONCE)
-  #pending = 0
+  readonly #reviewer: AdmissionReviewer
+  readonly #limit = limitConcurrency(MAX_REVIEWS)
+  #pendingCount = 0
 
-  constructor(reviewer: Reviewer) {
+  constructor(reviewer: AdmissionReviewer) {
     this.#reviewer = reviewer
   }
 
-  /** Returns the answer to what an API server asks. Throws Refusal where too many wait, and the reason of the signal. */
-  async answer({ uid, change }: Asked, signal: AbortSignal, deadline: Deadline): Promise<Representation> {
-    if (!change) return answered(uid, { warnings: [] })
-    if (this.#pending >= WAITING) throw new Refusal(503, 'too many resources are being reviewed')
-    this.#pending++
-    const reviewed = this.#slot(async () => {
+  /** Reviews a request and returns the response. Throws AdmissionHttpError if too many are pending, and the reason of the signal. */
+  async review({ uid, change }: AdmissionRequest, signal: AbortSignal, deadline: Deadline): Promise<Representation> {
+    if (!change) return renderAdmissionReview(uid, { warnings: [] })
+    if (this.#pendingCount >= MAX_PENDING) throw new AdmissionHttpError(503, 'Too many reviews are pending.')
+    this.#pendingCount++
+    const decision = this.#limit(async () => {
       signal.throwIfAborted()
       return this.#reviewer.review(change, signal, deadline)
-    }).finally(() => this.#pending--)
-    return answered(uid, await raceAbort(reviewed, signal))
+    }).finally(() => this.#pendingCount--)
+    return renderAdmissionReview(uid, await raceAbort(decision, signal))
   }
 }
 
-/** Listens until it is closed. What fails is told, and the API server decides as its configuration says. */
+/** Serves the webhook until it is closed. Failures are reported, and the API server applies its failure policy. */
 export async function serveAdmission(
-  reviewer: Reviewer,
-  { host, port, ...files }: AdmissionListening,
-  failed: (error: unknown) => void,
+  reviewer: AdmissionReviewer,
+  { host, port, ...files }: AdmissionServerOptions,
+  onError: (error: unknown) => void,
 ): Promise<AdmissionServer> {
   const reviews = new ReviewQueue(reviewer)
-  const readingTurn = limitConcurrency(REVIEWS_AT_ONCE)
+  const limitReads = limitConcurrency(REVIEWS_AT_ONCE)
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const [path, query] = (request.url ?? '').split('?')
-    const overdue = new Error('a resource was not reviewed in the time that the API server waits')
-    const deadline = createDeadline(secondsIn(new URLSearchParams(query)) * 1000 - MARGIN, overdue)
-    const gone = new AbortController()
-    response.on('close', () => gone.abort(new Refusal(499, 'nobody waits for the answer any more')))
-    const cancel = expireAfter(deadline.remaining(), () => gone.abort(overdue))
+    const timeout = new Error('A resource was not reviewed within the timeout of the API server.')
+    const deadline = createDeadline(getTimeout(new URLSearchParams(query)) * 1000 - TRANSFER_TIME, timeout)
+    const ending = new AbortController()
+    response.on('close', () => ending.abort(new AdmissionHttpError(499, 'The client closed the connection.')))
+    const cancel = expireAfter(deadline.remaining(), () => ending.abort(timeout))
     const send = (status: number, body: string, type = 'text/plain') => {
       if (response.destroyed) return
       response.shouldKeepAlive = server.listening && request.complete
       response.writeHead(status, { 'content-type': type }).end(body)
     }
     try {
-      if (request.method !== 'POST' || path !== ADMISSION_PATH) throw new Refusal(404, 'there is nothing here')
-      const asked = askedIn(await readingTurn(() => bodyOf(request, gone.signal)))
-      if (!asked) throw new Refusal(400, 'the body must be an AdmissionReview of admission.k8s.io/v1')
-      const verdict = await reviews.answer(asked, gone.signal, deadline)
-      send(200, JSON.stringify(verdict), 'application/json')
+      if (request.method !== 'POST' || path !== ADMISSION_PATH) throw new AdmissionHttpError(404, 'Not found.')
+      const review = parseAdmissionReview(await limitReads(() => readJson(request, ending.signal)))
+      if (!review) throw new AdmissionHttpError(400, 'The body must be an AdmissionReview of admission.k8s.io/v1.')
+      const result = await reviews.review(review, ending.signal, deadline)
+      send(200, JSON.stringify(result), 'application/json')
     } catch (error) {
-      if (error instanceof Refusal) return send(error.status, error.message)
-      // The body did not arrive in time: the connection is closed, and nobody waits for an answer.
+      if (error instanceof AdmissionHttpError) return send(error.status, error.message)
+      // The body did not arrive in time, and the connection is closed.
       if (request.destroyed && !request.complete) return
-      failed(error)
-      // What went wrong is told to whoever runs the server.
-      send(500, 'the review failed')
+      onError(error)
+      // The details are reported to the operator of the server only.
+      send(500, 'The review failed.')
     } finally {
       cancel()
     }
   }
 
-  const server = await createSecureServer(files, (request, response) => void answer(request, response), failed)
-  server.maxConnections = CONNECTIONS
+  const server = await createSecureServer(files, (request, response) => void respond(request, response), onError)
+  server.maxConnections = MAX_CONNECTIONS
   server.listen(port, host)
   await once(server, 'listening')
   return {
@@ -120,30 +122,31 @@ export async function serveAdmission(
   }
 }
 
-async function bodyOf(request: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+/** Reads the body of a request. Throws AdmissionHttpError if it is too large or no JSON, and the reason of the signal. */
+async function readJson(request: IncomingMessage, signal: AbortSignal): Promise<unknown> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let length = 0
   addAbortSignal(signal, request)
-  // Callers that wait until they are asked for the body are asked now.
+  // Reading the body sends 100 Continue, for which some clients wait.
   request.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length <= REVIEW_LIMIT) return void chunks.push(chunk)
     request.pause()
-    reject(new Refusal(413, 'the body is larger than that of any resource'))
+    reject(new AdmissionHttpError(413, 'The body is larger than the largest resource.'))
   })
   request.on('error', reject).on('end', () => resolve(Buffer.concat(chunks)))
   const body = await promise
   try {
     return JSON.parse(body.toString())
   } catch {
-    throw new Refusal(400, 'the body is no JSON')
+    throw new AdmissionHttpError(400, 'The body is not valid JSON.')
   }
 }
 
-/** API servers say how long they wait, such as `10s`. */
-function secondsIn(query: URLSearchParams): number {
+/** Returns the seconds that the API server waits for a response, from the query parameter `timeout`, such as `10s`. */
+function getTimeout(query: URLSearchParams): number {
   const [, seconds] = /^(\d+)s$/.exec(query.get('timeout') ?? '') ?? []
-  return Math.min(Math.max(Number(seconds ?? USUAL), 1), LONGEST)
+  return Math.min(Math.max(Number(seconds ?? DEFAULT_TIMEOUT), 1), MAX_TIMEOUT)
 }

@@ -1,43 +1,54 @@
-// What whoever writes a resource should know of it before it counts. Pure.
+// The warnings of an admission review: what applying the resource would do besides what it declares. Pure.
 import { toRealmText } from '../../reconcile/report/outcome-text.ts'
-import { type Member, told } from '../desired.ts'
-import type { Resource } from '../resource.ts'
-import type { Made } from '../run.ts'
+import type { Resource } from '../cluster/resource.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import { renderProblem } from '../desired/resource-fault.ts'
+import type { RealmRun } from '../realms/realm-run.ts'
 
-/** What is told one by one. */
-const FEW = 5
+/** Warnings of one category that are listed one by one, at most. */
+const MAX_LISTED = 5
 
-/** What a run with the resource would bring besides what it states; `all`: those that it could leave out. */
-export function adviceOn({ file }: Member, { outcome, faults }: Made, all: readonly Member[]): string[] {
-  const isOwn = ({ position }: { readonly position?: { readonly file: string } | undefined }) =>
-    position !== undefined && (position.file === file || position.file.startsWith(`${file}/`))
-  const ofRealm = outcome.realms.flatMap((realm) => {
-    const { name, actions, userEffects: losses, notes, findings, suspended } = toRealmText(realm)
-    const gone = [...actions].flatMap((one) => (one.operation === 'delete' ? [`deletes ${one.name}`] : []))
+/**
+ * Lists the warnings of a dry run with the resource: findings, deletions, effects on users, and guards. `otherResources`: resources
+ * that might be excluded because of it.
+ */
+export function listWarnings(
+  { file }: DeclaringResource,
+  { outcome, faults }: RealmRun,
+  otherResources: readonly DeclaringResource[],
+): string[] {
+  const realmWarnings = outcome.realms.flatMap((realm) => {
+    const { name, actions, userEffects, notes, findings, suspended } = toRealmText(realm)
+    const deletions = [...actions].flatMap((action) =>
+      action.operation === 'delete' ? [`deletes ${action.name}`] : [],
+    )
     return [
-      ...[...notes, ...findings]
-        .filter(isOwn)
-        .map((one) => told(file, { position: one.position!, message: one.message })),
-      ...few(gone),
-      ...few(losses.map((one) => `${one.name}: ${one.text}`)),
+      ...[...notes, ...findings].flatMap(({ position, message }) =>
+        position && isInFile(position.file, file) ? [renderProblem(file, { position, message })] : [],
+      ),
+      ...abbreviate(deletions),
+      ...abbreviate(userEffects.map((effect) => `${effect.name}: ${effect.text}`)),
       ...(realm.guards ?? []).map(
-        ({ message }) => `the plan of the realm ${name} needs an approval then, since it ${message}`,
+        ({ message }) => `the plan of the realm ${name} will need an approval, since it ${message}`,
       ),
       ...(suspended ? [`the realm ${name} is suspended: ${suspended}`] : []),
     ]
   })
-  const left = all.flatMap((one) => {
-    const fault = one.fault ?? faults.get(one.file)
-    return fault && one.file !== file && counts(one.resource)
-      ? [`${one.file} does not count then: ${fault.message}`]
+  const exclusions = otherResources.flatMap((declaring) => {
+    const fault = declaring.fault ?? faults.get(declaring.file)
+    return fault && declaring.file !== file && isReady(declaring.resource)
+      ? [`${declaring.file} will no longer be applied: ${fault.message}`]
       : []
   })
-  return [...ofRealm, ...few(left)]
+  return [...realmWarnings, ...abbreviate(exclusions)]
 }
 
-const counts = ({ status }: Resource): boolean =>
-  status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
+const isInFile = (path: string, file: string) => path === file || path.startsWith(`${file}/`)
 
-function few(all: readonly string[]): string[] {
-  return all.length > FEW ? [...all.slice(0, FEW), `and ${all.length - FEW} more`] : [...all]
+const isReady = ({ status }: Resource): boolean =>
+  status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+
+function abbreviate(warnings: readonly string[]): readonly string[] {
+  const remaining = warnings.length - MAX_LISTED
+  return remaining > 0 ? [...warnings.slice(0, MAX_LISTED), `and ${remaining} more`] : warnings
 }

@@ -1,74 +1,97 @@
-// What there is in the cluster, kept by watches: resources that state something, namespaces, and Secrets that may be read.
-import { kinds } from '../kinds/index.ts'
-import { API_GROUP, API_VERSION } from '../realm-file/resources/resource-kinds.ts'
-import type { Cluster } from './cluster.ts'
-import type { Picture } from './desired.ts'
-import type { Secrets } from './documents.ts'
-import { watchImports } from './imports.ts'
-import { namesOf, type ResourceNames, sourceNames } from './names.ts'
+// A cache of the cluster: one informer for each kind of Regent's resources, for namespaces, and for the Secrets that may be read.
+import { kinds } from '../../kinds/index.ts'
+import { API_GROUP, API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import type { ClusterClient } from './cluster-client.ts'
+import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
+import { watchKeycloakImports } from './keycloak-imports.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
-import { type Kept, ResourceWatch, type Told } from './watch.ts'
+import { getResourceNames, type ResourceNames, realmSourceNames } from './resource-names.ts'
 
-/** A picture that keeps itself up to date. */
-export interface LivePicture {
-  /** Resolves when everything was seen once. */
-  readonly seen: Promise<unknown>
-  now(): Omit<Picture, 'holderOf'> & { readonly gitSources: readonly Resource[] }
-  /** The resource as it is now; undefined where it is gone. */
-  latest(resource: Resource): Resource | undefined
-  /** A Secret that may be read. */
-  secret(namespace: string, name: string): Resource | undefined
-  /** Keeps what the API server answered to a write. */
+/** A key of a Secret. */
+export interface SecretKey {
+  readonly namespace: string
+  /** Name of the Secret. */
+  readonly name: string
+  readonly key: string
+}
+
+/** Finds the text of a key of a Secret; undefined if it does not exist, or lacks the label `regent.dev/secret`. */
+export type FindSecretText = (key: SecretKey) => string | undefined
+
+/** The state of the cluster at one time. */
+export interface ClusterSnapshot {
+  /** The resources that declare realms and their objects. */
+  readonly resources: readonly Resource[]
+  readonly realmSources: readonly Resource[]
+  readonly getNamespaceLabels: (namespace: string) => Readonly<Record<string, string>>
+  readonly findSecretText: FindSecretText
+}
+
+/** A local copy of the cluster that informers keep up to date. */
+export interface ClusterCache {
+  /** Resolves after the first complete list of every kind. */
+  readonly synced: Promise<unknown>
+  getSnapshot(): ClusterSnapshot
+  /** Returns the latest version of a resource; undefined if it was deleted. */
+  findLatest(resource: Resource): Resource | undefined
+  /** Returns a Secret with the label `regent.dev/secret`. */
+  findSecret(namespace: string, name: string): Resource | undefined
+  /** Stores the response of a write. */
   put(resource: Resource): void
 }
 
-/** The Secrets that may be read: where they are, and which. */
-export const SECRETS = ['/api/v1/secrets', `labelSelector=${encodeURIComponent(`${SECRET_LABEL}=true`)}`] as const
+/** Path and selector of the Secrets that may be read. */
+export const SECRETS_QUERY = {
+  path: '/api/v1/secrets',
+  selector: `labelSelector=${encodeURIComponent(`${SECRET_LABEL}=true`)}`,
+} as const
 
-/** The texts of Secrets. */
-export const textsOf =
-  ({ resources }: Kept): Secrets =>
-  (namespace, name, key) => {
-    const text = resources.get(`${namespace}/${name}`)?.data?.[key]
-    return text === undefined ? undefined : Buffer.from(text, 'base64').toString()
+/** Returns a function that finds texts of cached Secrets. */
+export function createSecretLookup({ resources }: ResourceCache): FindSecretText {
+  return ({ namespace, name, key }) => {
+    const encoded = resources.get(`${namespace}/${name}`)?.data?.[key]
+    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString()
   }
+}
 
-/** Watches the cluster until it is told to end. */
-export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal): LivePicture {
-  const watch = (path: string, fields = '', absent?: () => void) =>
-    new ResourceWatch(cluster, { path, fields, told: { ...told, absent }, signal })
-  const watchOwn = ({ kind, plural }: ResourceNames) => {
-    const absent = () =>
-      told.failed(
-        new Error(`${cluster.server} knows no ${kind}: kubectl apply --server-side -f crds/ brings its definition`),
-      )
-    return watch(`/apis/${API_VERSION}/${plural}`, '', absent)
+/** Watches the cluster until the signal is aborted. */
+export function watchCluster(client: ClusterClient, handler: InformerHandler, signal: AbortSignal): ClusterCache {
+  const watch = (path: string) => new Informer(client, { path, handler, signal })
+  const watchKind = ({ kind, plural }: ResourceNames) => {
+    const message = `${client.server} does not serve ${kind}. Install the definitions: kubectl apply --server-side -f crds/`
+    const onKindMissing = () => handler.onError(new Error(message))
+    const path = `/apis/${API_VERSION}/${plural}`
+    return new Informer(client, { path, handler: { ...handler, onKindMissing }, signal })
   }
-  const own = new Map(Object.values(kinds).map((kind) => [namesOf(kind).kind, watchOwn(namesOf(kind))] as const))
-  const gitSources = watchOwn(sourceNames)
-  const imports = watchImports(cluster, told, signal)
-  const namespaces = watch('/api/v1/namespaces')
-  const secrets = watch(...SECRETS)
-  const secret = (namespace: string, name: string) => secrets.resources.get(`${namespace}/${name}`)
-  const stating = [...own.values(), imports]
-  const keptOf = (kind: string) => (kind === sourceNames.kind ? gitSources : own.get(kind))
-  return {
-    seen: Promise.all([...stating, gitSources, namespaces, secrets].map(({ seen }) => seen)),
-    now: () => ({
-      resources: stating.flatMap(({ resources }) => [...resources.values()]),
-      gitSources: [...gitSources.resources.values()],
-      labels: (namespace) => namespaces.resources.get(`/${namespace}`)?.metadata.labels ?? {},
-      secrets: textsOf(secrets),
+  const objects = new Map(
+    Object.values(kinds).map((kind) => {
+      const names = getResourceNames(kind)
+      return [names.kind, watchKind(names)] as const
     }),
-    latest({ kind, metadata: { namespace, name, uid } }) {
-      const { resources } = keptOf(kind) ?? imports
-      const found = resources.get(`${namespace}/${name}`)
-      return found?.metadata.uid === uid ? found : undefined
+  )
+  const realmSources = watchKind(realmSourceNames)
+  const imports = watchKeycloakImports(client, handler, signal)
+  const namespaces = watch('/api/v1/namespaces')
+  const secrets = new Informer(client, { ...SECRETS_QUERY, handler, signal })
+  const declaring = [...objects.values(), imports]
+  const findInformer = (kind: string) => (kind === realmSourceNames.kind ? realmSources : objects.get(kind))
+  return {
+    synced: Promise.all([...declaring, realmSources, namespaces, secrets].map(({ synced }) => synced)),
+    getSnapshot: () => ({
+      resources: declaring.flatMap(({ resources }) => [...resources.values()]),
+      realmSources: [...realmSources.resources.values()],
+      getNamespaceLabels: (namespace) => namespaces.resources.get(`/${namespace}`)?.metadata.labels ?? {},
+      findSecretText: createSecretLookup(secrets),
+    }),
+    findLatest({ kind, metadata: { namespace, name, uid } }) {
+      const { resources } = findInformer(kind) ?? imports
+      const latest = resources.get(`${namespace}/${name}`)
+      return latest?.metadata.uid === uid ? latest : undefined
     },
-    secret,
+    findSecret: (namespace, name) => secrets.resources.get(`${namespace}/${name}`),
     put(resource) {
       if (resource.kind === 'Secret') secrets.put(resource)
-      else if (resource.apiVersion.startsWith(API_GROUP)) keptOf(resource.kind)?.put(resource)
+      else if (resource.apiVersion.startsWith(API_GROUP)) findInformer(resource.kind)?.put(resource)
     },
   }
 }

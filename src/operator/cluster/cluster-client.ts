@@ -1,7 +1,8 @@
-// The API server of Kubernetes: requests, and watches as streams of events.
+// A client of the Kubernetes API server: JSON requests, and watches as streams of lines.
 import type { RequestOptions } from 'node:https'
 import { createInterface } from 'node:readline'
 import { KubeConfig } from '@kubernetes/client-node'
+import { isObject, type Json, readText } from '../../kinds/json.ts'
 import {
   createConnectionPool,
   getFailureReason,
@@ -10,24 +11,36 @@ import {
   type HttpStreamRequest,
   openStream,
   readBody,
-} from '../lib/http/http-request.ts'
-import { UNRESTRICTED } from '../lib/http/outbound.ts'
-import { retry } from '../lib/timing/retry.ts'
+} from '../../lib/http/http-request.ts'
+import { UNRESTRICTED } from '../../lib/http/outbound.ts'
+import { retry } from '../../lib/timing/retry.ts'
 
-/** An API server, asked as whoever the configuration names. */
-export interface Cluster {
-  /** Its address, for messages. */
-  readonly server: string
-  /** Asks for JSON. Throws ClusterError where the answer is a refusal. `type`: of the body. */
-  ask<T>(method: HttpMethod, path: string, body?: unknown, type?: string): Promise<T>
-  /** Gives each line of an answer until the server ends it, the last one perhaps in part. Throws ClusterError, or what the connection broke by. */
-  lines(path: string, line: (value: string) => void, signal: AbortSignal): Promise<void>
+/** The body of a request. */
+export interface RequestPayload {
+  /** Any value that can be serialized as JSON. */
+  readonly body: unknown
+  /** The content type. Default: `application/json`. */
+  readonly type?: string
 }
 
-/** What the API server refused. */
+/** A client of an API server, authenticated with the credentials of its kubeconfig. */
+export interface ClusterClient {
+  /** URL of the API server. */
+  readonly server: string
+  /** Sends a request, and returns the JSON of the response. @throws ClusterError if the server refuses the request. */
+  request<T>(method: HttpMethod, path: string, content?: RequestPayload): Promise<T>
+  /**
+   * Calls `onLine` for each line of a response until the server ends it. The last line may be incomplete.
+   * @throws ClusterError if the server refuses the request, and the error of a broken connection.
+   */
+  streamLines(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void>
+}
+
+/** A request that the API server refused. */
 export class ClusterError extends Error {
+  /** HTTP status of the response. */
   readonly status: number
-  /** Seconds after which it may be asked again, where it says so. */
+  /** Seconds until the request may be repeated, if the server returned them. */
   readonly retryAfter: number | undefined
   constructor(status: number, message: string, retryAfter?: number) {
     super(message)
@@ -36,60 +49,66 @@ export class ClusterError extends Error {
   }
 }
 
-/** Milliseconds in which an answer, or the next event, must come: an API server sends bookmarks every minute. */
-const SILENCE = 90_000
-/** Bytes that an answer which is no watch may have. */
-const LONGEST_ANSWER = 512 * 1024 * 1024
-/** So many times an API server that is asked too much is asked, and each wait that it asks for is at most so many seconds. */
-const [PATIENCE, LONGEST] = [4, 10]
+/** Milliseconds until a silent connection is closed. Watches are not silent: API servers send a bookmark every minute. */
+const IDLE_TIMEOUT = 90_000
+/** Maximum bytes of a response that is not a watch. */
+const MAX_RESPONSE = 512 * 1024 * 1024
+/** Maximum attempts of a request that an overloaded API server postpones. */
+const MAX_ATTEMPTS = 4
+/** Maximum seconds between two attempts. */
+const MAX_RETRY_AFTER = 10
+/** Maximum connections of requests other than watches. */
+const MAX_CONNECTIONS = 64
 
 type ClusterRequest = Omit<HttpStreamRequest, 'idleTimeout' | 'credentials'>
 
-/** The cluster that the file names; without one, that of `KUBECONFIG`, or the one that this runs in. Throws where there is none. */
-export function openCluster(file?: string): Cluster {
+/**
+ * Creates a client for the cluster of a kubeconfig file. Without a file, uses `KUBECONFIG`, or the service account of the pod.
+ * @throws Error if no cluster is configured.
+ */
+export function connectToCluster(file?: string): ClusterClient {
   const config = new KubeConfig()
   if (file === undefined) config.loadFromDefault()
   else config.loadFromFile(file)
   const cluster = config.getCurrentCluster()
   if (!cluster)
-    throw new Error('there is no cluster: name a configuration in KUBECONFIG, or run the server in a cluster')
+    throw new Error('No Kubernetes cluster is configured. Set KUBECONFIG, or run the server in a pod of the cluster.')
   const { server, proxyUrl } = cluster
-  const requests = createConnectionPool(server, 64)
-  // A watch has its connection for good: what is asked for must never wait for one of those to end.
-  const watches = createConnectionPool(server)
+  const requestConnections = createConnectionPool(server, MAX_CONNECTIONS)
+  // Watches occupy their connections for minutes: requests must not wait for those.
+  const watchConnections = createConnectionPool(server)
 
-  /** The server is one that the server's own settings, or the cluster that this runs in, name. */
-  const send = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
-    const credentials: RequestOptions = { headers: {}, timeout: SILENCE }
+  const open = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
+    const credentials: RequestOptions = { headers: {}, timeout: IDLE_TIMEOUT }
     await config.applyToHTTPSOptions(credentials)
-    // The agent that is made there keeps no connection; it is needed for a proxy only.
+    // The agent of the credentials keeps no connections alive, and is needed for a proxy only.
     const options = { ...request, headers, credentials, connections: proxyUrl ? undefined : connections }
-    return openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: SILENCE }).catch((error: Error) => {
-      throw new Error(`${server} gives no answer (${getFailureReason(error)})`, { cause: error })
+    // The kubeconfig is a setting of the server, so that any address is allowed.
+    return openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: IDLE_TIMEOUT }).catch((error: Error) => {
+      throw new Error(`The API server ${server} does not respond: ${getFailureReason(error)}`, { cause: error })
     })
   }
-  const granted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
-    const answer = await send(path, request)
-    if (answer.status < 400) return answer
-    throw refusal(answer, await readBody(answer.body, LONGEST_ANSWER))
+  const openAccepted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
+    const response = await open(path, request)
+    if (response.status < 400) return response
+    throw toClusterError(response, await readBody(response.body, MAX_RESPONSE))
   }
-  /** Asks until it is granted, or refused for good: an API server that has no time now says when it will have. */
-  const ask = (path: string, request: ClusterRequest): Promise<HttpStream> =>
-    retry(() => granted(path, request), { delayAfter, signal: request.signal })
+  const send = (path: string, request: ClusterRequest): Promise<HttpStream> =>
+    retry(() => openAccepted(path, request), { delayAfter: getRetryDelay, signal: request.signal })
 
   return {
     server,
-    async ask<T>(method: HttpMethod, path: string, content?: unknown, type = 'application/json') {
-      const headers = { accept: 'application/json', 'content-type': type }
-      const body = content === undefined ? undefined : JSON.stringify(content)
-      const answer = await ask(path, { method, headers, body, connections: requests })
-      return JSON.parse(await readBody(answer.body, LONGEST_ANSWER)) as T
+    async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
+      const headers = { accept: 'application/json', 'content-type': content?.type ?? 'application/json' }
+      const body = content === undefined ? undefined : JSON.stringify(content.body)
+      const response = await send(path, { method, headers, body, connections: requestConnections })
+      return JSON.parse(await readBody(response.body, MAX_RESPONSE)) as T
     },
-    async lines(path, line, signal) {
+    async streamLines(path, onLine, signal) {
       const headers = { accept: 'application/json' }
-      const { body } = await ask(path, { headers, connections: watches, signal })
+      const { body } = await send(path, { headers, connections: watchConnections, signal })
       try {
-        for await (const one of createInterface({ input: body })) line(one)
+        for await (const line of createInterface({ input: body })) onLine(line)
       } finally {
         body.destroy()
       }
@@ -97,18 +116,24 @@ export function openCluster(file?: string): Cluster {
   }
 }
 
-/** Returns the milliseconds after which a refused request is sent again; undefined where it is refused for good. */
-function delayAfter(error: unknown, failures: number): number | undefined {
-  if (!(error instanceof ClusterError) || error.retryAfter === undefined || failures === PATIENCE) return undefined
-  return Math.min(error.retryAfter, LONGEST) * 1000 * (1 + Math.random() / 5)
+/** Returns the milliseconds until a refused request is repeated; undefined if it is not. */
+function getRetryDelay(error: unknown, failures: number): number | undefined {
+  if (!(error instanceof ClusterError) || error.retryAfter === undefined || failures === MAX_ATTEMPTS) return undefined
+  return Math.min(error.retryAfter, MAX_RETRY_AFTER) * 1000 * (1 + Math.random() / 5)
 }
 
-function refusal({ status, headers }: HttpStream, text: string): ClusterError {
+function toClusterError({ status, headers }: HttpStream, body: string): ClusterError {
   const seconds = Number(headers['retry-after'])
-  const retryAfter = Number.isNaN(seconds) ? undefined : seconds
+  const message = readStatusMessage(body) ?? `The API server responded with status ${status}.`
+  return new ClusterError(status, message, Number.isNaN(seconds) ? undefined : seconds)
+}
+
+/** Returns the message of a `Status` object of Kubernetes; undefined for any other body. */
+function readStatusMessage(body: string): string | undefined {
   try {
-    return new ClusterError(status, (JSON.parse(text) as { message: string }).message, retryAfter)
+    const status: Json = JSON.parse(body)
+    return isObject(status) ? readText(status.message) : undefined
   } catch {
-    return new ClusterError(status, `the API server answers ${status}`, retryAfter)
+    return undefined
   }
 }

@@ -1,221 +1,227 @@
-// Keeps what there is of one kind of resources: a list, and a watch that goes on from it, also after it was interrupted.
-import { getBackOff } from '../lib/timing/back-off.ts'
-import { type ReconcileResult, WorkQueue } from '../lib/timing/work-queue.ts'
-import { type Cluster, ClusterError } from './cluster.ts'
-import type { Resource } from './resource.ts'
+// An informer: keeps a local copy of the resources of one kind up to date by a list and a watch.
+import { getBackOff } from '../../lib/timing/back-off.ts'
+import { type ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
+import { type ClusterClient, ClusterError } from './cluster-client.ts'
+import type { ApiObject, Resource } from './resource.ts'
 
-/** What is kept of one kind, by namespace and name. */
-export interface Kept {
-  readonly resources: ReadonlyMap<string, Resource>
-  /** Resolves when everything that there is was seen once, or nobody looks any more. */
-  readonly seen: Promise<void>
-  /** Keeps what the API server answered to a write, so that nobody works with what was there before. */
-  put(resource: Resource): void
+/** A local copy of the resources of one kind. */
+export interface ResourceCache<R extends ApiObject = Resource> {
+  /** The resources by `namespace/name`; cluster-scoped ones by `/name`. */
+  readonly resources: ReadonlyMap<string, R>
+  /** Resolves after the first complete list, or when the informer has stopped. */
+  readonly synced: Promise<void>
+  /** Stores the response of a write, so that it is visible before the watch reports it. Ignores outdated versions. */
+  put(resource: R): void
 }
 
-/** Who wants to know. */
-export interface Told {
-  /** Something is not as it was, or is known again after it could not be asked for. */
-  changed(): void
-  /** The API server cannot be asked: it is asked again. Told once as long as it is for the same reason. */
-  failed(error: unknown): void
-  /** There is no such kind: what was seen of it before stays, and it is looked for again. */
-  readonly absent?: (() => void) | undefined
+/** A handler of the events of informers. */
+export interface InformerHandler {
+  /** Called after a resource was added, changed or deleted, and after each complete list. */
+  onChange(): void
+  /** Called when the API server cannot be queried, once per distinct error. The informer retries. */
+  onError(error: unknown): void
+  /** Called instead if the API server does not serve the kind. The cached resources stay, and the informer retries. */
+  readonly onKindMissing?: (() => void) | undefined
 }
 
-interface List {
+/** A list of resources, as the API server returns it. */
+interface ResourceList<R> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-  readonly items: readonly Resource[] | null
+  readonly items: readonly R[] | null
 }
 
-interface Event {
+/** An event of a watch. */
+interface WatchEvent<R> {
   readonly type: string
-  /** Of an ERROR, what the API server says instead. */
-  readonly object: Resource & { readonly code?: number; readonly message?: string }
+  /** The resource; for an event of type ERROR, a `Status` object. */
+  readonly object: R & { readonly code?: number; readonly message?: string }
 }
 
-const PAGE = 500
-/** Milliseconds until it is asked again, at first and at most. */
-const [FIRST, LONGEST] = [250, 10_000]
-/** Seconds after which a watch is begun anew, from where it was: so they do not all end together. */
-const lifetime = () => 240 + Math.round(Math.random() * 120)
+/** Maximum resources of one page of a list. */
+const PAGE_SIZE = 500
+/** Milliseconds until the first retry, and at most. */
+const [MIN_DELAY, MAX_DELAY] = [250, 10_000]
+/** Returns the seconds until a watch ends and is continued by another one. Random, so that watches do not end together. */
+const getWatchTimeout = () => 240 + Math.round(Math.random() * 120)
 
-/** The resources that are watched, and who wants to know. */
-export interface WatchOptions {
-  /** The path of their list. */
+/** Options of an informer. */
+export interface InformerOptions {
+  /** Path of the list. */
   readonly path: string
-  /** Further parameters, such as a selector. */
-  readonly fields?: string
-  readonly told: Told
-  /** Ends the watch when it is aborted. */
+  /** A label or field selector, as a URL query. */
+  readonly selector?: string
+  readonly handler: InformerHandler
+  /** Stops the informer when it is aborted. */
   readonly signal: AbortSignal
 }
 
 /**
- * Watches resources until its signal is aborted: lists them, follows their events, and lists them again where these were lost. What
- * is not served, since its definition is not there, is taken for none, and looked for again.
+ * Lists resources, follows their events, and lists them again if events were lost. A kind that the API server does not serve counts
+ * as an empty list until it is served.
  */
-export class ResourceWatch implements Kept {
-  readonly resources = new Map<string, Resource>()
-  readonly seen: Promise<void>
-  readonly #cluster: Cluster
+export class Informer<R extends ApiObject = Resource> implements ResourceCache<R> {
+  readonly resources = new Map<string, R>()
+  readonly synced: Promise<void>
+  readonly #client: ClusterClient
   readonly #path: string
-  readonly #fields: string
-  readonly #told: Told
+  readonly #selector: string
+  readonly #handler: InformerHandler
   readonly #signal: AbortSignal
-  readonly #allSeen: () => void
+  readonly #markSynced: () => void
   readonly #queue: WorkQueue<string>
-  /** Where events are followed from; undefined: the resources are listed first. */
-  #version: string | undefined
-  /** The failure that was reported last. */
-  #reason: string | undefined
+  /** The resource version from which the watch continues; undefined if the resources must be listed first. */
+  #resourceVersion: string | undefined
+  /** The last reported error. */
+  #reportedError: string | undefined
 
-  constructor(cluster: Cluster, { path, fields = '', told, signal }: WatchOptions) {
-    this.#cluster = cluster
+  constructor(client: ClusterClient, { path, selector = '', handler, signal }: InformerOptions) {
+    this.#client = client
     this.#path = path
-    this.#fields = fields
-    this.#told = told
+    this.#selector = selector
+    this.#handler = handler
     this.#signal = signal
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.seen = promise
-    this.#allSeen = resolve
-    this.#queue = new WorkQueue(() => this.#reconcile(), { backOff: waitAfter })
+    this.synced = promise
+    this.#markSynced = resolve
+    this.#queue = new WorkQueue(() => this.#reconcile(), { backOff: getDelay })
     this.#queue.add(path)
-    signal.addEventListener('abort', () => this.#end(), { once: true })
-    if (signal.aborted) this.#end()
+    signal.addEventListener('abort', () => this.#stop(), { once: true })
+    if (signal.aborted) this.#stop()
   }
 
-  put(now: Resource): void {
-    // The watch may have been faster with what came later, or with that it is gone.
-    const before = this.resources.get(keyOf(now))
-    if (before?.metadata.uid === now.metadata.uid && isLater(now, before)) this.#keep(now)
+  put(resource: R): void {
+    // The watch may have reported a later version, or the deletion, before the response of the write arrived.
+    const cached = this.resources.get(getKey(resource))
+    if (cached?.metadata.uid === resource.metadata.uid && isNewer(resource, cached)) this.#store(resource)
   }
 
-  #end(): void {
-    void this.#queue.close().then(this.#allSeen)
+  #stop(): void {
+    void this.#queue.close().then(this.#markSynced)
   }
 
   async #reconcile(): Promise<ReconcileResult> {
     try {
-      this.#version ??= await this.#list()
-      this.#version = await this.#follow(this.#version)
-      this.#reason = undefined
-      return { requeueAfter: waitAfter(1) }
+      this.#resourceVersion ??= await this.#list()
+      this.#resourceVersion = await this.#watch(this.#resourceVersion)
+      this.#reportedError = undefined
+      return { requeueAfter: getDelay(1) }
     } catch (error) {
-      if (!this.#signal.aborted) this.#fail(error)
+      if (!this.#signal.aborted) this.#handleFailure(error)
       return { failed: true }
     }
   }
 
-  /** Takes note of a failure. What is over with the next try is not reported, nor is the same reason twice. */
-  #fail(error: unknown): void {
+  /** Decides whether to list again, and reports the failure: not the first one, which is often transient, and no error twice. */
+  #handleFailure(error: unknown): void {
     const status = error instanceof ClusterError ? error.status : 500
-    // Who does not answer may have another state when it does; who only refuses has the same.
-    if ([404, 410].includes(status) || status >= 500) this.#version = undefined
-    if (status === 404) this.#allSeen()
-    if (!this.#queue.failures(this.#path) || String(error) === this.#reason) return
-    this.#reason = String(error)
-    if (status === 404) this.#told.absent?.()
-    else this.#told.failed(error)
+    // A server that failed may have other resources when it is back; one that only refuses a request has the same.
+    if ([404, 410].includes(status) || status >= 500) this.#resourceVersion = undefined
+    if (status === 404) this.#markSynced()
+    if (!this.#queue.failures(this.#path) || String(error) === this.#reportedError) return
+    this.#reportedError = String(error)
+    if (status === 404) this.#handler.onKindMissing?.()
+    else this.#handler.onError(error)
   }
 
-  /** Lists what there is, page by page. Returns its version. */
+  /** Lists all resources page by page. Returns the resource version of the list. */
   async #list(): Promise<string> {
-    const all: Resource[] = []
-    const known = new Map(this.resources)
-    for (let rest = ''; ; ) {
-      const query = `limit=${PAGE}&${this.#fields}${rest}`
-      const page = await this.#cluster.ask<List>('GET', `${this.#path}?${query}`)
-      all.push(...(page.items ?? []))
-      const { resourceVersion, continue: more } = page.metadata
-      if (!more) {
-        this.#replace(all, known)
-        return resourceVersion
+    const listed: R[] = []
+    const before = new Map(this.resources)
+    for (let page = ''; ; ) {
+      const query = `limit=${PAGE_SIZE}&${this.#selector}${page}`
+      const { items, metadata } = await this.#client.request<ResourceList<R>>('GET', `${this.#path}?${query}`)
+      listed.push(...(items ?? []))
+      if (!metadata.continue) {
+        this.#replace(listed, before)
+        return metadata.resourceVersion
       }
-      rest = `&continue=${encodeURIComponent(more)}`
+      page = `&continue=${encodeURIComponent(metadata.continue)}`
     }
   }
 
-  /** Takes a list as what there is. `known`: what was kept when the list began. */
-  #replace(all: readonly Resource[], known: ReadonlyMap<string, Resource>): void {
-    const there = new Set(all.map(keyOf))
-    for (const key of [...this.resources.keys()]) if (!there.has(key)) this.#remove(key)
-    for (const one of all) {
-      const now = this.resources.get(keyOf(one))
-      // It may also be what was there earlier, where the cluster was restored; but what was written meanwhile is later.
-      if (now !== known.get(keyOf(one))) this.#advance(one)
-      else if (!isSame(one, now)) this.#keep(one)
+  /** Replaces the cached resources by those of a list. `before`: the cached resources when the list began. */
+  #replace(listed: readonly R[], before: ReadonlyMap<string, R>): void {
+    const listedKeys = new Set(listed.map(getKey))
+    for (const key of [...this.resources.keys()]) if (!listedKeys.has(key)) this.#remove(key)
+    for (const resource of listed) {
+      const cached = this.resources.get(getKey(resource))
+      // The list may hold an older version if the cluster was restored. What was written since the list began is newer.
+      if (cached !== before.get(getKey(resource))) this.#update(resource)
+      else if (!isSameVersion(resource, cached)) this.#store(resource)
     }
-    this.#told.changed()
-    this.#allSeen()
+    this.#handler.onChange()
+    this.#markSynced()
   }
 
   /**
-   * Follows events until the watch ends or breaks off. Returns where to go on, if there were any. Throws where it is refused, or
-   * over at once.
+   * Follows events from a resource version until the watch ends. Returns the version from which to continue; undefined if there
+   * was no event. Throws if the watch is refused, or ends at once.
    */
-  async #follow(from: string): Promise<string | undefined> {
-    let version = from
-    let hasTold = false
-    const begun = performance.now()
-    const isOverAtOnce = () => !hasTold && performance.now() - begun < LONGEST
-    let refused: ClusterError | undefined
-    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${lifetime()}&resourceVersion=${version}&${this.#fields}`
-    const line = (text: string) => {
-      const { type, object } = eventIn(text)
-      if (type === 'ERROR') {
-        refused = new ClusterError(object.code ?? 500, object.message ?? 'the watch has failed')
+  async #watch(from: string): Promise<string | undefined> {
+    const startedAt = performance.now()
+    let version: string | undefined
+    let refusal: ClusterError | undefined
+    const hasEndedAtOnce = () => version === undefined && performance.now() - startedAt < MAX_DELAY
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${getWatchTimeout()}&resourceVersion=${from}&${this.#selector}`
+    const handleLine = (line: string) => {
+      const event = parseEvent<R>(line)
+      const { code = 500, message = 'The watch has failed.', metadata } = event.object
+      if (event.type === 'ERROR') {
+        refusal = new ClusterError(code, message)
         return
       }
-      hasTold = true
-      version = object.metadata.resourceVersion
-      if (type === 'DELETED') this.#remove(keyOf(object))
-      else if (type !== 'BOOKMARK') this.#advance(object)
+      version = metadata.resourceVersion
+      this.#handleEvent(event)
     }
-    await this.#cluster.lines(`${this.#path}?${query}`, line, this.#signal).catch((error: unknown) => {
-      if (isOverAtOnce()) throw error
+    await this.#client.streamLines(`${this.#path}?${query}`, handleLine, this.#signal).catch((error: unknown) => {
+      if (hasEndedAtOnce()) throw error
     })
-    if (refused) throw refused
-    if (isOverAtOnce()) throw new Error(`${this.#path}: the watch was over at once`)
-    return hasTold ? version : undefined
+    if (refusal) throw refusal
+    if (hasEndedAtOnce()) throw new Error(`The watch of ${this.#path} ended at once.`)
+    return version
   }
 
-  /** Keeps what an event has, unless a later version is known from the answer to a write. */
-  #advance(now: Resource): void {
-    const before = this.resources.get(keyOf(now))
-    if (before?.metadata.uid !== now.metadata.uid || isLater(now, before)) this.#keep(now)
+  #handleEvent({ type, object }: WatchEvent<R>): void {
+    if (type === 'DELETED') this.#remove(getKey(object))
+    else if (type !== 'BOOKMARK') this.#update(object)
   }
 
-  #keep(now: Resource): void {
-    this.resources.set(keyOf(now), now)
-    this.#told.changed()
+  /** Stores a resource unless a newer version of it is cached, from the response of a write. */
+  #update(resource: R): void {
+    const cached = this.resources.get(getKey(resource))
+    if (cached?.metadata.uid !== resource.metadata.uid || isNewer(resource, cached)) this.#store(resource)
+  }
+
+  #store(resource: R): void {
+    this.resources.set(getKey(resource), resource)
+    this.#handler.onChange()
   }
 
   #remove(key: string): void {
     this.resources.delete(key)
-    this.#told.changed()
+    this.#handler.onChange()
   }
 }
 
 /** Returns the milliseconds to wait after so many consecutive failures. */
-function waitAfter(failures: number): number {
-  return getBackOff(failures, FIRST, LONGEST)
+function getDelay(failures: number): number {
+  return getBackOff(failures, MIN_DELAY, MAX_DELAY)
 }
 
-function keyOf({ metadata: { namespace, name } }: Resource): string {
+function getKey({ metadata: { namespace, name } }: ApiObject): string {
   return `${namespace ?? ''}/${name}`
 }
 
-function eventIn(line: string): Event {
+function parseEvent<R>(line: string): WatchEvent<R> {
   try {
-    return JSON.parse(line) as Event
+    return JSON.parse(line)
   } catch {
-    throw new Error('a watch broke off within a line')
+    throw new Error('A watch ended within a line.')
   }
 }
 
-const isLater = (now: Resource, before: Resource) =>
-  BigInt(now.metadata.resourceVersion) > BigInt(before.metadata.resourceVersion)
+const isNewer = (resource: ApiObject, other: ApiObject) =>
+  BigInt(resource.metadata.resourceVersion) > BigInt(other.metadata.resourceVersion)
 
-const isSame = ({ metadata }: Resource, before: Resource | undefined) =>
-  metadata.uid === before?.metadata.uid && metadata.resourceVersion === before.metadata.resourceVersion
+const isSameVersion = ({ metadata }: ApiObject, other: ApiObject | undefined) =>
+  metadata.uid === other?.metadata.uid && metadata.resourceVersion === other.metadata.resourceVersion

@@ -1,63 +1,68 @@
-// Imports of Keycloak's operator, watched in one of their versions as long as the cluster knows them.
-import type { Cluster } from './cluster.ts'
-import type { Resource } from './resource.ts'
-import { type Kept, ResourceWatch, type Told } from './watch.ts'
+// Watches the KeycloakRealmImports of Keycloak's operator, in a version that the cluster serves, while their definition exists.
+import type { ClusterClient } from './cluster-client.ts'
+import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
+import type { ApiObject } from './resource.ts'
 
-/** What defines them. Nobody has to look again and again whether it is there: that is watched too. */
+/** Name of the definition. It is watched, so that its installation is noticed. */
 const DEFINITION = 'keycloakrealmimports.k8s.keycloak.org'
-/** Versions that Regent reads, the best one first: they say the same. */
+/** The versions that Regent reads, in order of preference. */
 const VERSIONS = ['v2beta1', 'v2alpha1']
 
-interface Served {
-  readonly version: string
-  readonly kept: Kept
-  readonly ending: AbortController
-}
-
-/** Watches them until it is told to end. There are none while nothing defines them. */
-export function watchImports(cluster: Cluster, told: Told, signal: AbortSignal): Pick<Kept, 'resources' | 'seen'> {
-  let served: Served | undefined
-  const follow = (definition: Resource | undefined) => {
-    const versions = versionsOf(definition)
-    const version = served && versions.includes(served.version) ? served.version : versions[0]
-    if (version === served?.version) return
-    served?.ending.abort()
-    served = version === undefined ? undefined : watched(version)
-    told.changed()
-  }
-  const watched = (version: string): Served => {
-    const ending = new AbortController()
-    const path = `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`
-    return {
-      version,
-      kept: new ResourceWatch(cluster, { path, told, signal: AbortSignal.any([signal, ending.signal]) }),
-      ending,
-    }
-  }
-  const definitions: Kept = new ResourceWatch(cluster, {
-    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    fields: `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
-    told: { ...told, changed: () => follow([...definitions.resources.values()][0]) },
-    signal,
-  })
-  return {
-    get resources() {
-      return served?.kept.resources ?? new Map()
-    },
-    seen: definitions.seen.then(() => served?.kept.seen),
-  }
-}
-
-/** A definition, as far as it says what is served. */
-interface Definition {
+/** A CustomResourceDefinition. */
+interface Definition extends ApiObject {
   readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean }[] }
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Those that the API server answers. */
-function versionsOf(definition: Resource | undefined): string[] {
+/** The informer of one version. */
+interface VersionInformer {
+  readonly version: string
+  readonly informer: Informer
+  readonly abort: AbortController
+}
+
+/** Watches the imports until the signal is aborted. There are none while no definition exists. */
+export function watchKeycloakImports(
+  client: ClusterClient,
+  handler: InformerHandler,
+  signal: AbortSignal,
+): Pick<ResourceCache, 'resources' | 'synced'> {
+  let current: VersionInformer | undefined
+  const startInformer = (version: string): VersionInformer => {
+    const abort = new AbortController()
+    const path = `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`
+    const informer = new Informer(client, { path, handler, signal: AbortSignal.any([signal, abort.signal]) })
+    return { version, informer, abort }
+  }
+  const followDefinition = () => {
+    const [definition] = definitions.resources.values()
+    const versions = listServedVersions(definition)
+    const version = current && versions.includes(current.version) ? current.version : versions[0]
+    if (version === current?.version) return
+    current?.abort.abort()
+    current = version === undefined ? undefined : startInformer(version)
+    handler.onChange()
+  }
+  const definitions: ResourceCache<Definition> = new Informer<Definition>(client, {
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    selector: `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
+    handler: { ...handler, onChange: followDefinition },
+    signal,
+  })
+  return {
+    get resources() {
+      return current?.informer.resources ?? new Map()
+    },
+    synced: definitions.synced.then(() => current?.informer.synced),
+  }
+}
+
+/** Returns the versions that Regent reads and the API server serves. */
+function listServedVersions(definition: Definition | undefined): string[] {
   if (!definition) return []
-  const { spec, status } = definition as unknown as Definition
-  const isThere = status?.conditions?.some((one) => one.type === 'Established' && one.status === 'True')
-  return VERSIONS.filter((version) => isThere && spec.versions.some((one) => one.served && one.name === version))
+  const { spec, status } = definition
+  const isEstablished = status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')
+  return VERSIONS.filter(
+    (version) => isEstablished && spec.versions.some(({ name, served }) => served && name === version),
+  )
 }

@@ -1,20 +1,20 @@
-// What the kinds of Regent's resources are called in Kubernetes.
-import type { Kind, KindName } from '../kinds/kind.ts'
-import { listResourceNames, SOURCE_RESOURCE } from '../realm-file/resources/resource-kinds.ts'
+// The Kubernetes names of Regent's resource kinds.
+import type { Kind, KindName } from '../../kinds/kind.ts'
+import { listResourceNames, SOURCE_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
 
-/** The names of a kind of resources. */
+/** The names of a resource kind. */
 export interface ResourceNames {
   readonly kind: string
-  /** As addresses have it. */
+  /** The plural in URLs. */
   readonly plural: string
-  /** For whoever types it often. */
-  readonly short: string
+  /** The short name for kubectl. */
+  readonly shortName: string
 }
 
-/** `kubectl get regent` lists resources of all kinds. */
+/** The category of all kinds: `kubectl get regent` lists resources of every kind. */
 export const CATEGORY = 'regent'
 
-const short: Readonly<Record<KindName, string>> = {
+const shortNames: Readonly<Record<KindName, string>> = {
   realm: 'rlm',
   authenticatorConfig: 'rlmac',
   authenticationFlow: 'rlmf',
@@ -36,16 +36,16 @@ const short: Readonly<Record<KindName, string>> = {
   authorizationScope: 'rlmas',
 }
 
-/** The names of the resource that says where realms are declared. */
-export const sourceNames: ResourceNames = { kind: SOURCE_RESOURCE, plural: 'realmsources', short: 'rlms' }
+/** The names of RealmSource, the resource of a git repository that declares realms. */
+export const realmSourceNames: ResourceNames = { kind: SOURCE_RESOURCE, plural: 'realmsources', shortName: 'rlms' }
 
-/** The names of the resource that holds objects of the kind. */
-export function namesOf(kind: Kind): ResourceNames {
-  const [resource] = listResourceNames(kind) as [string]
-  return { kind: resource, plural: pluralOf(resource), short: short[kind.name] }
+/** Returns the names of the resource that declares objects of a kind. */
+export function getResourceNames(kind: Kind): ResourceNames {
+  const [resource] = listResourceNames(kind)
+  return { kind: resource, plural: toPlural(resource), shortName: shortNames[kind.name] }
 }
 
-function pluralOf(resource: string): string {
+function toPlural(resource: string): string {
   const lower = resource.toLowerCase()
   return lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`
 }

@@ -1,38 +1,40 @@
-// Writes into the cluster: statuses, finalizers and events. Nothing where nothing is different.
+// Writes statuses, finalizers and events to the API server. Sends no request if nothing changes.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { kinds } from '../kinds/index.ts'
-import { limitConcurrency } from '../lib/timing/limit-concurrency.ts'
-import { API_VERSION } from '../realm-file/resources/resource-kinds.ts'
-import { type Cluster, ClusterError } from './cluster.ts'
-import { namesOf, sourceNames } from './names.ts'
-import { FINALIZER, type Resource, type ResourceEvent, type Status } from './resource.ts'
+import { kinds } from '../../kinds/index.ts'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
+import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import { type ClusterClient, ClusterError, type RequestPayload } from './cluster-client.ts'
+import { FINALIZER, type Resource, type ResourceEvent, type ResourceStatus } from './resource.ts'
+import { getResourceNames, realmSourceNames } from './resource-names.ts'
 
-/** Writes at a time. */
-const AT_ONCE = 16
-const APPLY = 'application/apply-patch+yaml'
-const MERGE = 'application/merge-patch+json'
-const plurals = new Map([...Object.values(kinds).map(namesOf), sourceNames].map(({ kind, plural }) => [kind, plural]))
+/** Maximum writes in progress. */
+const CONCURRENCY = 16
+const APPLY_PATCH = 'application/apply-patch+yaml'
+const MERGE_PATCH = 'application/merge-patch+json'
+const plurals = new Map(
+  [...Object.values(kinds).map(getResourceNames), realmSourceNames].map(({ kind, plural }) => [kind, plural]),
+)
 
-/** Whether another writer has changed the resource meanwhile: its status is written again as the resource is by then. */
-export function isOvertaken(error: unknown): boolean {
+/** Whether a write failed since another writer changed the resource. The watch reports the change, and the write is repeated. */
+export function isConflict(error: unknown): boolean {
   return error instanceof ClusterError && error.status === 409
 }
 
-/** Writes about resources of Regent's own kinds, and events about any. Its methods throw ClusterError: see isOvertaken. */
+/** Writes statuses and finalizers of Regent's resources, and events about any resource. Methods throw ClusterError: see isConflict. */
 export class ResourceWriter {
-  readonly #cluster: Cluster
+  readonly #client: ClusterClient
   readonly #put: (resource: Resource) => void
-  readonly #slot = limitConcurrency(AT_ONCE)
+  readonly #slot = limitConcurrency(CONCURRENCY)
 
-  /** `put`: keeps what the API server answers. */
-  constructor(cluster: Cluster, put: (resource: Resource) => void) {
-    this.#cluster = cluster
+  /** `put` stores the responses of writes in the cache. */
+  constructor(client: ClusterClient, put: (resource: Resource) => void) {
+    this.#client = client
     this.#put = put
   }
 
-  /** Adds the finalizer. Returns whether the resource has it: one that is deleted gets none any more. */
+  /** Adds the finalizer. Returns whether the resource has it: a resource that is being deleted cannot get it. */
   async addFinalizer(resource: Resource): Promise<boolean> {
     const { finalizers = [], deletionTimestamp } = resource.metadata
     if (finalizers.includes(FINALIZER)) return true
@@ -42,23 +44,19 @@ export class ResourceWriter {
   /** Removes the finalizer. */
   async removeFinalizer(resource: Resource): Promise<void> {
     const { finalizers = [] } = resource.metadata
-    if (!finalizers.includes(FINALIZER)) return
-    await this.#setFinalizers(
-      resource,
-      finalizers.filter((one) => one !== FINALIZER),
-    )
+    const remaining = finalizers.filter((finalizer) => finalizer !== FINALIZER)
+    if (remaining.length < finalizers.length) await this.#setFinalizers(resource, remaining)
   }
 
-  /** Writes the status by server-side apply, and adds the finalizer. */
-  async writeStatus(resource: Resource, status: Status): Promise<void> {
-    // A deleted resource gets no finalizer, and has a status until it is gone.
+  /** Writes the status by server-side apply, and adds the finalizer unless the resource is being deleted. */
+  async writeStatus(resource: Resource, status: ResourceStatus): Promise<void> {
     if (resource.metadata.deletionTimestamp === undefined && !(await this.addFinalizer(resource))) return
     if (isDeepStrictEqual(resource.status, status)) return
     const { apiVersion, kind, metadata } = resource
     const { namespace, name, uid } = metadata
-    // Where another one has its name by now, the API server refuses it.
+    // With the uid, the API server refuses the write if another resource has the name by now.
     const body = { apiVersion, kind, metadata: { namespace, name, uid }, status }
-    await this.#patch(`${pathOf(resource)}/status?fieldManager=regent&force=true`, body, APPLY)
+    await this.#patch(`${getPath(resource)}/status?fieldManager=regent&force=true`, { body, type: APPLY_PATCH })
   }
 
   /** Writes an event about the resource. */
@@ -76,22 +74,22 @@ export class ResourceWriter {
     }
     const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`
     try {
-      await this.#slot(() => this.#cluster.ask('POST', path, event))
+      await this.#slot(() => this.#client.request('POST', path, { body: event }))
     } catch (error) {
-      // A namespace that is being deleted takes no events.
+      // The API server refuses events in a namespace that is being deleted.
       if (!(error instanceof ClusterError && error.message.includes('being terminated'))) throw error
     }
   }
 
   #setFinalizers(resource: Resource, finalizers: readonly string[]): Promise<boolean> {
     const { resourceVersion } = resource.metadata
-    return this.#patch(pathOf(resource), { metadata: { resourceVersion, finalizers } }, MERGE)
+    return this.#patch(getPath(resource), { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
   }
 
-  /** Patches what is at the path. Returns whether it is there. */
-  async #patch(path: string, body: unknown, type: string): Promise<boolean> {
+  /** Patches a resource. Returns whether it exists. */
+  async #patch(path: string, content: RequestPayload): Promise<boolean> {
     try {
-      this.#put(await this.#slot(() => this.#cluster.ask<Resource>('PATCH', path, body, type)))
+      this.#put(await this.#slot(() => this.#client.request<Resource>('PATCH', path, content)))
       return true
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return false
@@ -100,6 +98,6 @@ export class ResourceWriter {
   }
 }
 
-function pathOf({ kind, metadata: { namespace, name } }: Resource): string {
+function getPath({ kind, metadata: { namespace, name } }: Resource): string {
   return `/apis/${API_VERSION}/namespaces/${namespace}/${plurals.get(kind)}/${name}`
 }

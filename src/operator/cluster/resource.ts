@@ -1,20 +1,25 @@
-// Resources of Kubernetes, as far as the operator looks at them.
-import type { Representation } from '../kinds/json.ts'
-import { API_VERSION } from '../realm-file/resources/resource-kinds.ts'
+// Kubernetes resources as the operator reads them, and the annotations, labels and finalizers that it uses.
+import type { Representation } from '../../kinds/json.ts'
+import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import type { Actor } from '../../service/context/store-types.ts'
 
-/** A resource as its API server gives it. */
-export interface Resource {
+/** An object of the API server. */
+export interface ApiObject {
+  readonly metadata: ResourceMetadata
+}
+
+/** A resource as the API server returns it. */
+export interface Resource extends ApiObject {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: Metadata
   readonly spec?: Representation
-  readonly status?: Status
-  /** Of a Secret: texts in base64. */
+  readonly status?: ResourceStatus
+  /** Texts of a Secret, as base64. */
   readonly data?: Readonly<Record<string, string>>
 }
 
-/** What names a resource, and what its API server says of it. */
-export interface Metadata {
+/** The metadata of a resource. */
+export interface ResourceMetadata {
   readonly name: string
   readonly namespace?: string
   readonly uid: string
@@ -39,8 +44,8 @@ export interface Condition {
   readonly observedGeneration?: number
 }
 
-/** What is said of a resource: see status.ts for what each field means. */
-export interface Status {
+/** The status of a resource. `status/status.ts` describes its fields. */
+export interface ResourceStatus {
   readonly observedGeneration?: number
   readonly conditions?: readonly Condition[]
   readonly realm?: string
@@ -50,47 +55,54 @@ export interface Status {
   readonly drift?: number
   readonly plan?: { readonly id?: string; readonly create: number; readonly update: number; readonly delete: number }
   readonly inventory?: { readonly objects: number }
-  readonly history?: readonly Run[]
+  readonly history?: readonly RunRecord[]
 }
 
-/** A run, as the status of a realm remembers it. */
-export interface Run {
+/** A run in the history of a status. */
+export interface RunRecord {
   readonly revision: string
   readonly time: string
   readonly outcome: 'Applied' | 'Planned' | 'Failed'
   readonly message?: string
 }
 
-/** An event of Kubernetes about a resource. */
+/** A Kubernetes event about a resource. */
 export interface ResourceEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
 }
 
-/** What keeps a resource until its object is gone, or let go of. */
+/** The finalizer that keeps a deleted resource until its object is deleted or released. */
 export const FINALIZER = 'regent.dev/finalizer'
 
-/** Asks for a run, with any new value. */
-export const REQUESTED_AT = 'reconcile.regent.dev/requestedAt'
-/** On a realm, the id of the plan that somebody approves. */
-export const APPROVED = 'regent.dev/approved-plan'
-/** `disabled`: the object stays when the resource goes. */
-export const PRUNE = 'regent.dev/prune'
-/** `disabled`: the object stays as it is, whatever the resource says. */
-export const RECONCILE = 'regent.dev/reconcile'
-/** Only Secrets with this label, `true`, are read. */
+/** Annotation that requests a reconciliation. Any new value counts as a new request. */
+export const RECONCILE_REQUEST_ANNOTATION = 'reconcile.regent.dev/requestedAt'
+/** Annotation of a Realm or RealmSource that approves the plan with this id. */
+export const APPROVED_PLAN_ANNOTATION = 'regent.dev/approved-plan'
+/** Annotation that keeps the object when the resource is deleted, if its value is `disabled`. */
+export const PRUNE_ANNOTATION = 'regent.dev/prune'
+/** Annotation that stops applying the resource, if its value is `disabled`. The object stays when the resource is deleted. */
+export const RECONCILE_ANNOTATION = 'regent.dev/reconcile'
+/** Label of the Secrets that the operator may read. Its value must be `true`. */
 export const SECRET_LABEL = 'regent.dev/secret'
 
-/** What a resource is called in messages, in the inventory, and in plans. */
-export function nameOf({ kind, metadata: { namespace, name } }: Pick<Resource, 'kind' | 'metadata'>): string {
+/** Returns `Kind namespace/name`, the name of a resource in messages, inventory and plans. */
+export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Resource, 'kind' | 'metadata'>): string {
   return `${kind} ${namespace}/${name}`
 }
 
-/** Whether its status and its finalizers are ours: those of imports belong to Keycloak's operator. */
-export const isOurs = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
+/** Whether Regent owns status and finalizers of the resource. Those of a KeycloakRealmImport belong to Keycloak's operator. */
+export const isRegentResource = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
 
-/** Whether an annotation says `disabled`. */
+/** Whether an annotation of the resource has the value `disabled`. */
 export function isDisabled({ metadata: { annotations } }: Resource, annotation: string): boolean {
   return annotations?.[annotation] === 'disabled'
+}
+
+/** Returns the actor who approved a plan by an annotation: the namespace, and the program that wrote the annotation. */
+export function getApprover({ metadata: { namespace, managedFields = [] } }: Resource): Actor {
+  const field = `"f:${APPROVED_PLAN_ANNOTATION}"`
+  const entry = managedFields.find(({ fieldsV1 = {} }) => JSON.stringify(fieldsV1).includes(field))
+  return { kind: 'administrator', user: `kubernetes:${namespace}${entry?.manager ? ` by ${entry.manager}` : ''}` }
 }

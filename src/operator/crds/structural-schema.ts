@@ -1,87 +1,90 @@
-// JSON schemas as Kubernetes wants them: structural, that is with nothing that refers elsewhere, and no choice of types.
-import type { JsonSchema } from '../../kinds/json-schema.ts'
+// Converts JSON schemas to structural schemas, which CRDs require: without references, and with one type for each value.
+import { isJsonSchema, type JsonSchema, readJsonSchema } from '../../kinds/json-schema.ts'
 
-/** Anything: whoever reads it says what is wrong. */
-export const ANYTHING = { 'x-kubernetes-preserve-unknown-fields': true } as const
+/** Accepts any value, which the operator validates itself. */
+export const ANY_VALUE = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
-/** The member that says in words what a value is whose type Kubernetes cannot say; it joins the description. */
-export const WORDS = 'x-words'
+/** A member with the type of a value in words, where a structural schema cannot express it. It is appended to the description. */
+export const TYPE_TEXT = 'x-type-text'
 
 type Definitions = Readonly<Record<string, JsonSchema>>
-type Write = (schema: JsonSchema) => JsonSchema
+
+/** The definitions by name, and the names of those that contain the schema. */
+interface Scope {
+  readonly definitions: Definitions
+  readonly path: readonly string[]
+}
 
 /**
- * The schema with everything in its place that it refers to, by name among the definitions. What stands in itself, such as
- * groups in groups, is said once; below that, anything is let pass.
+ * Converts a schema. References to definitions are replaced by the definitions themselves. A definition within itself, such as groups
+ * in groups, is expanded once; further levels accept any value.
  */
-export function structural(schema: JsonSchema, definitions: Definitions): JsonSchema {
-  return written(schema, definitions, [])
+export function toStructuralSchema(schema: JsonSchema, definitions: Definitions): JsonSchema {
+  return convert(schema, { definitions, path: [] })
 }
 
-function written(schema: JsonSchema, definitions: Definitions, around: readonly string[]): JsonSchema {
-  const { [WORDS]: words, description, ...rest } = resolved(schema, definitions, around)
+function convert(schema: JsonSchema, scope: Scope): JsonSchema {
+  const { [TYPE_TEXT]: typeText, description, ...rest } = resolve(schema, scope)
   if (description === undefined) return rest
-  return { description: words === undefined ? description : `${description} (${words})`, ...rest }
+  return { description: typeText === undefined ? description : `${description} (${typeText})`, ...rest }
 }
 
-function resolved(schema: JsonSchema, definitions: Definitions, around: readonly string[]): JsonSchema {
-  const { $ref, allOf, anyOf, description, ...own } = schema
-  const said = description === undefined ? {} : { description }
-  const resolve: Write = (one) => resolved(one, definitions, around)
-  // A reference stands in there that is described otherwise.
-  if (allOf) return { ...resolve((allOf as JsonSchema[])[0]!), ...said }
-  if ($ref !== undefined) return { ...referred(String($ref), definitions, around), ...said }
-  if (anyOf) return { ...choice(anyOf as JsonSchema[], resolve), ...said }
-  if (Array.isArray(own.type))
-    return {
-      ...choice(
-        own.type.map((type) => ({ ...own, type })),
-        resolve,
-      ),
-      ...said,
-    }
-  return { ...said, ...typed(own, (one) => written(one, definitions, around)) }
+/** Resolves references and choices of types. */
+function resolve(schema: JsonSchema, scope: Scope): JsonSchema {
+  const { $ref, allOf, anyOf, description, ...members } = schema
+  const ownDescription = description === undefined ? {} : { description }
+  // A reference with a description of its own is wrapped in `allOf`.
+  if (Array.isArray(allOf)) return { ...resolve(readJsonSchema(allOf[0]), scope), ...ownDescription }
+  if ($ref !== undefined) return { ...resolveReference(String($ref), scope), ...ownDescription }
+  if (Array.isArray(anyOf)) return { ...resolveChoice(anyOf.filter(isJsonSchema), scope), ...ownDescription }
+  if (Array.isArray(members.type)) {
+    const choices = members.type.map((type) => ({ ...members, type }))
+    return { ...resolveChoice(choices, scope), ...ownDescription }
+  }
+  return { ...ownDescription, ...convertMembers(members, scope) }
 }
 
-function referred(name: string, definitions: Definitions, around: readonly string[]): JsonSchema {
-  const known = definitions[name]
-  if (!known) throw new Error(`there is no schema ${name}`)
-  if (around.includes(name)) return { description: known.description, type: 'object', ...ANYTHING }
-  return resolved(known, definitions, [...around, name])
+function resolveReference(name: string, { definitions, path }: Scope): JsonSchema {
+  const definition = definitions[name]
+  if (!definition) throw new Error(`There is no schema ${name}.`)
+  if (path.includes(name)) return { description: definition.description, type: 'object', ...ANY_VALUE }
+  return resolve(definition, { definitions, path: [...path, name] })
 }
 
-function choice(choices: readonly JsonSchema[], resolve: Write): JsonSchema {
-  const some = choices.filter(({ type }) => type !== 'null')
-  const one = some.length === 1 ? resolve(some[0]!) : textsOf(some)
-  return some.length < choices.length ? orNull(one) : one
+function resolveChoice(choices: readonly JsonSchema[], scope: Scope): JsonSchema {
+  const nonNull = choices.filter(({ type }) => type !== 'null')
+  const schema = nonNull.length === 1 ? resolve(nonNull[0]!, scope) : mergeChoices(nonNull)
+  return nonNull.length < choices.length ? makeNullable(schema) : schema
 }
 
-/** Choices among texts, as one. */
-function textsOf(choices: readonly JsonSchema[]): JsonSchema {
-  const texts = choices.map((one) => (one.const === undefined ? one.enum : [one.const]))
-  return texts.every(Array.isArray) ? { type: 'string', enum: texts.flat() } : ANYTHING
+/** Merges choices among texts into one enum. Other choices accept any value. */
+function mergeChoices(choices: readonly JsonSchema[]): JsonSchema {
+  const texts = choices.map((choice) => (choice.const === undefined ? choice.enum : [choice.const]))
+  return texts.every(Array.isArray) ? { type: 'string', enum: texts.flat() } : ANY_VALUE
 }
 
-/** Kubernetes takes null for none of the values of an `enum`, also where it stands among them. */
-function orNull({ enum: texts, ...schema }: JsonSchema): JsonSchema {
-  if (!texts) return { ...schema, nullable: true }
-  const all = texts as string[]
-  const pattern = `^(${all.map((text) => text.replaceAll(/[^\w-]/g, '\\$&')).join('|')})$`
-  return { ...schema, pattern, nullable: true, [WORDS]: `one of ${all.map((text) => text || '""').join(', ')}` }
+/** Makes a schema accept null. An enum becomes a pattern, since Kubernetes refuses null even if an enum contains it. */
+function makeNullable({ enum: values, ...schema }: JsonSchema): JsonSchema {
+  if (!Array.isArray(values)) return { ...schema, nullable: true }
+  const texts = values.map(String)
+  const pattern = `^(${texts.map((text) => text.replaceAll(/[^\w-]/g, '\\$&')).join('|')})$`
+  return { ...schema, pattern, nullable: true, [TYPE_TEXT]: `one of ${texts.map((text) => text || '""').join(', ')}` }
 }
 
-function typed({ type, ...own }: JsonSchema, write: Write): JsonSchema {
-  if (type === undefined) return Object.keys(own).length ? own : { ...ANYTHING, nullable: true }
-  const { properties, additionalProperties, propertyNames: _, items, ...rest } = own
-  if (type === 'array') return { type, ...rest, items: write(items as JsonSchema) }
+function convertMembers({ type, ...members }: JsonSchema, scope: Scope): JsonSchema {
+  if (type === undefined) return Object.keys(members).length ? members : { ...ANY_VALUE, nullable: true }
+  const { properties, additionalProperties, propertyNames: _, items, ...rest } = members
+  if (type === 'array') return { type, ...rest, items: convert(readJsonSchema(items), scope) }
   if (type !== 'object') return { type, ...rest }
-  if (!properties && additionalProperties && Object.keys(additionalProperties).length)
-    return { type, ...rest, additionalProperties: write(additionalProperties as JsonSchema) }
-  const fields = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
+  if (!properties && isJsonSchema(additionalProperties) && Object.keys(additionalProperties).length)
+    return { type, ...rest, additionalProperties: convert(additionalProperties, scope) }
+  const fields = Object.entries(readJsonSchema(properties))
   return {
     type,
     ...rest,
-    ...(additionalProperties !== false && ANYTHING),
-    ...(fields.length && { properties: Object.fromEntries(fields.map(([key, one]) => [key, write(one)])) }),
+    ...(additionalProperties !== false && ANY_VALUE),
+    ...(fields.length && {
+      properties: Object.fromEntries(fields.map(([key, field]) => [key, convert(readJsonSchema(field), scope)])),
+    }),
   }
 }

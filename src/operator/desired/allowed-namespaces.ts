@@ -1,56 +1,60 @@
-// Which namespaces may state something in a realm, and which administrative power that may give.
+// Decides which namespaces may declare objects of a realm, and which admin roles they may grant.
 import type { AdminRole } from '../../kinds/admin-roles.ts'
 import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
-import type { Resource } from '../resource.ts'
+import type { Resource } from '../cluster/resource.ts'
 
-/** A namespace that a realm admits: by name, or by labels. */
-interface Admitted {
+/** An element of `spec.allowedNamespaces` of a Realm, which selects namespaces by name or by labels. */
+interface AllowedNamespace {
   readonly name?: string
-  readonly selector?: Selector
+  readonly selector?: LabelSelector
   readonly roles?: readonly AdminRole[]
 }
 
-interface Selector {
-  readonly matchLabels?: Readonly<Record<string, string>>
+/** A label selector of Kubernetes. */
+interface LabelSelector {
+  readonly matchLabels?: Labels
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: string[] }[]
 }
 
 type Labels = Readonly<Record<string, string>>
 
 /**
- * The roles that what is stated in the namespace may give at most; undefined where the realm does not admit it. `roles`
- * undefined: all of them, in the namespace of the realm itself.
+ * Returns the admin roles that resources in a namespace may grant in a realm, without `roles` in the namespace of the realm itself,
+ * which may grant all. Undefined if the realm does not allow the namespace.
  */
-export function admitted(
+export function findNamespacePermissions(
   realm: Resource,
   namespace: string,
   labels: Labels,
-): { roles?: readonly AdminRole[] } | undefined {
+): Pick<SourcePermissions, 'roles'> | undefined {
   if (realm.metadata.namespace === namespace) return {}
-  const all = (realm.spec?.allowedNamespaces ?? []) as readonly Admitted[]
-  const fitting = all.filter(({ name, selector }) =>
-    name === undefined ? selector !== undefined && selects(selector, labels) : name === namespace,
+  const allowedNamespaces = (realm.spec?.allowedNamespaces ?? []) as readonly AllowedNamespace[]
+  const matching = allowedNamespaces.filter(({ name, selector }) =>
+    name === undefined ? selector !== undefined && matchesSelector(selector, labels) : name === namespace,
   )
-  return fitting.length ? { roles: [...new Set(fitting.flatMap(({ roles = [] }) => roles))] } : undefined
+  return matching.length ? { roles: [...new Set(matching.flatMap(({ roles = [] }) => roles))] } : undefined
 }
 
-/** What both of two limits let touch and give. */
-export function underBoth(one: SourcePermissions, other: SourcePermissions = {}): SourcePermissions {
-  const both = <T>(these: readonly T[] | undefined, those: readonly T[] | undefined) =>
-    these && those ? these.filter((each) => those.includes(each)) : (these ?? those)
-  const [realms, roles] = [both(one.realms, other.realms), both(one.roles, other.roles)]
+/** Returns the realms and roles that both permissions contain. An absent list contains everything. */
+export function intersectPermissions(first: SourcePermissions, second: SourcePermissions = {}): SourcePermissions {
+  const realms = intersect(first.realms, second.realms)
+  const roles = intersect(first.roles, second.roles)
   return { ...(realms && { realms }), ...(roles && { roles }) }
 }
 
-/** Whether the labels are as the selector says; one that says nothing selects all. */
-export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+function intersect<T>(first: readonly T[] | undefined, second: readonly T[] | undefined): readonly T[] | undefined {
+  return first && second ? first.filter((element) => second.includes(element)) : (first ?? second)
+}
+
+/** Whether the labels match the selector. An empty selector matches all labels. */
+function matchesSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values = [] }) => {
       if (operator === 'Exists') return key in labels
       if (operator === 'DoesNotExist') return !(key in labels)
-      const isOne = key in labels && values.includes(labels[key]!)
-      return operator === 'In' ? isOne : !isOne
+      const isIncluded = key in labels && values.includes(labels[key]!)
+      return operator === 'In' ? isIncluded : !isIncluded
     })
   )
 }

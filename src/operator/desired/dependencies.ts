@@ -1,54 +1,67 @@
-// What a realm waits for before it is applied: that it is not suspended, and the realms that it depends on. Pure.
-import type { Member, RealmOf } from './desired.ts'
+// Decides whether a realm is reconciled: it must not be suspended, and the realms that it depends on must have been applied. Pure.
+import { readTexts } from '../../kinds/json.ts'
+import type { DeclaringResource } from './declaring-resource.ts'
+import type { ClusterRealm } from './desired-realms.ts'
 
-/** Why nothing is done about a realm now, in a word and in words. */
-export interface Waits {
+/** The reason for not reconciling a realm now, as the reason and message of a condition. */
+export interface SkipReason {
   readonly reason: string
   readonly message: string
-  /** `meant`: somebody wants it so; `stalled`: it does not end by itself. */
-  readonly how?: 'meant' | 'stalled'
+  /** `intended`: a user requested it. `stalled`: a user must change something. Absent: it ends by itself. */
+  readonly type?: 'intended' | 'stalled'
 }
 
-/** What the realm waits for; undefined: nothing. A realm whose resource was deleted waits for no others. */
-export function waitsFor({ holder }: RealmOf, realms: ReadonlyMap<string, RealmOf>): Waits | undefined {
-  if (!holder) return undefined
-  if (holder.resource.spec?.suspend === true) {
-    const message = `${holder.file} is suspended: nothing is applied to the realm until spec.suspend is false`
-    return { reason: 'Suspended', message, how: 'meant' }
+/** Returns why a realm is not reconciled now; undefined if it is. A realm whose resource is being deleted ignores its dependencies. */
+export function findSkipReason(
+  { owner }: ClusterRealm,
+  realms: ReadonlyMap<string, ClusterRealm>,
+): SkipReason | undefined {
+  if (!owner) return undefined
+  if (owner.resource.spec?.suspend === true) {
+    const message = `${owner.file} is suspended. Set spec.suspend to false to apply the realm again.`
+    return { reason: 'Suspended', message, type: 'intended' }
   }
-  if (holder.leaves) return undefined
-  const byName = new Map(
-    [...realms.values()].flatMap(({ holder: one }) =>
-      one && one.namespace === holder.namespace ? [[one.resource.metadata.name, one] as const] : [],
-    ),
-  )
-  const cycle = wayBack(holder, byName)
+  if (owner.removal) return undefined
+  const owners = getOwnersIn(owner.namespace, realms)
+  const cycle = findDependencyCycle(owner, owners)
   if (cycle) {
-    const message = `spec.dependsOn: these realms wait for each other: ${cycle.join(' → ')}`
-    return { reason: 'DependencyCycle', message, how: 'stalled' }
+    const message = `spec.dependsOn: Realms depend on each other: ${cycle.join(' → ')}. Remove one of the dependencies.`
+    return { reason: 'DependencyCycle', message, type: 'stalled' }
   }
-  const missing = namesIn(holder).filter((name) => !wasApplied(byName.get(name)))
-  return missing.length
-    ? { reason: 'DependencyNotReady', message: `it waits until these were applied: ${missing.join(', ')}` }
-    : undefined
+  const missing = listDependencies(owner).filter((name) => !wasApplied(owners.get(name)))
+  if (!missing.length) return undefined
+  return {
+    reason: 'DependencyNotReady',
+    message: `Realms that this realm depends on were never applied: ${missing.join(', ')}.`,
+  }
 }
 
-const namesIn = ({ resource }: Member) => (resource.spec?.dependsOn ?? []) as readonly string[]
+/** Returns the resources of a namespace that own a realm, by name. */
+function getOwnersIn(namespace: string, realms: ReadonlyMap<string, ClusterRealm>): Map<string, DeclaringResource> {
+  const owners = [...realms.values()].flatMap(({ owner }) => (owner?.namespace === namespace ? owner : []))
+  return new Map(owners.map((owner) => [owner.resource.metadata.name, owner]))
+}
 
-/** Once is enough: what becomes wrong of it later holds up nobody. */
-const wasApplied = (one: Member | undefined): boolean => one?.resource.status?.lastAppliedRevision !== undefined
+const listDependencies = ({ resource }: DeclaringResource) => readTexts(resource.spec?.dependsOn)
 
-/** The names from a resource back to itself, where its dependencies lead there. */
-export function wayBack(from: Member, byName: ReadonlyMap<string, Member>): string[] | undefined {
-  const start = from.resource.metadata.name
-  const seen = new Set<string>()
-  const ways = [[start]]
-  for (const way of ways) {
-    for (const name of namesIn(byName.get(way.at(-1)!) ?? from)) {
-      if (name === start) return [...way, name]
-      if (seen.has(name) || !byName.has(name)) continue
-      seen.add(name)
-      ways.push([...way, name])
+/** Whether a dependency was ever applied. Later failures do not block the realms that depend on it. */
+const wasApplied = (dependency: DeclaringResource | undefined): boolean =>
+  dependency?.resource.status?.lastAppliedRevision !== undefined
+
+/** Returns the names on a path of dependencies from a resource back to itself; undefined if there is none. */
+export function findDependencyCycle(
+  start: DeclaringResource,
+  byName: ReadonlyMap<string, DeclaringResource>,
+): string[] | undefined {
+  const startName = start.resource.metadata.name
+  const visited = new Set<string>()
+  const paths = [[startName]]
+  for (const path of paths) {
+    for (const name of listDependencies(byName.get(path.at(-1)!) ?? start)) {
+      if (name === startName) return [...path, name]
+      if (visited.has(name) || !byName.has(name)) continue
+      visited.add(name)
+      paths.push([...path, name])
     }
   }
   return undefined

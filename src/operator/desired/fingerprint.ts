@@ -1,39 +1,37 @@
-// What tells whether a realm is to be looked at again: everything that a run of it depends on, and nothing else. Pure.
+// Detects whether a realm must be reconciled: by a digest of everything that its reconciliation depends on. Pure.
 import { createHash } from 'node:crypto'
-import type { Waits } from './dependencies.ts'
-import type { Member, RealmOf } from './desired.ts'
-import { APPROVED, REQUESTED_AT } from './resource.ts'
+import { APPROVED_PLAN_ANNOTATION, RECONCILE_REQUEST_ANNOTATION } from '../cluster/resource.ts'
+import type { DeclaringResource } from './declaring-resource.ts'
+import type { SkipReason } from './dependencies.ts'
+import type { ClusterRealm } from './desired-realms.ts'
 
-/** The same text as long as nothing is asked for that was not asked for before. */
-export function fingerprint(
-  realm: RealmOf,
-  astray: ReadonlyMap<string, readonly string[]>,
-  waits: Waits | undefined,
-): string {
-  const spaces = [...realm.ceilings.keys()].sort()
+/** Other inputs of a reconciliation than the realm itself. */
+interface FingerprintInput {
+  /** Files of unresolved resources, by namespace. */
+  readonly unresolved: ReadonlyMap<string, readonly string[]>
+  readonly skipReason: SkipReason | undefined
+}
+
+/** Returns a digest that changes whenever the realm must be reconciled. */
+export function getFingerprint(realm: ClusterRealm, { unresolved, skipReason }: FingerprintInput): string {
+  const namespaces = [...realm.sourcePermissions.keys()].sort()
   const hash = createHash('sha256').update(
     JSON.stringify([
-      [...realm.ceilings],
-      spaces.map((namespace) => astray.get(namespace) ?? []),
+      [...realm.sourcePermissions],
+      namespaces.map((namespace) => unresolved.get(namespace) ?? []),
       realm.settings,
-      realm.holder?.resource.spec?.allowedNamespaces,
-      waits,
+      realm.owner?.resource.spec?.allowedNamespaces,
+      skipReason,
     ]),
   )
-  for (const member of realm.members) hash.update(JSON.stringify(askedOf(member)))
+  for (const resource of realm.resources) hash.update(JSON.stringify(listInputs(resource)))
   return hash.digest('hex')
 }
 
-function askedOf({ resource, file, stated, fault, leaves }: Member): unknown[] {
+function listInputs({ resource, file, declaration, fault, removal }: DeclaringResource): unknown[] {
   const { uid, generation, annotations = {} } = resource.metadata
   return [
-    file,
-    uid,
-    generation,
-    stated?.document.digest,
-    fault,
-    leaves,
-    annotations[REQUESTED_AT],
-    annotations[APPROVED],
+    ...[file, uid, generation, declaration?.document.digest, fault, removal],
+    ...[annotations[RECONCILE_REQUEST_ANNOTATION], annotations[APPROVED_PLAN_ANNOTATION]],
   ]
 }

@@ -1,95 +1,116 @@
-// A realm of resources as sources: each namespace is one.
+// Converts the resources of a realm into sources: each namespace is one. Pure.
 import { createHash } from 'node:crypto'
 import type { Removals } from '../../reconcile/read/removals.ts'
 import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
-import { type Fault, type Member, type RealmOf, sourceOf } from '../desired.ts'
+import type { DeclaringResource } from './declaring-resource.ts'
+import type { ClusterRealm } from './desired-realms.ts'
+import type { ResourceFault } from './resource-fault.ts'
+import { toSourceName } from './source-name.ts'
 
-/** What is known besides the realm itself. */
-export interface Beside {
+/** The state that the sources of a realm depend on, besides the resources of the realm. */
+export interface RealmSourcesContext {
   /** Namespaces that have applied to the realm before. */
-  readonly before: ReadonlySet<string>
-  /** Resources that cannot count, by what they are called. */
-  readonly faults: ReadonlyMap<string, Fault>
-  /** By namespace, resources that belong to no realm now: what they stated before stays. */
-  readonly astray: ReadonlyMap<string, readonly string[]>
-  /** Sources in git whose objects go with the realm. */
-  readonly gitSources: readonly string[]
+  readonly appliedNamespaces: ReadonlySet<string>
+  /** The faults of resources that are excluded, by file. */
+  readonly faults: ReadonlyMap<string, ResourceFault>
+  /** By namespace: files of resources that belong to no realm now. What they declared before is retained. */
+  readonly unresolved: ReadonlyMap<string, readonly string[]>
+  /** Git sources whose objects are deleted together with the realm. */
+  readonly dependentGitSources: readonly string[]
 }
 
-/** The sources of the realm, by name. */
-export function statesOf(realm: RealmOf, beside: Beside): SourceContent[] {
-  const byNamespace = Map.groupBy(realm.members, ({ namespace }) => namespace)
-  const namespaces = [...new Set([...byNamespace.keys(), ...beside.before])].sort()
-  const own = namespaces.flatMap(
-    (namespace) => stateOf(realm, namespace, byNamespace.get(namespace) ?? [], beside) ?? [],
+/** Returns the contents of the sources of a realm, sorted by name. */
+export function toSourceContents(realm: ClusterRealm, context: RealmSourcesContext): SourceContent[] {
+  const byNamespace = Map.groupBy(realm.resources, ({ namespace }) => namespace)
+  const namespaces = [...new Set([...byNamespace.keys(), ...context.appliedNamespaces])].sort()
+  const contents = namespaces.flatMap(
+    (namespace) => toNamespaceContent(realm, { namespace, resources: byNamespace.get(namespace) ?? [] }, context) ?? [],
   )
-  // With a realm that is deleted goes what sources in git state there; in other runs they count with their inventory.
-  const { holder } = realm
-  if (holder?.leaves !== 'deleted') return own
-  return [...own, ...beside.gitSources.map((name) => ({ ...NOTHING, name, removals: { rest: 'deleted' as const } }))]
+  if (realm.owner?.removal !== 'deleted') return contents
+  return [...contents, ...context.dependentGitSources.map(createDeletedContent)]
 }
 
-const NOTHING = { revision: '', documents: [], files: [] }
+function createDeletedContent(name: string): SourceContent {
+  return { name, revision: '', documents: [], files: [], removals: { rest: 'deleted' } }
+}
 
-function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], beside: Beside): SourceContent | undefined {
-  const { holder } = realm
-  // With the realm all goes that stands in it, and it goes as a guard lets it where nobody deleted it.
-  const ends = !holder || holder.leaves !== undefined
-  const counting = ends ? [] : own.filter(({ stated, file }) => stated && !beside.faults.has(file))
-  const unstated: UnstatedHere = ends
-    ? { retained: [], released: [], deleted: holder ? [holder.file] : [], ...(!holder && { existing: [] }) }
-    : unstatedBy(own, counting, beside.astray.get(namespace) ?? [], beside.faults)
-  const { retained: kept, released, deleted } = unstated
-  // Who is not read keeps what there is.
-  const onlyKeeps = kept.length > 0 && !released.length && !deleted.length
-  if (!counting.length && (onlyKeeps || !beside.before.has(namespace))) return undefined
+/** The resources of one namespace in a realm. */
+interface NamespaceResources {
+  readonly namespace: string
+  readonly resources: readonly DeclaringResource[]
+}
+
+/** Returns the content of a namespace; undefined where it neither declares nor removes anything. */
+function toNamespaceContent(
+  realm: ClusterRealm,
+  { namespace, resources }: NamespaceResources,
+  context: RealmSourcesContext,
+): SourceContent | undefined {
+  const isDeleted = !realm.owner || realm.owner.removal !== undefined
+  const included = isDeleted
+    ? []
+    : resources.filter(({ declaration, file }) => declaration && !context.faults.has(file))
+  const removals = isDeleted ? toRealmRemovals(realm) : toRemovals({ namespace, resources }, included, context)
+  const { retained, released, deleted } = removals
+  const onlyRetains = retained.length > 0 && !released.length && !deleted.length
+  if (!included.length && (onlyRetains || !context.appliedNamespaces.has(namespace))) return undefined
   return {
-    name: sourceOf(namespace),
-    revision: revisionOf(counting),
-    documents: counting.map(({ stated }) => stated!.document),
+    name: toSourceName(namespace),
+    revision: getRevision(included),
+    documents: included.map(({ declaration }) => declaration!.document),
     settings: realm.settings,
-    files: counting.map(textOf),
-    sourcePermissions: realm.ceilings.get(namespace),
-    removals: unstated,
+    files: included.map(toSerializedFile),
+    sourcePermissions: realm.sourcePermissions.get(namespace),
+    removals,
   }
 }
 
-/** A resource that was not seen to be deleted has vanished: finalizers see to that. */
-type UnstatedHere = Removals & Required<Pick<Removals, 'retained' | 'released' | 'deleted'>>
+/** Removals with all lists. A file in none of them is missing, which finalizers normally prevent. */
+type CompleteRemovals = Removals & Required<Pick<Removals, 'retained' | 'released' | 'deleted'>>
 
-function unstatedBy(
-  own: readonly Member[],
-  counting: readonly Member[],
-  astray: readonly string[],
-  faults: Beside['faults'],
-): UnstatedHere {
-  const counts = new Set(counting)
-  const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
-  // What could never be held was never applied: that it comes makes no other state of what is there.
-  const isNew = ({ file, resource }: Member) =>
-    faults.get(file)?.unheld && resource.status?.lastAppliedRevision === undefined
-  const isKept = (one: Member) => (one.leaves ? faults.has(one.file) : !counts.has(one) && !isNew(one))
+/**
+ * Returns the removals of all objects of a realm. If its resource was deleted, that is approved; if it is missing, a guard may block
+ * the deletions.
+ */
+function toRealmRemovals({ owner }: ClusterRealm): CompleteRemovals {
+  if (owner) return { retained: [], released: [], deleted: [owner.file] }
+  return { retained: [], released: [], deleted: [], existing: [] }
+}
+
+function toRemovals(
+  { namespace, resources }: NamespaceResources,
+  included: readonly DeclaringResource[],
+  { faults, unresolved }: RealmSourcesContext,
+): CompleteRemovals {
+  const includedResources = new Set(included)
+  const listFiles = (isListed: (declaring: DeclaringResource) => boolean) =>
+    resources.filter(isListed).map(({ file }) => file)
+  // A resource that never got its finalizer was never applied, so that it has nothing to retain.
+  const isNew = ({ file, resource }: DeclaringResource) =>
+    faults.get(file)?.lacksFinalizer && resource.status?.lastAppliedRevision === undefined
+  const isRetained = (declaring: DeclaringResource) =>
+    declaring.removal ? faults.has(declaring.file) : !includedResources.has(declaring) && !isNew(declaring)
   return {
-    retained: [...files(isKept), ...astray].sort(),
-    released: files((one) => one.leaves === 'released' && !faults.has(one.file)),
-    deleted: files((one) => one.leaves === 'deleted' && !faults.has(one.file)),
-    existing: counting.map(({ file }) => file),
+    retained: [...listFiles(isRetained), ...(unresolved.get(namespace) ?? [])].sort(),
+    released: listFiles(({ removal, file }) => removal === 'released' && !faults.has(file)),
+    deleted: listFiles(({ removal, file }) => removal === 'deleted' && !faults.has(file)),
+    existing: included.map(({ file }) => file),
   }
 }
 
-/** What resources state, in a word. */
-export function revisionOf(members: readonly Member[]): string {
+/** Returns a digest of what the resources declare. */
+export function getRevision(resources: readonly DeclaringResource[]): string {
   const hash = createHash('sha256')
-  for (const { file, stated } of members) hash.update(`${file}\0${stated?.document.digest}\0`)
+  for (const { file, declaration } of resources) hash.update(`${file}\0${declaration?.document.digest}\0`)
   return `sha256:${hash.digest('hex').slice(0, 12)}`
 }
 
-/** As a plan that waits keeps it; few do. */
-function textOf({ file, stated }: Member): SerializedSource['files'][number] {
+/** Serializes a resource for a saved plan. The text is created on demand, since few plans are saved. */
+function toSerializedFile({ file, declaration }: DeclaringResource): SerializedSource['files'][number] {
   return {
     file,
     get text() {
-      return JSON.stringify(stated!.value)
+      return JSON.stringify(declaration!.value)
     },
     values: [],
   }

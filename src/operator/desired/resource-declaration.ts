@@ -1,107 +1,148 @@
-// A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
-import { isList, type Json, type Representation } from '../kinds/json.ts'
-import type { DocumentPath } from '../lib/source-position.ts'
-import { resourceKinds } from '../realm-file/resources/resource-kinds.ts'
-import { unwrapResources } from '../realm-file/resources/unwrap-resources.ts'
-import { createDocument, type Document, markVariables } from '../realm-file/yaml/document.ts'
-import { DocumentError, toJsonPointer } from '../realm-file/yaml/problem.ts'
-import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
-import { mayNameSecret } from './secrets/secret-places.ts'
+// Converts resources to the documents that `regent apply` would read, with references to Secrets replaced by their texts.
+import { isList, isObject, type Json, type Representation, readObject } from '../../kinds/json.ts'
+import type { DocumentPath } from '../../lib/source-position.ts'
+import { resourceKinds } from '../../realm-file/resources/resource-kinds.ts'
+import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
+import { createDocument, type Document, markVariables } from '../../realm-file/yaml/document.ts'
+import { DocumentError, toJsonPointer } from '../../realm-file/yaml/problem.ts'
+import type { FindSecretText, SecretKey } from '../cluster/cluster-cache.ts'
+import { getResourceName, type Resource, SECRET_LABEL } from '../cluster/resource.ts'
+import { canReferToSecret } from './secret-fields.ts'
 
-/** A document of a resource, with what decides that it says something else. */
-export interface Stated {
+/** The document of a resource. */
+export interface ResourceDeclaration {
   readonly document: Document
-  /** The resource as it was read: a plan that waits keeps it. */
+  /** The resource that the document was created from, as a saved plan stores it. */
   readonly value: Json
 }
 
-/** Finds the text of a Secret by namespace, name and key; undefined where there is none that may be read. */
-export type Secrets = (namespace: string, name: string, key: string) => string | undefined
+/** A Secret that a resource refers to does not exist, or the operator may not read it. */
+export class SecretNotFound extends Error {}
 
-/** A resource names a Secret that is not there, or may not be read. */
-export class SecretMissing extends Error {}
-
-/** The text of a Secret that a resource of the namespace names. Throws SecretMissing. */
-export function secretText(secrets: Secrets, namespace: string, name: string, key: string): string {
-  const text = secrets(namespace, name, key)
+/** Returns the text of a Secret that a resource refers to. @throws SecretNotFound */
+export function getSecretText(findSecretText: FindSecretText, secretKey: SecretKey): string {
+  const text = findSecretText(secretKey)
   if (text !== undefined) return text
-  throw new SecretMissing(
-    `there is no Secret ${name} with the key ${key} and the label ${SECRET_LABEL}: "true" in ${namespace}`,
+  const { namespace, name, key } = secretKey
+  throw new SecretNotFound(
+    `There is no Secret ${name} with the key ${key} and the label ${SECRET_LABEL}: "true" in the namespace ${namespace}.`,
   )
 }
 
-/** What was made of a resource; `plain`: it names no Secrets, so that the realm alone decides what it says. */
-interface Made {
+/** The last declaration of a resource. */
+interface CachedDeclaration {
   readonly realm: string
-  readonly plain: boolean
+  /** Whether the resource refers to Secrets, whose texts may change. */
+  readonly hasSecrets: boolean
+  /** The realm and the texts of Secrets, as JSON: the declaration depends on nothing else besides the resource. */
   readonly key: string
-  readonly stated: Stated
+  readonly declaration: ResourceDeclaration
 }
 
-const made = new WeakMap<Resource, Made>()
+const cache = new WeakMap<Resource, CachedDeclaration>()
 
 /**
- * What the resource states in the realm; the same object as long as it says the same. Throws DocumentError where it is no
- * resource that Regent reads, and SecretMissing.
+ * Returns what a resource declares in a realm. The result is the same object until the resource or its Secrets change.
+ * @throws DocumentError if Regent cannot read the resource; SecretNotFound
  */
-export function statedBy(resource: Resource, realm: string, secrets: Secrets): Stated {
-  const known = made.get(resource)
-  if (known?.plain && known.realm === realm) return known.stated
-  const texts = new Map<string, string>()
-  const spec = filled(resource, secrets, texts)
+export function readDeclaration(
+  resource: Resource,
+  realm: string,
+  findSecretText: FindSecretText,
+): ResourceDeclaration {
+  const cached = cache.get(resource)
+  if (cached && !cached.hasSecrets && cached.realm === realm) return cached.declaration
+  const { spec, texts } = resolveSecrets(resource, findSecretText)
   const key = JSON.stringify([realm, ...texts])
-  if (known?.key === key) return known.stated
-  const { apiVersion, kind, metadata } = resource
+  if (cached?.key === key) return cached.declaration
+  const declaration = createDeclaration(resource, toDocumentValue(resource, realm, spec), texts)
+  cache.set(resource, { realm, hasSecrets: texts.size > 0, key, declaration })
+  return declaration
+}
+
+/** Marks the texts of Secrets as variables, so that a plan does not show them. */
+function createDeclaration(resource: Resource, value: Json, texts: ReadonlyMap<string, string>): ResourceDeclaration {
+  const document = markVariables(createDocument(getResourceName(resource), value), value, texts.keys())
+  const [unwrapped] = unwrapResources([document]).documents
+  return { document: unwrapped!, value }
+}
+
+/** Returns the resource without status and server fields. In an object of a realm, the name of the realm replaces `realmRef`. */
+function toDocumentValue({ apiVersion, kind, metadata }: Resource, realm: string, spec: Representation): Json {
   const { realmRef: _, ...rest } = spec
-  const isObject = kind !== 'Realm' && apiVersion.startsWith('regent.dev/')
-  const value: Json = {
+  const isObjectOfRealm = kind !== 'Realm' && apiVersion.startsWith('regent.dev/')
+  return {
     apiVersion,
     kind,
     metadata: { name: metadata.name, namespace: metadata.namespace! },
-    spec: isObject ? { ...rest, realm } : spec,
+    spec: isObjectOfRealm ? { ...rest, realm } : spec,
   }
-  const document = markVariables(createDocument(nameOf(resource), value), value, texts.keys())
-  const [opened] = unwrapResources([document]).documents
-  const stated = { document: opened!, value }
-  made.set(resource, { realm, plain: !texts.size, key, stated })
-  return stated
 }
 
-/** The spec with the texts of Secrets in the place of what names them. `texts`: these, by JSON pointer. */
-function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>): Representation {
-  const { kind, spec = {}, metadata } = resource
-  const described = resourceKinds.get(kind)
-  const textOf = (name: string, key: string) => secretText(secrets, metadata.namespace!, name, key)
-  const placeholders = kind === 'KeycloakRealmImport' ? ((spec.placeholders ?? {}) as Placeholders) : {}
-  const visit = (value: Json, path: DocumentPath): Json => {
-    if (typeof value === 'string') return withPlaceholders(value, path)
-    if (isList(value)) return value.map((one, at) => visit(one, [...path, at]))
-    if (value === null || typeof value !== 'object') return value
-    const { secretKeyRef, ...others } = value
-    if (secretKeyRef !== undefined && !Object.keys(others).length) {
-      if (described && !mayNameSecret(described, path.slice(1))) throw misplaced(nameOf(resource), path)
-      const { name, key } = secretKeyRef as { name: string; key: string }
-      const text = textOf(name, key)
-      texts.set(toJsonPointer(path), text)
-      return text
-    }
-    return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, visit(one, [...path, field])]))
+/** A spec without references to Secrets, and the texts that replaced them by JSON pointer. */
+interface ResolvedSpec {
+  readonly spec: Representation
+  readonly texts: ReadonlyMap<string, string>
+}
+
+function resolveSecrets(resource: Resource, findSecretText: FindSecretText): ResolvedSpec {
+  const resolver = new SecretResolver(resource, findSecretText)
+  const spec = readObject(resolver.resolve(resource.spec ?? {}, ['spec']))
+  return { spec, texts: resolver.texts }
+}
+
+/** Replaces references to Secrets in one resource. */
+class SecretResolver {
+  readonly texts = new Map<string, string>()
+  readonly #resource: Resource
+  readonly #findSecretText: FindSecretText
+  /** Keycloak: an import names the Secrets whose texts replace `${NAME}` in its realm. */
+  readonly #placeholders: Representation
+
+  constructor(resource: Resource, findSecretText: FindSecretText) {
+    this.#resource = resource
+    this.#findSecretText = findSecretText
+    this.#placeholders = resource.kind === 'KeycloakRealmImport' ? readObject(resource.spec?.placeholders) : {}
   }
-  const withPlaceholders = (text: string, path: DocumentPath) => {
-    const whole = text.replaceAll(/\$\{([^{}]+)\}/g, (written, name: string) => {
-      const secret = placeholders[name]?.secret
-      return secret ? textOf(secret.name, secret.key) : written
+
+  /** Returns a value of the spec with all references replaced. */
+  resolve(value: Json, path: DocumentPath): Json {
+    if (typeof value === 'string') return this.#replacePlaceholders(value, path)
+    if (isList(value)) return value.map((element, index) => this.resolve(element, [...path, index]))
+    if (!isObject(value)) return value
+    const { secretKeyRef, ...rest } = value
+    if (secretKeyRef !== undefined && !Object.keys(rest).length) return this.#resolveReference(secretKeyRef, path)
+    return Object.fromEntries(
+      Object.entries(value).map(([field, member]) => [field, this.resolve(member, [...path, field])]),
+    )
+  }
+
+  #resolveReference(secretKeyRef: Json, path: DocumentPath): string {
+    const kind = resourceKinds.get(this.#resource.kind)
+    if (kind && !canReferToSecret(kind, path.slice(1))) throw createMisplacedReference(this.#resource, path)
+    const text = this.#getText(secretKeyRef)
+    this.texts.set(toJsonPointer(path), text)
+    return text
+  }
+
+  #replacePlaceholders(text: string, path: DocumentPath): string {
+    const replaced = text.replaceAll(/\$\{([^{}]+)\}/g, (placeholder, name: string) => {
+      const { secret } = readObject(this.#placeholders[name])
+      return isObject(secret) ? this.#getText(secret) : placeholder
     })
-    if (whole !== text) texts.set(toJsonPointer(path), whole)
-    return whole
+    if (replaced !== text) this.texts.set(toJsonPointer(path), replaced)
+    return replaced
   }
-  return visit(spec, ['spec']) as Representation
+
+  #getText(reference: Json): string {
+    const { name, key } = readObject(reference)
+    const namespace = this.#resource.metadata.namespace!
+    return getSecretText(this.#findSecretText, { namespace, name: String(name), key: String(key) })
+  }
 }
 
-function misplaced(file: string, path: DocumentPath): DocumentError {
-  const message = 'names a Secret, and is not secret: state the value'
-  return new DocumentError([{ position: { file: [file, ...path].join('/'), line: 1, column: 1 }, message }])
+function createMisplacedReference(resource: Resource, path: DocumentPath): DocumentError {
+  const file = [getResourceName(resource), ...path].join('/')
+  const message = 'This field is not secret and cannot refer to a Secret. Declare its value.'
+  return new DocumentError([{ position: { file, line: 1, column: 1 }, message }])
 }
-
-/** Keycloak: an import names the Secrets that stand for `${NAME}` in its realm. */
-type Placeholders = Readonly<Record<string, { readonly secret?: { readonly name: string; readonly key: string } }>>

@@ -1,16 +1,17 @@
-// What a source may say of itself in Kubernetes: nothing of the machine that the server runs on.
+// The spec of a RealmSource in Kubernetes: the fields of any source, except those that read files or variables of the server.
 import * as z from 'zod'
-import { secretReference } from '../realm-file/resources/resource-fields.ts'
-import { realmSourceSpec } from '../reconcile/read/source-resource.ts'
+import { secretReference } from '../../realm-file/resources/resource-fields.ts'
+import { realmSourceSpec } from '../../reconcile/read/source-resource.ts'
 
-const secretOf = (keys: string) =>
+/** Creates the schema of a reference to a Secret with fixed keys. */
+const createSecretReference = (keys: string) =>
   z
     .strictObject({ name: z.string().min(1).describe('Name of the Secret.') })
-    .describe(`Secret of the same namespace, with the label regent.dev/secret: "true" and the keys ${keys}.`)
+    .describe(`Secret of the same namespace with the label regent.dev/secret: "true" and the keys ${keys}.`)
 
 /**
- * The spec of a RealmSource in Kubernetes. Whoever may write one must not read files or variables of the server by it: they
- * are the setting of whoever runs that.
+ * The schema of the spec. Users who may write RealmSources must not be able to read files or variables of the server: these are
+ * settings of the server.
  */
 export const clusterSourceSpec = realmSourceSpec.omit({ path: true, variables: true, signersFile: true }).extend({
   url: z
@@ -19,28 +20,34 @@ export const clusterSourceSpec = realmSourceSpec.omit({ path: true, variables: t
       /^https:\/\/[^/@]+\/|^ssh:\/\/|^[^/:@]+@[^/:]+:/,
       'must be the https or ssh URL of a repository, without a password',
     )
-    .describe('URL of a git repository, by https or ssh.'),
+    .describe('URL of a git repository: https or ssh, without a password.'),
   credentials: z
     .strictObject({
-      secretRef: secretOf('username and password, for https; identity (a private key) and known_hosts, for ssh'),
+      secretRef: createSecretReference(
+        'username and password, for https; identity (a private key) and known_hosts, for ssh',
+      ),
     })
     .optional()
-    .describe('By what the server logs in to the repository; for ssh it must be there.'),
+    .describe('Credentials for the repository. Required for ssh.'),
   signers: z
-    .strictObject({ secretRef: secretOf('allowed_signers, as `gpg.ssh.allowedSignersFile` of git has it') })
+    .strictObject({
+      secretRef: createSecretReference('allowed_signers, in the format of `gpg.ssh.allowedSignersFile` of git'),
+    })
     .optional()
-    .describe('Whose SSH signatures of commits count: what nobody of them has signed is not applied.'),
+    .describe('SSH keys that may sign commits. A commit that none of them has signed is not applied.'),
   webhook: z
     .strictObject({ secretKeyRef: secretReference })
     .optional()
-    .describe('The secret by which pushes are told, at /regent/v1/webhook?source=kubernetes:<namespace>/<name>.'),
+    .describe(
+      'Secret that authenticates push notifications, which are sent to /regent/v1/webhook?source=kubernetes:<namespace>/<name>.',
+    ),
   deletionPolicy: z
     .enum(['Delete', 'Orphan'])
     .optional()
     .describe(
-      'What becomes of what the source states when the resource is deleted: it goes with it, or stays. Delete unless it says otherwise.',
+      'What happens to the declared objects when the resource is deleted: Delete deletes them, Orphan keeps them, unmanaged. Default: Delete.',
     ),
 })
 
-/** What a RealmSource says. */
+/** The spec of a RealmSource. */
 export type ClusterSourceSpec = z.output<typeof clusterSourceSpec>

@@ -1,4 +1,4 @@
-// A RealmSource while it is followed: its repository, and what is known of what it states.
+// The state of a RealmSource that the operator follows, and its repository.
 import { parseDuration } from '../../realm-file/resources/duration.ts'
 import { type FollowedRepository, openRepository } from '../../reconcile/following/repository.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
@@ -6,95 +6,92 @@ import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { getAppliedAndPending } from '../../service/sources/source-records.ts'
-import { underBoth } from '../admission/admission.ts'
-import { settingsOf } from '../desired.ts'
-import { ceilingOf, type Grounds, grantOf } from './grants.ts'
-import { type GitSource, gitSourceOf } from './stated.ts'
-import type { Found } from './status.ts'
+import { intersectPermissions } from '../desired/allowed-namespaces.ts'
+import { readSourceSettings } from '../desired/declaring-resource.ts'
+import { type GitSource, getGitSourceName } from './git-source.ts'
+import { getRealmPermissions, type PermissionInputs, toSourcePermissions } from './git-source-permissions.ts'
+import type { GitSourceResult } from './git-source-status.ts'
 
-/** What is kept of a RealmSource. */
-export interface Entry {
-  /** Of what it said when this was made: where that is another one, this ends. */
-  readonly print: string
-  /** The resource as it was looked at last. */
+/** A RealmSource that the operator follows. */
+export interface FollowedGitSource {
+  /** The fingerprint of the resource when it was added. After a change, the source is stopped and added again. */
+  readonly fingerprint: string
+  /** The version of the resource that was reconciled last. */
   source: GitSource
-  /** How it stands; absent: it was not looked at yet. */
-  found?: Found
   repository?: FollowedRepository
-  readonly ending: AbortController
-  /** The realms that it states, or has stated. */
+  /** Aborts the git commands of the repository. */
+  readonly abortController: AbortController
+  /** The realms that it declares or has applied before. */
   realms: readonly string[]
-  /** What of that it may touch, as it was looked at last. */
-  grants?: string
-  /** What it has applied, and how many objects it owns; absent: to be asked for. */
+  /** The fingerprint of its permissions in these realms. Absent: the repository was not read yet. */
+  permissionsFingerprint?: string
+  /** The result of the last reconciliation. Absent: there was none yet. */
+  result?: GitSourceResult
+  /** The request for a reconciliation that the result belongs to. */
+  handledRequest?: string | undefined
+  /** The last request for a reconciliation. */
+  lastRequest: string | undefined
+  /** The plan that was approved last. */
+  approvedPlan?: string
+  /** The realms that it has applied. Absent: not queried yet. */
   applied?: readonly AppliedSource[]
-  objects?: number
-  /** What was asked for by annotations, and followed; `handled`: when it was found out how it stands. */
-  requested: string | undefined
-  handled?: string | undefined
-  approved?: string
+  /** The number of objects that it manages. Absent: not counted since its last change. */
+  objectCount?: number
 }
 
-/** How sources of clusters are followed where they do not say it. */
-export interface Usual {
-  /** Seconds. */
+/** Defaults for fields that the spec of a source leaves out. */
+export interface GitSourceDefaults {
+  /** Seconds between two polls. */
   readonly interval: number
-  /** File with signers. */
-  readonly signers: string | undefined
+  /** Path of the file with the allowed signers of commits. */
+  readonly signersFile: string | undefined
 }
 
-/** What decides whether a source is followed anew. */
-export function printOf({ follows, fault, leaves, resource }: GitSource): string {
+/** Options of `openFollowedRepository`. */
+export interface OpenRepositoryOptions {
+  readonly defaults: GitSourceDefaults
+  /** Finds the current version of the resource. */
+  readonly findLatest: () => GitSource | undefined
+  readonly getPermissionInputs: () => PermissionInputs
+}
+
+/** Returns a text that changes whenever the repository of a source has to be opened again. */
+export function getSourceFingerprint({ config, fault, removal, resource }: GitSource): string {
   const { uid, generation } = resource.metadata
-  return JSON.stringify([uid, generation, follows, fault, leaves])
+  return JSON.stringify([uid, generation, config, fault, removal])
 }
 
-/** What a source may touch of the realms, in a text that is the same as long as that is. */
-export function grantsTold({ source, realms }: Entry, grounds: Grounds): string {
-  const told = realms.map((realm) => [
-    realm,
-    grounds.holderOf(realm),
-    ...[true, false].map((exists) => grantOf(source.namespace, realm, exists, grounds)),
+/** Returns a text that changes whenever the permissions of a source in its realms change. */
+export function getPermissionsFingerprint({ source, realms }: FollowedGitSource, inputs: PermissionInputs): string {
+  const permissions = realms.map((name) => [
+    name,
+    inputs.findOwnerNamespace(name),
+    ...[true, false].map((exists) => getRealmPermissions(source.namespace, { name, exists }, inputs)),
   ])
-  return JSON.stringify(told)
+  return JSON.stringify(permissions)
 }
 
-/** What a repository is opened with. */
-export interface EntryOptions {
-  readonly usual: Usual
-  /** Returns the resource as it is now. */
-  readonly latest: () => GitSource | undefined
-  readonly grounds: () => Grounds
-}
-
-/** Opens its repository. Throws SourceError. */
-export async function openEntry(
+/** Opens the repository of a source that has a config. Throws SourceError where git is not installed. */
+export async function openFollowedRepository(
   service: Service,
-  entry: Entry,
-  { usual: { interval: every, signers }, latest, grounds }: EntryOptions,
+  followed: FollowedGitSource,
+  { defaults, findLatest, getPermissionInputs }: OpenRepositoryOptions,
 ): Promise<FollowedRepository> {
-  const { name, namespace, follows } = entry.source
-  const { spec, address, brings } = follows!
-  const { interval, retryInterval, timeout, dependsOn, suspend, unknownFields, permissions: limits } = spec
-  const seconds = interval ? parseDuration(interval) : every
-
-  const settled = async (state: SourceContent): Promise<SourceContent> => {
-    entry.applied ??= (await getAppliedAndPending(service, [name])).applied
-    const before = entry.applied.map(({ realm, declaredName }) => declaredName ?? realm)
-    entry.realms = [...new Set([...state.documents.map(getRealmName), ...before])]
-    const there = new Set((await service.findRealms(entry.realms)).map((realm) => realm.name))
-    const now = grounds()
-    entry.grants = grantsTold(entry, now)
-    const ceiling = ceilingOf(state.documents, before, (realm) => grantOf(namespace, realm, there.has(realm), now))
-    return { ...state, settings: settingsOf(entry.source), sourcePermissions: underBoth(ceiling, limits) }
-  }
+  const { name, namespace, config } = followed.source
+  const { spec, address, keys } = config!
+  const { retryInterval, timeout, dependsOn, suspend, unknownFields } = spec
+  const interval = spec.interval ? parseDuration(spec.interval) : defaults.interval
   const repository = await openRepository(address, {
-    ...{ name, unknownFields, suspend, keys: brings, signersFile: signers, configure: settled },
-    dependsOn: dependsOn?.map((one) => gitSourceOf(namespace, one)),
-    interval: seconds,
-    retryInterval: retryInterval ? parseDuration(retryInterval) : seconds,
+    ...{ name, unknownFields, suspend, keys, interval, signersFile: defaults.signersFile },
+    configure: async (content) => {
+      const sourcePermissions = await updatePermissions(service, followed, { content, getPermissionInputs })
+      const permissions = intersectPermissions(sourcePermissions, spec.permissions)
+      return { ...content, settings: readSourceSettings(followed.source.resource), sourcePermissions: permissions }
+    },
+    dependsOn: dependsOn?.map((dependency) => getGitSourceName(namespace, dependency)),
+    retryInterval: retryInterval ? parseDuration(retryInterval) : interval,
     timeout: timeout ? parseDuration(timeout) : undefined,
-    signal: entry.ending.signal,
+    signal: followed.abortController.signal,
     env: {},
     isAllowed: () => false,
     outbound: service.outbound,
@@ -102,8 +99,29 @@ export async function openEntry(
   const { read } = repository
   return Object.assign(repository, {
     read() {
-      entry.source = latest() ?? entry.source
+      followed.source = findLatest() ?? followed.source
       return read()
     },
   })
+}
+
+/**
+ * Updates the realms of a source and the fingerprint of its permissions after it was read, and returns its permissions. Throws
+ * DocumentError where it declares a realm that its namespace may not declare.
+ */
+async function updatePermissions(
+  service: Service,
+  followed: FollowedGitSource,
+  { content, getPermissionInputs }: { content: SourceContent; getPermissionInputs: () => PermissionInputs },
+) {
+  const { name: source, namespace } = followed.source
+  followed.applied ??= (await getAppliedAndPending(service, [source])).applied
+  const appliedRealms = followed.applied.map(({ realm, declaredName }) => declaredName ?? realm)
+  followed.realms = [...new Set([...content.documents.map(getRealmName), ...appliedRealms])]
+  const existing = new Set((await service.findRealms(followed.realms)).map((realm) => realm.name))
+  const inputs = getPermissionInputs()
+  followed.permissionsFingerprint = getPermissionsFingerprint(followed, inputs)
+  return toSourcePermissions(content.documents, appliedRealms, (name) =>
+    getRealmPermissions(namespace, { name, exists: existing.has(name) }, inputs),
+  )
 }

@@ -1,63 +1,81 @@
-// Which realms a source in git may touch, and which administrative power it may give there: as much as a resource of its namespace.
+// The permissions of a git source in each realm: those of the other resources of its namespace.
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
 import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
-import { admitted, underBoth } from '../admission/admission.ts'
-import { type RealmOf, sourceOf } from '../desired.ts'
+import { findNamespacePermissions, intersectPermissions } from '../desired/allowed-namespaces.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import { toSourceName } from '../desired/source-name.ts'
 
-/** What decides that. */
-export interface Grounds {
-  readonly realms: ReadonlyMap<string, RealmOf>
-  readonly labels: (namespace: string) => Readonly<Record<string, string>>
-  /** The namespace that has stated the realm itself before. */
-  readonly holderOf: (realm: string) => string | undefined
-  /** What a source may touch, as the server's settings limit it. */
-  readonly limitOf: (source: string) => SourcePermissions | undefined
+/** The state of the cluster and of the store that permissions of sources are computed from. */
+export interface PermissionInputs {
+  readonly realms: ReadonlyMap<string, ClusterRealm>
+  readonly getNamespaceLabels: (namespace: string) => Readonly<Record<string, string>>
+  /** Finds the namespace that created the realm, by a resource or a git source. */
+  readonly findOwnerNamespace: (realm: string) => string | undefined
+  /** Finds the permissions of a source in the settings of the server. */
+  readonly findSourcePermissions: (source: string) => SourcePermissions | undefined
 }
 
-/** Which roles may be given in the realm, or why it may not be touched. */
-export type Grant = { readonly ceiling: SourcePermissions } | { readonly refusal: string }
+/** The permissions of a namespace in one realm, or the reason why it may not declare it. */
+export type RealmPermissions = { readonly permissions: SourcePermissions } | { readonly refusal: string }
 
-/** What the namespace may do in the realm. `exists`: it is there. */
-export function grantOf(namespace: string, realm: string, exists: boolean, grounds: Grounds): Grant {
-  const { realms, labels, holderOf, limitOf } = grounds
-  const holder = realms.get(realm)?.holder
-  const owner = holder?.namespace ?? namespace
-  if (holder?.leaves) return { refusal: `${holder.file}, which states the realm ${realm}, was deleted` }
-  const isTaken = exists && holderOf(realm) !== owner && !limitOf(sourceOf(owner))?.realms?.includes(realm)
-  if (isTaken) {
-    const how = `whoever runs the server lets it be taken over with --source-permissions ${sourceOf(owner)}=${realm}:*`
-    return { refusal: `there is a realm ${realm} that ${owner} has not made: ${how}` }
+/** Returns the permissions of a namespace in a realm. `exists`: the realm is in the store. */
+export function getRealmPermissions(
+  namespace: string,
+  { name, exists }: { readonly name: string; readonly exists: boolean },
+  { realms, getNamespaceLabels, findOwnerNamespace, findSourcePermissions }: PermissionInputs,
+): RealmPermissions {
+  const realmResource = realms.get(name)?.owner
+  const owner = realmResource?.namespace ?? namespace
+  if (realmResource?.removal)
+    return { refusal: `the realm ${name} is being deleted, since ${realmResource.file} was deleted` }
+  const mayAdopt = findSourcePermissions(toSourceName(owner))?.realms?.includes(name)
+  if (exists && findOwnerNamespace(name) !== owner && !mayAdopt) {
+    const setting = `--source-permissions ${toSourceName(owner)}=${name}:*`
+    return {
+      refusal: `the realm ${name} exists and was not created by the namespace ${owner}: adopt it with the server setting ${setting}, or declare another realm`,
+    }
   }
-  const grant = holder ? admitted(holder.resource, namespace, labels(namespace)) : {}
-  if (!grant) {
-    const how = `whoever has ${holder!.file} names it in allowedNamespaces`
-    return { refusal: `the realm ${realm} does not admit the namespace ${namespace}: ${how}` }
+  const allowed = realmResource
+    ? findNamespacePermissions(realmResource.resource, namespace, getNamespaceLabels(namespace))
+    : {}
+  if (!allowed) {
+    const solution = `add it to allowedNamespaces of ${realmResource!.file}`
+    return { refusal: `the realm ${name} does not admit the namespace ${namespace}: ${solution}` }
   }
-  if (!exists && owner !== namespace) return { refusal: `the realm ${realm} of ${holder!.file} is not there yet` }
-  const limit = limitOf(sourceOf(namespace))
-  if (limit?.realms && !limit.realms.includes(realm))
-    return { refusal: `the namespace ${namespace} may not touch the realm ${realm}: it is beyond its limit` }
-  return { ceiling: underBoth(grant, limit) }
+  if (!exists && owner !== namespace)
+    return { refusal: `the realm ${name} of ${realmResource!.file} is not created yet` }
+  const configured = findSourcePermissions(toSourceName(namespace))
+  if (configured?.realms && !configured.realms.includes(name)) {
+    const setting = `the server setting --source-permissions of ${toSourceName(namespace)}`
+    return { refusal: `the namespace ${namespace} may not declare the realm ${name}: ${setting} does not list it` }
+  }
+  return { permissions: intersectPermissions(allowed, configured) }
 }
 
 /**
- * The limit of a source: the realms that it may touch, of those that it states and has stated, and what it may give in all of
- * them. Throws DocumentError where it states another realm.
+ * Returns the permissions of a source: the realms that it may declare, of those that it declares or has applied before, and the
+ * roles that it may grant in all of them. Throws DocumentError where it declares another realm.
  */
-export function ceilingOf(
+export function toSourcePermissions(
   documents: readonly Document[],
-  before: readonly string[],
-  grant: (realm: string) => Grant,
+  appliedRealms: readonly string[],
+  getPermissions: (realm: string) => RealmPermissions,
 ): SourcePermissions {
-  const grants = new Map([...documents.map(getRealmName), ...before].map((realm) => [realm, grant(realm)]))
+  const byRealm = new Map(
+    [...documents.map(getRealmName), ...appliedRealms].map((realm) => [realm, getPermissions(realm)]),
+  )
   const problems = documents.flatMap((document): DocumentProblem[] => {
-    const found = grants.get(getRealmName(document))!
-    return 'refusal' in found ? [{ position: document.start, message: found.refusal }] : []
+    const permissions = byRealm.get(getRealmName(document))!
+    return 'refusal' in permissions ? [{ position: document.start, message: permissions.refusal }] : []
   })
   if (problems.length) throw new DocumentError(problems)
-  const touched = [...grants].flatMap(([realm, found]) => ('ceiling' in found ? [[realm, found.ceiling] as const] : []))
-  const realms = touched.map(([realm]) => realm).sort()
-  return touched.reduce((all, [, { roles }]) => underBoth(all, roles && { roles }), { realms } as SourcePermissions)
+  const permitted = [...byRealm].flatMap(([realm, result]) =>
+    'permissions' in result ? [{ realm, roles: result.permissions.roles }] : [],
+  )
+  const realms = permitted.map(({ realm }) => realm).sort()
+  return permitted.reduce<SourcePermissions>((all, { roles }) => intersectPermissions(all, roles && { roles }), {
+    realms,
+  })
 }

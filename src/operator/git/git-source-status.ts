@@ -1,129 +1,167 @@
-// What is said of a RealmSource, made of what is kept of every source. Pure.
+// The status of a RealmSource. Pure.
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { ReportedSourceStatus } from '../../reconcile/following/followed-source.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
-import type { SourceStatus } from '../../service/sources/source-status.ts'
-import type { Fault } from '../desired.ts'
-import { APPROVED, type Run, type Status } from '../resource.ts'
-import { common, keep, moment, type Said, saidOfFault } from '../status/conditions.ts'
-import type { GitSource } from './stated.ts'
+import type { ResourceStatus, RunRecord } from '../cluster/resource.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
+import {
+  formatTimestamp,
+  optionalField,
+  type ReadyCondition,
+  toCommonStatus,
+  toFaultCondition,
+  toPendingApprovalCondition,
+} from '../status/conditions.ts'
+import type { GitSource } from './git-source.ts'
 
-/** What was found out: how it stands, why it cannot be followed or ended, or nothing yet. */
-export type Found = ReportedSourceStatus | { readonly fault: Fault } | { readonly failure: string } | 'being read'
+/**
+ * The result of a reconciliation: the status after an attempt, the reason why the source cannot be followed or finalized, a temporary
+ * failure, or `progressing` while the first attempt runs.
+ */
+export type GitSourceResult =
+  | ReportedSourceStatus
+  | { readonly fault: ResourceFault }
+  | { readonly failure: string }
+  | 'progressing'
 
-/** How a RealmSource stands. */
-export interface Standing {
-  /** As it was when it was looked at. */
+/** A RealmSource with the result of its last reconciliation. */
+export interface ObservedGitSource {
+  /** The version of the resource that was reconciled. */
   readonly source: GitSource
-  /** The request that was followed then. */
-  readonly handled?: string | undefined
-  readonly found: Found
+  readonly result: GitSourceResult
+  /** The request for a reconciliation that the result belongs to. */
+  readonly handledRequest?: string | undefined
   readonly realms: readonly string[]
-  /** How many objects it owns; absent: nobody has counted them yet. */
-  readonly objects?: number
+  /** The number of objects that it manages. Absent: not counted yet. */
+  readonly objectCount?: number
 }
 
-/** The status of the resource; `prior`: what is said of it by now. */
-export function statusOfSource(
-  standing: Standing,
-  prior: Status,
+/** Returns the status of the resource. `prior`: its current status. */
+export function toGitSourceStatus(
+  observed: ObservedGitSource,
+  prior: ResourceStatus,
   { drifts, now }: { readonly drifts: readonly Drift[]; readonly now: Date },
-): Status {
-  const { source, found, realms, objects, handled = prior.lastHandledReconcileAt } = standing
-  const own = drifts.filter((drift) => drift.source === source.name)
-  const realm = realms.length ? [...realms].sort().join(', ') : prior.realm
-  const ofAll = (said: Said): Status => ({
-    ...common(source, prior, { realm, said, drifts: own, now }),
-    drift: new Set(own.map(({ realm, kind, key }) => `${realm} ${kind} ${key.join()}`)).size,
-  })
-  if (found === 'being read' || !('status' in found)) {
-    const said = saidBesides(found)
-    const { lastAppliedRevision, lastAttemptedRevision, plan, inventory, history } = prior
-    return {
-      ...ofAll(said),
-      ...keep('lastHandledReconcileAt', handled),
-      ...{
-        ...keep('lastAppliedRevision', lastAppliedRevision),
-        ...keep('lastAttemptedRevision', lastAttemptedRevision),
-      },
-      ...{ ...keep('plan', plan), ...keep('inventory', inventory), ...keep('history', history) },
-    }
+): ResourceStatus {
+  const { source, result, realms } = observed
+  const sourceDrifts = drifts.filter((drift) => drift.source === source.name)
+  return {
+    ...toCommonStatus(source, prior, {
+      realm: realms.length ? [...realms].sort().join(', ') : prior.realm,
+      ready: toReadyCondition(source, result),
+      drifts: sourceDrifts,
+      now,
+    }),
+    drift: new Set(sourceDrifts.map(({ realm, kind, key }) => `${realm} ${kind} ${key.join()}`)).size,
+    ...(isReported(result) ? toAttemptFields(observed, result, prior) : keepAttemptFields(observed, prior)),
   }
-  const { status, outcome, isSuspended: rests } = found
-  const waits = status.ready?.reason === 'DependencyNotReady'
+}
+
+/** Lists the pending approvals of a run, at most one per realm. */
+export const listPendingApprovals = (outcome: RunOutcome | undefined) =>
+  (outcome?.realms ?? []).flatMap(({ pendingApproval }) => pendingApproval ?? [])
+
+/** Whether a result is the status after an attempt. */
+export const isReported = (result: GitSourceResult | undefined): result is ReportedSourceStatus =>
+  typeof result === 'object' && 'status' in result
+
+/** Returns the fields about attempts after one. A source that depends on others has not handled a request yet. */
+function toAttemptFields(
+  { handledRequest, objectCount }: ObservedGitSource,
+  { status, outcome }: ReportedSourceStatus,
+  prior: ResourceStatus,
+): Partial<ResourceStatus> {
+  const isBlocked = status.ready?.reason === 'DependencyNotReady'
   const history = (status.attempts ?? []).map(
-    ({ revision = '', at, message }): Run => ({
-      ...{ revision, time: moment(new Date(at)), outcome: message === undefined ? 'Applied' : 'Failed' },
-      ...keep('message', message),
+    ({ revision = '', at, message }): RunRecord => ({
+      revision,
+      time: formatTimestamp(new Date(at)),
+      outcome: message === undefined ? 'Applied' : 'Failed',
+      ...optionalField('message', message),
     }),
   )
+  const plan = summarizePlan(outcome) ?? prior.plan ?? (outcome && { create: 0, update: 0, delete: 0 })
   return {
-    ...ofAll(rests ? saidOfRest(source) : saidOf(source, status, outcome)),
-    ...keep('lastHandledReconcileAt', waits ? prior.lastHandledReconcileAt : handled),
-    ...keep('lastAppliedRevision', status.applied?.revision),
-    ...keep('lastAttemptedRevision', status.attempted?.revision),
-    ...keep('plan', planOf(outcome) ?? prior.plan ?? (outcome && { create: 0, update: 0, delete: 0 })),
-    ...keep('inventory', objects === undefined ? prior.inventory : { objects }),
+    ...optionalField(
+      'lastHandledReconcileAt',
+      isBlocked ? prior.lastHandledReconcileAt : (handledRequest ?? prior.lastHandledReconcileAt),
+    ),
+    ...optionalField('lastAppliedRevision', status.applied?.revision),
+    ...optionalField('lastAttemptedRevision', status.attempted?.revision),
+    ...optionalField('plan', plan),
+    ...optionalField('inventory', objectCount === undefined ? prior.inventory : { objects: objectCount }),
     ...(history.length && { history }),
   }
 }
 
-function saidBesides(found: Exclude<Found, ReportedSourceStatus>): Said {
-  if (found === 'being read')
-    return { status: 'Unknown', reason: 'BeingRead', message: 'It is being read.', also: 'Reconciling' }
-  if ('fault' in found) return saidOfFault(found.fault)
-  return { status: 'False', reason: 'Failed', message: found.failure, also: 'Reconciling' }
+/** Returns the fields about earlier attempts, while there is no new one. */
+function keepAttemptFields({ handledRequest }: ObservedGitSource, prior: ResourceStatus): Partial<ResourceStatus> {
+  const { lastHandledReconcileAt, lastAppliedRevision, lastAttemptedRevision, plan, inventory, history } = prior
+  return {
+    ...optionalField('lastHandledReconcileAt', handledRequest ?? lastHandledReconcileAt),
+    ...optionalField('lastAppliedRevision', lastAppliedRevision),
+    ...optionalField('lastAttemptedRevision', lastAttemptedRevision),
+    ...optionalField('plan', plan),
+    ...optionalField('inventory', inventory),
+    ...optionalField('history', history),
+  }
 }
 
-function saidOfRest({ name, file, follows }: GitSource): Said {
-  const until = follows?.spec.suspend ? 'spec.suspend is false' : `"regent source resume ${name}"`
-  const message = `${file} is suspended: it is not read until ${until}, and what was applied stays`
+function toReadyCondition(source: GitSource, result: GitSourceResult): ReadyCondition {
+  if (result === 'progressing')
+    return {
+      status: 'Unknown',
+      reason: 'Progressing',
+      message: 'Reconciliation is in progress.',
+      abnormal: 'Reconciling',
+    }
+  if ('fault' in result) return toFaultCondition(result.fault)
+  if ('failure' in result)
+    return { status: 'False', reason: 'Failed', message: result.failure, abnormal: 'Reconciling' }
+  return result.isSuspended ? toSuspendedCondition(source) : toAttemptCondition(source, result)
+}
+
+function toSuspendedCondition({ name, config }: GitSource): ReadyCondition {
+  const solution = config?.spec.suspend ? 'Set spec.suspend to false' : `Run "regent source resume ${name}"`
+  const message = `The source is suspended, and applied objects are retained. ${solution} to resume it.`
   return { status: 'False', reason: 'Suspended', message }
 }
 
-function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, outcome: RunOutcome | undefined): Said {
+function toAttemptCondition(
+  { name, resource }: GitSource,
+  { status: { ready, attempted }, outcome }: ReportedSourceStatus,
+): ReadyCondition {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
-  const [pendingApproval] = waitingIn(outcome)
   switch (ready?.reason) {
     case 'Applied':
-      return { status: 'True', reason: 'Applied', message: 'It is live as it is stated.' }
+      return { status: 'True', reason: 'Applied', message: 'The declared state is live.' }
     case 'Retrying':
-      return { status: 'False', reason: 'Failed', message, also: 'Reconciling' }
+      return { status: 'False', reason: 'Failed', message, abnormal: 'Reconciling' }
     case 'DependencyNotReady':
-      return { status: 'False', reason: 'DependencyNotReady', message, also: 'Reconciling' }
+      return { status: 'False', reason: 'DependencyNotReady', message, abnormal: 'Reconciling' }
     case 'PendingApproval': {
-      if (!pendingApproval) return { status: 'False', reason: ready.reason, message, also: 'Stalled' }
-      const why = pendingApproval.guards.map((one) => one.message).join('; ')
-      const how = `kubectl annotate realmsource ${resource.metadata.name} ${APPROVED}=${pendingApproval.plan} --overwrite`
-      const told = `The plan ${pendingApproval.plan} is pending approval, since it ${why}. Approve it: ${how}`
-      return { status: 'False', reason: ready.reason, message: told, also: 'Stalled' }
+      const [pendingApproval] = listPendingApprovals(outcome)
+      if (pendingApproval) return toPendingApprovalCondition(pendingApproval, resource)
+      return { status: 'False', reason: 'PendingApproval', message, abnormal: 'Stalled' }
     }
-    case 'RolledBack':
-      return {
-        status: 'False',
-        reason: 'RolledBack',
-        message: `${message}: "regent source resume" lets it go on`,
-        also: 'Stalled',
-      }
+    case 'RolledBack': {
+      const text = `The source is ${message}. Resume it with "regent source resume ${name}".`
+      return { status: 'False', reason: 'RolledBack', message: text, abnormal: 'Stalled' }
+    }
     default: {
-      const what = attempted?.revision ? `the commit ${attempted.revision} was not applied: ` : ''
-      return { status: 'False', reason: 'Invalid', message: what + message, also: 'Stalled' }
+      const subject = attempted?.revision ? `Commit ${attempted.revision} was not applied: ` : ''
+      return { status: 'False', reason: 'Invalid', message: subject + message, abnormal: 'Stalled' }
     }
   }
 }
 
-/** What waits for an approval, realm by realm. */
-export const waitingIn = (outcome: RunOutcome | undefined) =>
-  (outcome?.realms ?? []).flatMap(({ pendingApproval }) => (pendingApproval ? [pendingApproval] : []))
-
-/** What a run did, or would do; undefined where that is nothing. */
-function planOf(outcome: RunOutcome | undefined): Status['plan'] {
-  const all = (outcome?.realms ?? []).flatMap(({ plan }) => [
+/** Returns the number of changes by operation; undefined if there are none. */
+function summarizePlan(outcome: RunOutcome | undefined): ResourceStatus['plan'] {
+  const operations = (outcome?.realms ?? []).flatMap(({ plan }) => [
     ...plan.actions.map(({ operation }) => operation),
-    ...(plan.creates ? ['create'] : []),
+    ...(plan.creates ? ['create' as const] : []),
   ])
-  if (!all.length) return undefined
-  const count = (wanted: string) => all.filter((operation) => operation === wanted).length
-  const id = waitingIn(outcome)[0]?.plan
-  return { ...keep('id', id), create: count('create'), update: count('update'), delete: count('delete') }
+  if (!operations.length) return undefined
+  const count = (counted: (typeof operations)[number]) => operations.filter((operation) => operation === counted).length
+  const id = listPendingApprovals(outcome)[0]?.plan
+  return { ...optionalField('id', id), create: count('create'), update: count('update'), delete: count('delete') }
 }

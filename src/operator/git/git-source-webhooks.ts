@@ -1,56 +1,65 @@
-// Pushes that are told to RealmSources. Whichever server hears of one, it wakes the one that follows the source.
+// Finds the RealmSources to wake after a push. Any replica may receive the webhook; it wakes the one that follows the source.
+import { readObject, readText } from '../../kinds/json.ts'
 import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
 import { isSameRepository } from '../../reconcile/read/git-address.ts'
-import type { Cluster } from '../cluster.ts'
-import { sourceNames } from '../names.ts'
-import { SECRETS, textsOf } from '../picture.ts'
-import type { Resource } from '../resource.ts'
-import { ResourceWatch } from '../watch.ts'
-import { gitSourceOf } from './stated.ts'
+import { createSecretLookup, SECRETS_QUERY } from '../cluster/cluster-cache.ts'
+import type { ClusterClient } from '../cluster/cluster-client.ts'
+import { Informer } from '../cluster/informer.ts'
+import type { Resource } from '../cluster/resource.ts'
+import { realmSourceNames } from '../cluster/resource-names.ts'
+import { getGitSourceName } from './git-source.ts'
 
-/** The RealmSources that there are, for whoever hears of pushes. */
-export interface Webhooks {
-  /** The secret of the source of that name; undefined where it has none. */
-  secretOf(name: string): Promise<string | undefined>
-  /** The names of those that follow one of the repositories. */
-  following(urls: readonly string[]): Promise<string[]>
+/** Finds RealmSources for webhooks. */
+export interface WebhookSources {
+  /** Finds the webhook secret of a source by name. */
+  findSecret(name: string): Promise<string | undefined>
+  /** Lists the names of the sources that follow one of the repositories. */
+  listByRepository(urls: readonly string[]): Promise<string[]>
 }
 
-const nameOf = ({ metadata }: Resource) => gitSourceOf(metadata.namespace!, metadata.name)
+/** Options of `watchWebhookSources`. */
+export interface WebhookSourcesOptions {
+  /** Whether the server reads resources of the namespace. */
+  readonly isWatchedNamespace: (namespace: string) => boolean
+  readonly onError: (error: unknown) => void
+  /** Ends the watches. */
+  readonly signal: AbortSignal
+}
 
-/** They are watched from the first question on, until the signal comes: most servers are never asked. */
-export function webhooks(
-  cluster: Cluster,
-  counts: (namespace: string) => boolean,
-  failed: (error: unknown) => void,
-  signal: AbortSignal,
-): Webhooks {
-  const watch = (path: string, fields = '') =>
-    new ResourceWatch(cluster, { path, fields, told: { changed: () => {}, failed }, signal })
-  const begin = () => ({
-    sources: watch(`/apis/${API_VERSION}/${sourceNames.plural}`),
-    secrets: watch(...SECRETS),
+const getSourceName = ({ metadata }: Resource) => getGitSourceName(metadata.namespace!, metadata.name)
+
+/** Watches RealmSources and Secrets from the first webhook on, since most servers receive none. */
+export function watchWebhookSources(
+  cluster: ClusterClient,
+  { isWatchedNamespace, onError, signal }: WebhookSourcesOptions,
+): WebhookSources {
+  const watch = (path: string, selector = '') =>
+    new Informer(cluster, { path, selector, handler: { onChange: () => {}, onError }, signal })
+  const startWatches = () => ({
+    sources: watch(`/apis/${API_VERSION}/${realmSourceNames.plural}`),
+    secrets: watch(SECRETS_QUERY.path, SECRETS_QUERY.selector),
   })
-  let watched: ReturnType<typeof begin> | undefined
-  const look = async () => {
-    watched ??= begin()
-    const { sources, secrets } = watched
-    await Promise.all([sources.seen, secrets.seen])
-    const all = [...sources.resources.values()].filter(({ metadata }) => counts(metadata.namespace!))
-    return { all, texts: textsOf(secrets) }
+  let watches: ReturnType<typeof startWatches> | undefined
+  const read = async () => {
+    watches ??= startWatches()
+    const { sources, secrets } = watches
+    await Promise.all([sources.synced, secrets.synced])
+    const included = [...sources.resources.values()].filter(({ metadata }) => isWatchedNamespace(metadata.namespace!))
+    return { sources: included, findText: createSecretLookup(secrets) }
   }
   return {
-    async secretOf(name) {
-      const { all, texts } = await look()
-      const found = all.find((one) => nameOf(one) === name)
-      const { secretKeyRef } = (found?.spec?.webhook ?? {}) as { secretKeyRef?: { name: string; key: string } }
-      return found && secretKeyRef
-        ? texts(found.metadata.namespace!, secretKeyRef.name, secretKeyRef.key)?.trim() || undefined
-        : undefined
+    async findSecret(name) {
+      const { sources, findText } = await read()
+      const source = sources.find((candidate) => getSourceName(candidate) === name)
+      const reference = readObject(readObject(source?.spec?.webhook).secretKeyRef)
+      const [secret, key] = [readText(reference.name), readText(reference.key)]
+      if (!source || secret === undefined || key === undefined) return undefined
+      return findText({ namespace: source.metadata.namespace!, name: secret, key })?.trim() || undefined
     },
-    async following(urls) {
-      const { all } = await look()
-      return all.filter(({ spec }) => urls.some((url) => isSameRepository(url, String(spec?.url)))).map(nameOf)
+    async listByRepository(urls) {
+      const { sources } = await read()
+      const isFollowed = ({ spec }: Resource) => urls.some((url) => isSameRepository(url, String(spec?.url)))
+      return sources.filter(isFollowed).map(getSourceName)
     },
   }
 }

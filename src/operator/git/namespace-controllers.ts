@@ -1,4 +1,4 @@
-// Sources in git by namespace: those of one are applied one after the other, and hold up no other namespace.
+// Controllers of git sources by namespace: sources of one namespace are applied one after the other, and block no other namespace.
 import { getErrorMessage } from '../../lib/error-message.ts'
 import { formatPosition } from '../../lib/source-position.ts'
 import { DocumentError } from '../../realm-file/yaml/problem.ts'
@@ -12,41 +12,41 @@ import type { Lease } from '../../service/context/store-types.ts'
 export class NamespaceControllers {
   readonly #service: Service
   readonly #lease: Lease
-  readonly #audience: SourceReporter
+  readonly #reporter: SourceReporter
   readonly #controllers = new Map<string, SourceController>()
   readonly #closing: Promise<void>[] = []
 
-  constructor(service: Service, lease: Lease, audience: Omit<SourceReporter, 'renderError'>) {
+  constructor(service: Service, lease: Lease, reporter: Omit<SourceReporter, 'renderError'>) {
     this.#service = service
     this.#lease = lease
-    this.#audience = { ...audience, renderError: words }
+    this.#reporter = { ...reporter, renderError: renderSourceError }
   }
 
   /** Returns the controller of a namespace; creates it if there is none. */
-  of(namespace: string): SourceController {
+  getOrCreate(namespace: string): SourceController {
     const controller =
-      this.#controllers.get(namespace) ?? new SourceController(this.#service, this.#lease, this.#audience)
+      this.#controllers.get(namespace) ?? new SourceController(this.#service, this.#lease, this.#reporter)
     this.#controllers.set(namespace, controller)
     return controller
   }
 
-  /** Closes the controller of a namespace that has no sources any more. */
-  end(namespace: string): void {
+  /** Closes the controller of a namespace without sources. */
+  remove(namespace: string): void {
     const controller = this.#controllers.get(namespace)
     this.#controllers.delete(namespace)
     if (controller) this.#closing.push(controller.close())
   }
 
-  /** Closes all controllers; resolves when nothing of them runs. */
+  /** Closes all controllers, and resolves when their runs in progress have ended. */
   async close(): Promise<void> {
-    for (const namespace of [...this.#controllers.keys()]) this.end(namespace)
+    for (const namespace of [...this.#controllers.keys()]) this.remove(namespace)
     await Promise.all(this.#closing)
   }
 }
 
-/** An error in one line: of documents, the place of each problem. */
-export function words(error: unknown): string {
+/** Renders an error in one line; problems in documents with their positions. */
+export function renderSourceError(error: unknown): string {
   const problems = error instanceof DocumentError || error instanceof ActionError ? error.problems : []
-  if (problems.length) return problems.map((one) => `${formatPosition(one.position)}: ${one.message}`).join('; ')
-  return getErrorMessage(error)
+  if (!problems.length) return getErrorMessage(error)
+  return problems.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('; ')
 }

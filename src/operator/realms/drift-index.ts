@@ -1,30 +1,32 @@
-// Drift of all realms, as it is now: what statuses tell of it, and what wants to be put back at once.
-import type { Drift } from '../reconcile/drift/drift.ts'
-import { type DriftUpdate, getDriftWatch } from '../reconcile/drift/drift-watch.ts'
-import type { Service } from '../service/context/service.ts'
+// The current drift of all realms, for statuses and for the correction of drift.
+import type { Drift } from '../../reconcile/drift/drift.ts'
+import { type DriftUpdate, getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
+import type { Service } from '../../service/context/service.ts'
 
-/** Drift that keeps itself up to date. */
-export interface Drifts {
-  of(realm: string): Drift[]
+/** The current drift by realm. It updates itself until it is stopped. */
+export interface DriftIndex {
+  listDrift(realm: string): Drift[]
   stop(): void
 }
 
-/** Calls `changed` after new or settled drift of a realm. `heals`: some of the new drift is to be corrected at once. */
-export async function followDrift(service: Service, changed: (realm: string, heals: boolean) => void): Promise<Drifts> {
-  const all = new Map<string, Drift>()
-  const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])
-  const told = ({ events }: DriftUpdate) => {
+/** Called when drift of a realm appeared or disappeared. `needsCorrection`: some of it has the policy `selfHeal`. */
+export type OnDriftChange = (realm: string, needsCorrection: boolean) => void
+
+/** Creates an index of the drift of all realms. Drift that exists already is not reported. */
+export async function watchDrift(service: Service, onDriftChange: OnDriftChange): Promise<DriftIndex> {
+  const current = new Map<string, Drift>()
+  const getKey = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])
+  const update = ({ events }: DriftUpdate) => {
     for (const { event, drift } of events) {
-      if (event === 'drift') all.set(keyOf(drift), drift)
-      else all.delete(keyOf(drift))
+      if (event === 'drift') current.set(getKey(drift), drift)
+      else current.delete(getKey(drift))
     }
-    for (const [realm, own] of Map.groupBy(events, ({ drift }) => drift.realm))
-      changed(
-        realm,
-        own.some(({ event, drift }) => event === 'drift' && drift.policy === 'selfHeal'),
-      )
+    for (const [realm, ofRealm] of Map.groupBy(events, ({ drift }) => drift.realm)) {
+      const needsCorrection = ofRealm.some(({ event, drift }) => event === 'drift' && drift.policy === 'selfHeal')
+      onDriftChange(realm, needsCorrection)
+    }
   }
-  const watching = await getDriftWatch(service).subscribe(told, 'last')
-  for (const drift of [...watching.initialDrift.values()].flat()) all.set(keyOf(drift), drift)
-  return { of: (realm) => [...all.values()].filter((drift) => drift.realm === realm), stop: watching.unsubscribe }
+  const { initialDrift, unsubscribe } = await getDriftWatch(service).subscribe(update, 'last')
+  for (const drift of [...initialDrift.values()].flat()) current.set(getKey(drift), drift)
+  return { listDrift: (realm) => [...current.values()].filter((drift) => drift.realm === realm), stop: unsubscribe }
 }

@@ -1,80 +1,110 @@
-// What namespaces have applied before, as the store knows it: remembered while this server applies.
-import { type Service, SYSTEM } from '../service/context/service.ts'
-import type { AppliedSource } from '../service/context/store-types.ts'
-import { getAppliedAndPending, listPermittedSources } from '../service/sources/source-records.ts'
-import { ownerOf, type RealmOf } from './desired.ts'
-import type { Result } from './status/result.ts'
-
-/** Who has applied what. */
-export interface Known {
-  /** Realms in which a namespace owns something. */
-  realms(): Iterable<string>
-  /** Namespaces that own something in the realm. */
-  namespacesIn(realm: string): ReadonlySet<string>
-  /** The namespace whose resource, or whose source in git, stated the realm itself. */
-  holderOf(realm: string): string | undefined
-  /** Sources in git whose objects go with the realm when its resource in the namespace is deleted: all, unless one of them there states it. */
-  goingWith(realm: string, namespace: string): string[]
-  /** Remembers how a run has left the realm. */
-  put(realm: RealmOf, result: Result): void
-  /** Remembers what a source in git has applied by now. */
-  putGit(source: string, applied: readonly AppliedSource[]): void
-}
+// What namespaces and RealmSources have applied: read from the store once, and updated after each run of this process.
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { AppliedSource } from '../../service/context/store-types.ts'
+import { getAppliedAndPending, listPermittedSources } from '../../service/sources/source-records.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import { parseSourceName } from '../desired/source-name.ts'
+import type { RealmRunResult } from '../status/realm-run-result.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** What the store knows of namespaces that count. */
-export async function readKnown(service: Service, counts: (namespace: string) => boolean): Promise<Known> {
-  const sources = await listPermittedSources(service, SYSTEM)
-  const owned = sources.flatMap((one) => {
-    const owner = ownerOf(one.source)
-    return owner && counts(owner.namespace) ? [{ ...one, ...owner }] : []
+/** The realms in which namespaces and RealmSources manage objects. */
+export class NamespaceInventory {
+  /** Namespaces whose resources manage objects of a realm, by realm. */
+  readonly #namespaces: Map<string, ReadonlySet<string>>
+  /** The namespace whose resource declared a realm itself, by realm. */
+  readonly #owners: Map<string, string>
+  /** Records of applied RealmSources, by realm and source. */
+  readonly #gitSources = new Map<string, Map<string, AppliedSource>>()
+
+  /** Creates an inventory. `namespaces`: those with managed objects, by realm. `applied`: what all sources applied. */
+  constructor(namespaces: ReadonlyMap<string, ReadonlySet<string>>, applied: readonly AppliedSource[]) {
+    const declaring = applied.filter(({ declaredName, source }) => declaredName !== null && !isGitSource(source))
+    this.#namespaces = new Map(namespaces)
+    this.#owners = new Map(declaring.map(({ realm, source }) => [realm, getNamespace(source)]))
+    this.#addGitSources(applied.filter(({ source }) => isGitSource(source)))
+  }
+
+  /** Returns the realms in which a namespace manages objects. */
+  listRealms(): string[] {
+    return [...this.#namespaces.keys()]
+  }
+
+  /** Returns the namespaces whose resources manage objects of a realm. */
+  getNamespaces(realm: string): ReadonlySet<string> {
+    return this.#namespaces.get(realm) ?? NONE
+  }
+
+  /** Returns the namespace whose resource or RealmSource declared a realm itself. A bound function. */
+  readonly findOwnerNamespace = (realm: string): string | undefined => {
+    const gitOwner = this.#listGitSources(realm).find(({ declaredName }) => declaredName !== null)
+    return this.#owners.get(realm) ?? (gitOwner && getNamespace(gitOwner.source))
+  }
+
+  /**
+   * Returns the RealmSources whose objects are deleted with a realm when its resource in the namespace is deleted: all of the realm,
+   * or none if one in this namespace declares the realm itself, which then stays.
+   */
+  listDependentGitSources(realm: string, namespace: string): string[] {
+    const gitSources = this.#listGitSources(realm)
+    const stays = gitSources.some(
+      ({ source, declaredName }) => declaredName !== null && getNamespace(source) === namespace,
+    )
+    return stays ? [] : gitSources.map(({ source }) => source)
+  }
+
+  /** Updates a realm after a run. */
+  recordRun({ name, owner }: ClusterRealm, { namespaces, outcome, faults }: RealmRunResult): void {
+    if (!namespaces.size) {
+      this.#namespaces.delete(name)
+      this.#owners.delete(name)
+      return
+    }
+    this.#namespaces.set(name, namespaces)
+    if (owner && outcome === 'applied' && !faults.has(owner.file)) this.#owners.set(name, owner.namespace)
+  }
+
+  /** Replaces what a RealmSource has applied. */
+  recordGitSource(source: string, applied: readonly AppliedSource[]): void {
+    for (const bySource of this.#gitSources.values()) bySource.delete(source)
+    this.#addGitSources(applied)
+  }
+
+  #addGitSources(applied: readonly AppliedSource[]): void {
+    for (const record of applied) {
+      const bySource = this.#gitSources.get(record.realm) ?? new Map<string, AppliedSource>()
+      this.#gitSources.set(record.realm, bySource.set(record.source, record))
+    }
+  }
+
+  #listGitSources(realm: string): AppliedSource[] {
+    return [...(this.#gitSources.get(realm)?.values() ?? [])]
+  }
+}
+
+/** Reads the inventory of the watched namespaces from the store. */
+export async function readNamespaceInventory(
+  service: Service,
+  isWatchedNamespace: (namespace: string) => boolean,
+): Promise<NamespaceInventory> {
+  const sources = (await listPermittedSources(service, SYSTEM)).flatMap(({ source, realm }) => {
+    const parsed = parseSourceName(source)
+    return parsed && isWatchedNamespace(parsed.namespace) ? [{ source, realm, ...parsed }] : []
   })
-  const own = owned.filter(({ isGit }) => !isGit)
-  const namespaces = new Map<string, ReadonlySet<string>>(
-    [...Map.groupBy(own, ({ realm }) => realm)].map(([realm, all]) => [
-      realm,
-      new Set(all.map(({ namespace }) => namespace)),
-    ]),
+  const byRealm = Map.groupBy(
+    sources.filter(({ isGit }) => !isGit),
+    ({ realm }) => realm,
   )
-  const { applied } = await getAppliedAndPending(service, [...new Set(owned.map(({ source }) => source))])
-  const [byGit, byResources] = [true, false].map((isGit) =>
-    applied.filter((one) => ownerOf(one.source)!.isGit === isGit),
+  const namespaces = new Map(
+    [...byRealm].map(([realm, ofRealm]) => [realm, new Set(ofRealm.map(({ namespace }) => namespace))]),
   )
-  const stating = byResources!.filter(({ declaredName }) => declaredName !== null)
-  const holders = new Map(stating.map(({ realm, source }) => [realm, ownerOf(source)!.namespace]))
-  const git = new Map<string, Map<string, AppliedSource>>()
-  const putGit = (all: readonly AppliedSource[]) => {
-    for (const one of all) git.set(one.realm, (git.get(one.realm) ?? new Map()).set(one.source, one))
-  }
-  putGit(byGit!)
-  const byGitIn = (realm: string) => [...(git.get(realm)?.values() ?? [])]
-  return {
-    realms: () => namespaces.keys(),
-    namespacesIn: (realm) => namespaces.get(realm) ?? NONE,
-    holderOf(realm) {
-      const source = byGitIn(realm).find(({ declaredName }) => declaredName !== null)?.source
-      return holders.get(realm) ?? (source && ownerOf(source)!.namespace)
-    },
-    goingWith(realm, namespace) {
-      const all = byGitIn(realm)
-      const stays = all.some(
-        ({ source, declaredName }) => declaredName !== null && ownerOf(source)!.namespace === namespace,
-      )
-      return stays ? [] : all.map(({ source }) => source)
-    },
-    putGit(source, applied) {
-      for (const all of git.values()) all.delete(source)
-      putGit(applied)
-    },
-    put({ name, holder }, result) {
-      if (!result.namespaces.size) {
-        namespaces.delete(name)
-        holders.delete(name)
-        return
-      }
-      namespaces.set(name, result.namespaces)
-      if (holder && result.how === 'applied' && !result.faults.has(holder.file)) holders.set(name, holder.namespace)
-    },
-  }
+  const { applied } = await getAppliedAndPending(service, [...new Set(sources.map(({ source }) => source))])
+  return new NamespaceInventory(namespaces, applied)
+}
+
+const isGitSource = (source: string): boolean => parseSourceName(source)?.isGit === true
+
+/** Returns the namespace of a source in Kubernetes. */
+function getNamespace(source: string): string {
+  return parseSourceName(source)!.namespace
 }

@@ -1,230 +1,206 @@
-// Reconciles the realms that resources declare: applies each, writes the secrets of its clients, and the status of its resources.
+// Reconciles the realms that resources declare: applies each, and writes the secrets of its clients and the status of its resources.
 import { isDeepStrictEqual } from 'node:util'
-import { getErrorMessage } from '../lib/error-message.ts'
-import type { ReconcileResult, WorkQueue } from '../lib/timing/work-queue.ts'
-import { parseDuration } from '../realm-file/resources/duration.ts'
-import { isLeaseLost } from '../reconcile/following/failures.ts'
-import type { SourcePermissions } from '../service/context/admin-permissions.ts'
-import type { Service } from '../service/context/service.ts'
-import type { Lease } from '../service/context/store-types.ts'
-import { confirmLease } from '../service/operations/leases.ts'
-import { waitsFor } from './dependencies.ts'
-import { astrayIn, type Desired, type Fault, type RealmOf } from './desired.ts'
-import type { Drifts } from './drifts.ts'
-import { fingerprint } from './fingerprint.ts'
-import type { Known } from './known.ts'
-import type { LivePicture } from './picture.ts'
-import { operatorQueue } from './queue.ts'
-import { isOvertaken } from './resource-writer.ts'
-import { withLimits } from './run.ts'
-import { type ClientSecrets, clientSecrets } from './secrets/client-secrets.ts'
-import type { Keeper } from './secrets/secret-keeper.ts'
-import { type Standing, together } from './status/conditions.ts'
-import type { Result } from './status/result.ts'
-import type { StatusWriter, Stood } from './status/status-writer.ts'
-import { type Turned, turnOf } from './turn.ts'
+import { readText } from '../../kinds/json.ts'
+import { getErrorMessage } from '../../lib/error-message.ts'
+import type { ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
+import { parseDuration } from '../../realm-file/resources/duration.ts'
+import { isLeaseLost } from '../../reconcile/following/failures.ts'
+import type { Service } from '../../service/context/service.ts'
+import type { Lease } from '../../service/context/store-types.ts'
+import { confirmLease } from '../../service/operations/leases.ts'
+import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import { findSkipReason } from '../desired/dependencies.ts'
+import { type ClusterRealm, type DesiredRealms, getUnresolvedFiles } from '../desired/desired-realms.ts'
+import { getFingerprint } from '../desired/fingerprint.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
+import { createOperatorQueue, createWriteQueue } from '../operator-queue.ts'
+import { ClientSecretWriter } from '../secrets/client-secret-writer.ts'
+import type { SecretWriter } from '../secrets/secret-writer.ts'
+import type { RealmRunResult } from '../status/realm-run-result.ts'
+import type { NamespaceInventory } from './namespace-inventory.ts'
+import { type DryRunOptions, limitSourcePermissions } from './realm-run.ts'
+import { RealmStatusController, type RealmStatusOptions } from './realm-status-controller.ts'
+import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
 
-/** How often a realm is reconciled although nothing has changed, in seconds. */
-const INTERVAL = 600
+/** Seconds between two reconciliations of an unchanged realm, unless it sets `interval`. */
+const DEFAULT_INTERVAL = 600
 
-/** What a controller of realms works with. */
-export interface RealmControllerOptions {
+/** Options of a realm controller. */
+export interface RealmControllerOptions extends RealmStatusOptions, Pick<DryRunOptions, 'findSourcePermissions'> {
   readonly lease: Lease
-  readonly picture: LivePicture
-  readonly keeper: Keeper
-  readonly statuses: StatusWriter
-  readonly known: Known
-  readonly drifts: Drifts
-  /** Returns what a source may touch and grant, as the server's settings limit it. */
-  readonly limitOf: (source: string) => SourcePermissions | undefined
-  /** A run has changed something in the realm. */
-  readonly changed: (realm: string) => void
-  readonly say: (line: string) => void
-  /** Reports what cannot be done now, and is retried. */
-  readonly failed: (error: unknown) => void
+  readonly cache: ClusterCache
+  readonly secretWriter: SecretWriter
+  readonly inventory: NamespaceInventory
+  /** Called after a run has changed something in a realm. */
+  readonly onRealmChange: (realm: string) => void
+  /** Prints a message for the administrator. */
+  readonly log: (line: string) => void
 }
 
-/** A controller of the realms that resources declare, while the lease is this process's. */
+/** Reconciles realms while this process holds the lease. */
 export class RealmController {
   readonly #service: Service
   readonly #options: RealmControllerOptions
-  readonly #secrets: ClientSecrets
-  /** Of what each realm was reconciled for last. */
+  readonly #secrets: ClientSecretWriter
+  /** The fingerprint of each realm when its last reconciliation was queued. */
   readonly #fingerprints = new Map<string, string>()
-  /** How the last reconciliation of each realm ended. */
-  readonly #stood = new Map<string, Stood>()
-  /** Those that statuses were written of. */
-  readonly #written = new WeakSet<Stood>()
   readonly #queue: WorkQueue<string>
-  /** Realms whose client secrets are written to Secrets again, without an apply, which would correct drift too. */
+  /** Realms whose client secrets are written again without an apply, which would also correct drift. */
   readonly #secretQueue: WorkQueue<string>
-  readonly #statusQueue: WorkQueue<string>
-  /** Statuses of resources that belong to no realm; its only key is the empty text. */
-  readonly #otherStatusQueue: WorkQueue<string>
-  #desired: Desired = { realms: new Map(), others: [] }
-  /** The realms that resources of a namespace name in vain. */
-  #astray: ReadonlyMap<string, readonly string[]> = new Map()
+  readonly #statusController: RealmStatusController
+  #desired: DesiredRealms = { realms: new Map(), unresolved: [] }
+  /** Files of unresolved resources by namespace. */
+  #unresolvedFiles: ReadonlyMap<string, readonly string[]> = new Map()
 
   constructor(service: Service, options: RealmControllerOptions) {
-    const { picture, keeper, statuses, failed } = options
-    const notWritten = (error: unknown) => {
-      if (!isOvertaken(error)) failed(error)
-    }
+    const { cache, secretWriter, onError } = options
     this.#service = service
     this.#options = options
-    this.#queue = operatorQueue((name) => this.#reconcile(name), failed)
-    this.#secretQueue = operatorQueue((name) => this.#writeSecretsAgain(name), notWritten)
-    this.#statusQueue = operatorQueue((name) => this.#writeStatuses(name), notWritten)
-    this.#otherStatusQueue = operatorQueue(() => statuses.writeOthers(this.#desired.others), notWritten)
-    const changed = (realm: string) => this.#secretQueue.add(realm)
-    this.#secrets = clientSecrets(service, { picture, keeper, changed })
+    this.#queue = createOperatorQueue((name) => this.#reconcile(name), onError)
+    this.#secretQueue = createWriteQueue((name) => this.#rewriteSecrets(name), onError)
+    this.#statusController = new RealmStatusController(options)
+    const onChange = (realm: string) => this.#secretQueue.add(realm)
+    this.#secrets = new ClientSecretWriter(service, { cache, secretWriter, onChange })
   }
 
   /** The realms that resources declare now. */
-  get realms(): ReadonlyMap<string, RealmOf> {
+  get realms(): ReadonlyMap<string, ClusterRealm> {
     return this.#desired.realms
   }
 
-  /** Takes this as desired: reconciles the realms for which it is new, and writes statuses of resources that are new. */
-  update(desired: Desired): void {
+  /** Replaces the desired state: queues the realms that have changed, and the statuses of changed resources. */
+  update(desired: DesiredRealms): void {
     this.#desired = desired
-    this.#astray = astrayIn(desired)
-    for (const name of new Set([...desired.realms.keys(), ...this.#options.known.realms()])) this.#compare(name)
-    this.#otherStatusQueue.add('')
+    this.#unresolvedFiles = getUnresolvedFiles(desired)
+    const names = new Set([...desired.realms.keys(), ...this.#options.inventory.listRealms()])
+    for (const name of names) this.#enqueueIfChanged(name)
+    this.#statusController.updateUnresolved(desired.unresolved)
   }
 
-  /** Reconciles a realm that resources declare: its desired state is as it was, its live state may not be. */
+  /** Queues a realm whose live state has changed, if resources declare it. */
   reconcile(name: string): void {
     if (this.#desired.realms.has(name)) this.#queue.add(name)
   }
 
-  /** Reacts to new or settled drift of a realm. `heals`: some of it is to be corrected at once. */
-  drifted(name: string, heals: boolean): void {
-    const queue = heals ? this.#queue : this.#statusQueue
-    queue.add(name)
+  /** Queues a realm whose drift has changed: for a reconciliation if drift must be corrected, else for its statuses. */
+  handleDriftChange(name: string, needsCorrection: boolean): void {
+    if (needsCorrection) this.#queue.add(name)
+    else this.#statusController.enqueue(name)
   }
 
-  /** Begins nothing more, and lets what runs end. */
+  /** Starts nothing more, and resolves when the work in progress has ended. */
   async close(): Promise<void> {
-    this.#secrets.stop()
-    const queues = [this.#queue, this.#secretQueue, this.#statusQueue, this.#otherStatusQueue]
-    await Promise.all(queues.map((queue) => queue.close()))
+    this.#secrets.close()
+    await Promise.all([this.#queue.close(), this.#secretQueue.close(), this.#statusController.close()])
   }
 
-  #realmOf(name: string): RealmOf {
-    const none = { name, holder: undefined, members: [], ceilings: new Map(), settings: {} }
-    return this.#desired.realms.get(name) ?? none
+  /** Returns the desired realm; an empty one if no resource declares it any more. */
+  #getRealm(name: string): ClusterRealm {
+    const undeclared = { name, owner: undefined, resources: [], sourcePermissions: new Map(), settings: {} }
+    return this.#desired.realms.get(name) ?? undeclared
   }
 
-  /** Adds a realm to the queues that it is due in now. */
-  #compare(name: string): void {
-    const realm = this.#realmOf(name)
-    const print = fingerprint(realm, this.#astray, waitsFor(realm, this.#desired.realms))
-    if (this.#fingerprints.get(name) !== print) {
-      this.#fingerprints.set(name, print)
+  /** Queues a realm for a reconciliation if an input of it has changed, else for secrets and statuses that have changed. */
+  #enqueueIfChanged(name: string): void {
+    const realm = this.#getRealm(name)
+    const skipReason = findSkipReason(realm, this.#desired.realms)
+    const fingerprint = getFingerprint(realm, { unresolved: this.#unresolvedFiles, skipReason })
+    if (this.#fingerprints.get(name) !== fingerprint) {
+      this.#fingerprints.set(name, fingerprint)
       this.#queue.add(name)
       return
     }
-    if (this.#secrets.isMoved(realm)) this.#secretQueue.add(name)
-    if (!realm.members.every(({ resource }) => this.#options.statuses.isCompared(resource))) this.#statusQueue.add(name)
+    if (this.#secrets.isOutdated(realm)) this.#secretQueue.add(name)
+    this.#statusController.enqueueIfChanged(realm)
   }
 
   async #reconcile(name: string): Promise<ReconcileResult> {
-    const realm = this.#realmOf(name)
+    const realm = this.#getRealm(name)
     try {
-      const unheld = await this.#options.statuses.hold(realm)
-      const turned = await this.#apply(realm, unheld)
-      const standing = await this.#withSecrets(realm, turned)
+      const withoutFinalizer = await this.#options.statusWriter.addFinalizers(realm)
+      const applied = await this.#apply(realm, withoutFinalizer)
+      const outcome = await this.#withSecrets(realm, applied)
       await confirmLease(this.#service, this.#options.lease)
-      this.#stand(realm, standing)
-      this.#report(realm, standing)
-      const isPartial = 'result' in standing && Boolean(unheld.size || standing.result.unwritten?.size)
-      return isPartial ? retryOf(realm) : { requeueAfter: intervalOf(realm) }
+      this.#record(realm, outcome)
+      this.#announce(realm, outcome)
+      const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome)
+      return 'result' in outcome && isPartial ? getRetry(realm) : { requeueAfter: getInterval(realm) }
     } catch (error) {
-      return this.#fail(realm, error)
+      return this.#handleFailure(realm, error)
     }
   }
 
-  /** Applies the realm, unless it waits. `unheld`: resources that do not count, since they could not be kept from vanishing. */
-  async #apply(realm: RealmOf, unheld: ReadonlyMap<string, Fault>): Promise<Turned> {
-    const { lease, limitOf, known } = this.#options
-    const { name, holder } = realm
-    const isHolder = holder !== undefined && known.holderOf(name) === holder.namespace
-    const turned = await turnOf(this.#service, realm, {
-      waits: waitsFor(realm, this.#desired.realms),
-      ...{ lease, limitOf, isHolder, unheld, astray: this.#astray },
-      before: known.namespacesIn(name),
-      gitSources: isHolder ? known.goingWith(name, holder.namespace) : [],
+  /** Applies the realm unless it must be skipped. `withoutFinalizer`: resources that are left out since they have no finalizer. */
+  async #apply(realm: ClusterRealm, withoutFinalizer: ReadonlyMap<string, ResourceFault>): Promise<ReconcileOutcome> {
+    const { lease, findSourcePermissions, inventory } = this.#options
+    const { name, owner } = realm
+    const isOwner = owner !== undefined && inventory.findOwnerNamespace(name) === owner.namespace
+    const outcome = await reconcileRealm(this.#service, realm, {
+      skipReason: findSkipReason(realm, this.#desired.realms),
+      ...{ lease, findSourcePermissions, isOwner, withoutFinalizer, unresolved: this.#unresolvedFiles },
+      appliedNamespaces: inventory.getNamespaces(name),
+      dependentGitSources: isOwner ? inventory.listDependentGitSources(name, owner.namespace) : [],
     })
-    if ('result' in turned) known.put(realm, turned.result)
-    return turned
+    if ('result' in outcome) inventory.recordRun(realm, outcome.result)
+    return outcome
   }
 
-  async #withSecrets(realm: RealmOf, turned: Turned): Promise<Turned> {
-    return 'result' in turned ? { result: await this.#writeSecrets(realm, turned.result) } : turned
+  async #withSecrets(realm: ClusterRealm, outcome: ReconcileOutcome): Promise<ReconcileOutcome> {
+    return 'result' in outcome ? { result: await this.#writeSecrets(realm, outcome.result) } : outcome
   }
 
-  async #writeSecrets(realm: RealmOf, result: Result): Promise<Result> {
-    const unwritten = await this.#secrets.write(withLimits(realm, this.#options.limitOf), result.faults)
-    return { ...result, unwritten }
+  /** Writes the secrets of the realm's clients, and returns the result with the faults of resources whose secret was not written. */
+  async #writeSecrets(realm: ClusterRealm, result: RealmRunResult): Promise<RealmRunResult> {
+    const permitted = limitSourcePermissions(realm, this.#options.findSourcePermissions)
+    return { ...result, secretFaults: await this.#secrets.write(permitted, result.faults) }
   }
 
-  /** Keeps how a reconciliation has ended, and writes statuses of that. */
-  #stand(realm: RealmOf, ended: Turned | { readonly failure: string }): void {
-    const last = this.#stood.get(realm.name)
-    const now: Standing = { at: this.#service.clock(), ...ended }
-    const standing = last && !this.#written.has(last) ? together(last.standing, now) : now
-    this.#stood.set(realm.name, { realm, standing })
-    this.#statusQueue.add(realm.name)
+  #record(realm: ClusterRealm, outcome: ReconcileOutcome | { readonly failure: string }): void {
+    this.#statusController.record(realm, { at: this.#service.clock(), ...outcome })
   }
 
-  #report({ name, holder }: RealmOf, turned: Turned): void {
-    if (!('result' in turned)) return
-    const { pendingApproval, how, plan } = turned.result
-    if (how === 'applied' && plan.create + plan.update + plan.delete > 0) this.#options.changed(name)
-    if (!pendingApproval || holder) return
-    const approval = `the plan ${pendingApproval.plan} is pending approval`
-    this.#options.say(`No resource declares the realm ${name} any more; ${approval}.`)
+  /** Reports changes to the other controllers, and prints pending approvals that no resource could report. */
+  #announce({ name, owner }: ClusterRealm, outcome: ReconcileOutcome): void {
+    if (!('result' in outcome)) return
+    const { pendingApproval, outcome: runOutcome, plan } = outcome.result
+    if (runOutcome === 'applied' && plan.create + plan.update + plan.delete > 0) this.#options.onRealmChange(name)
+    if (!pendingApproval || owner) return
+    const approval = `Approve it with "regent approve ${pendingApproval.plan}".`
+    this.#options.log(`No resource declares the realm ${name} any more, and its plan is pending approval. ${approval}`)
   }
 
-  #fail(realm: RealmOf, error: unknown): ReconcileResult {
-    // Another process has the lease, and reports the status.
+  #handleFailure(realm: ClusterRealm, error: unknown): ReconcileResult {
+    // Another process holds the lease, and writes the statuses.
     if (isLeaseLost(error)) return {}
-    this.#options.failed(error)
-    this.#stand(realm, { failure: getErrorMessage(error) })
-    return retryOf(realm)
+    this.#options.onError(error)
+    this.#record(realm, { failure: getErrorMessage(error) })
+    return getRetry(realm)
   }
 
-  async #writeStatuses(name: string): Promise<void> {
-    const last = this.#stood.get(name)
-    if (!last) return
-    await this.#options.statuses.writeRealm(last, this.#options.drifts.of(name))
-    this.#written.add(last)
-  }
-
-  async #writeSecretsAgain(name: string): Promise<void> {
-    const last = this.#stood.get(name)
-    if (!last || !('result' in last.standing)) return
-    const { at, result } = last.standing
-    // A reconciliation may write them meanwhile: both write what is desired now.
-    const realm = this.#realmOf(name)
-    const now = await this.#writeSecrets(realm, result)
-    if (this.#realmOf(name) !== realm) this.#secretQueue.add(name)
-    if (isDeepStrictEqual(now, result)) return
-    // A reconciliation that came in between has written them itself.
-    if (this.#stood.get(name) === last) this.#stood.set(name, { ...last, standing: { at, result: now } })
-    this.#statusQueue.add(name)
+  /** Writes the secrets of a realm again after one has changed in the realm or in the cluster. */
+  async #rewriteSecrets(name: string): Promise<void> {
+    const last = this.#statusController.findLast(name)
+    if (!last || !('result' in last.reconciliation)) return
+    const { result } = last.reconciliation
+    // A reconciliation may write them at the same time: both write the desired secrets.
+    const realm = this.#getRealm(name)
+    const current = await this.#writeSecrets(realm, result)
+    if (this.#getRealm(name) !== realm) this.#secretQueue.add(name)
+    if (!isDeepStrictEqual(current, result)) this.#statusController.replaceResult(last, current)
   }
 }
 
-/** Returns when a realm is reconciled although nothing has changed: not together with all others. */
-function intervalOf({ holder }: RealmOf): number {
-  const interval = holder?.resource.spec?.interval as string | undefined
-  return (interval ? parseDuration(interval) : INTERVAL) * 1000 * (0.9 + Math.random() / 5)
+const hasSecretFaults = (outcome: ReconcileOutcome): boolean =>
+  'result' in outcome && (outcome.result.secretFaults?.size ?? 0) > 0
+
+/** Returns the milliseconds until an unchanged realm is reconciled again. Random by 10 %, so that realms do not coincide. */
+function getInterval({ owner }: ClusterRealm): number {
+  const interval = readText(owner?.resource.spec?.interval)
+  return (interval ? parseDuration(interval) : DEFAULT_INTERVAL) * 1000 * (0.9 + Math.random() / 5)
 }
 
-/** Returns when a realm is retried: after its own interval, or after the back-off. */
-function retryOf({ holder }: RealmOf): ReconcileResult {
-  const interval = holder?.resource.spec?.retryInterval as string | undefined
+/** Returns a failure that is retried after the `retryInterval` of the realm, or after the back-off. */
+function getRetry({ owner }: ClusterRealm): ReconcileResult {
+  const interval = readText(owner?.resource.spec?.retryInterval)
   return { failed: true, requeueAfter: interval ? parseDuration(interval) * 1000 : undefined }
 }

@@ -1,181 +1,184 @@
-// One run for one realm: what counts is applied, and what is wrong is found, set aside, and told.
+// Runs over one realm: what its resources declare is applied or planned. Resources with faults are left out, and the others applied.
+import type { Deadline } from '../../lib/timing/deadline.ts'
+import type { SourceContent } from '../../reconcile/read/source-content.ts'
+import { applyRun, planRun, type RunOutcome } from '../../reconcile/run/run.ts'
+import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
+import type { Lease } from '../../service/context/store-types.ts'
+import { forgetSourceInRealm, listRealmSources } from '../../service/sources/source-records.ts'
+import { intersectPermissions } from '../desired/allowed-namespaces.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import { getRevision, type RealmSourcesContext, toSourceContents } from '../desired/realm-sources.ts'
+import { listResourceFaults, type ResourceFault } from '../desired/resource-fault.ts'
+import { parseSourceName, toSourceName } from '../desired/source-name.ts'
+import type { RealmRunResult } from '../status/realm-run-result.ts'
+import { readNamespaceInventory } from './namespace-inventory.ts'
 
-import type { Deadline } from '../lib/timing/deadline.ts'
-import { DocumentError, type DocumentProblem } from '../realm-file/yaml/problem.ts'
-import { ActionError } from '../reconcile/execute/action-error.ts'
-import type { SourceContent } from '../reconcile/read/source-content.ts'
-import { applyRun, planRun, type RunOutcome } from '../reconcile/run/run.ts'
-import type { SourcePermissions } from '../service/context/admin-permissions.ts'
-import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
-import type { Lease } from '../service/context/store-types.ts'
-import { forgetSourceInRealm, listRealmSources } from '../service/sources/source-records.ts'
-import { underBoth } from './admission/admission.ts'
-import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
-import { readKnown } from './known.ts'
-import type { Result } from './status/result.ts'
-import { type Beside, revisionOf, statesOf } from './status/states.ts'
-
-/** What a run is tried with. */
-export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSources'> {
-  /** The namespace of the resource that states the realm is known to have stated it before. */
-  readonly isHolder: boolean
-  /** What a source may touch, as the server's settings limit it. */
-  readonly limitOf: (source: string) => SourcePermissions | undefined
-  /** What is not done by then is not done at all. */
+/** Options of a dry run. */
+export interface DryRunOptions
+  extends Pick<RealmSourcesContext, 'appliedNamespaces' | 'unresolved' | 'dependentGitSources'> {
+  /** Whether the namespace of the realm's resource declared the realm before. */
+  readonly isOwner: boolean
+  /** Returns what the server's settings permit a source to declare and grant; undefined if they do not limit it. */
+  readonly findSourcePermissions: (source: string) => SourcePermissions | undefined
+  /** A run that exceeds it is rolled back. */
   readonly deadline?: Deadline | undefined
 }
 
-/** What a run is made with. */
-export interface RunOptions extends TrialOptions {
+/** Options of a run. */
+export interface RealmRunOptions extends DryRunOptions {
   readonly lease: Lease
-  /** Resources that could not be kept from vanishing, by what they are called: what they state must not become live. */
-  readonly unheld: ReadonlyMap<string, Fault>
+  /** Resources that have no finalizer, by file. They are not applied, since their deletion could be missed. */
+  readonly withoutFinalizer: ReadonlyMap<string, ResourceFault>
 }
 
-/** Applies the realm, or plans it. Throws what is nobody's fault, such as that the store does not answer. */
-export async function runRealm(service: Service, realm: RealmOf, options: RunOptions): Promise<Result> {
-  if (realm.holder?.leaves === 'released') return letGo(service, realm, options)
-  const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
-  const only = new Set([realm.name])
-  const { outcome, faults } = await settingAside(service, realm, options, (states) => {
-    const caller = { ...callerOf(states, options), lease: options.lease }
-    const run = { service, caller, sources: states, only }
-    return isPlan ? planRun(run) : applyRun(run)
-  })
-  return resultOf(service, realm, { outcome, faults, isPlan })
-}
-
-/** A run, and what could not count in it, by what it is called. */
-export interface Made {
+/** A run, and the resources that were left out of it. */
+export interface RealmRun {
   readonly outcome: RunOutcome
-  readonly faults: ReadonlyMap<string, Fault>
+  /** Faults by file. */
+  readonly faults: ReadonlyMap<string, ResourceFault>
 }
 
-/** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
-export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions): Promise<Made> {
+/** Applies a realm, or plans it if its `mode` is `plan`. Throws errors that no resource causes, such as an unreachable store. */
+export async function applyRealm(
+  service: Service,
+  realm: ClusterRealm,
+  options: RealmRunOptions,
+): Promise<RealmRunResult> {
+  const { owner, name } = realm
+  if (owner?.removal === 'released') return releaseRealm(service, realm, options)
+  const isPlan = owner?.resource.spec?.mode === 'plan' && !owner.removal
+  const only = new Set([name])
+  const run = await runWithoutFaulty({ service, realm, options }, (sources) => {
+    const caller = { ...createCaller(sources, options), lease: options.lease }
+    return isPlan ? planRun({ service, caller, sources, only }) : applyRun({ service, caller, sources, only })
+  })
+  return toResult(service, realm, { ...run, isPlan })
+}
+
+/** Plans a realm, and stores nothing. Throws errors that no resource causes. */
+export function dryRunRealm(service: Service, realm: ClusterRealm, options: DryRunOptions): Promise<RealmRun> {
   const only = new Set([realm.name])
-  return settingAside(service, realm, { ...options, unheld: new Map() }, (states) =>
-    planRun({ service, caller: callerOf(states, options), sources: states, only }),
+  return runWithoutFaulty({ service, realm, options: { ...options, withoutFinalizer: new Map() } }, (sources) =>
+    planRun({ service, caller: createCaller(sources, options), sources, only }),
   )
 }
 
-/** Makes a run, and makes it again without what was found to be wrong, until nothing is. */
-async function settingAside(
-  service: Service,
-  realm: RealmOf,
-  options: Omit<RunOptions, 'lease'>,
-  run: (states: readonly SourceContent[]) => Promise<RunOutcome>,
-): Promise<Made> {
-  const faults = new Map([...options.unheld, ...ownFaults(realm)])
-  const limited = withLimits(realm, options.limitOf)
-  const taken = await takenFrom(service, limited, options)
-  if (taken) for (const { file, leaves } of realm.members) if (!leaves) faults.set(file, taken)
+/** The realm of a run, and its options. */
+interface RealmRunInput {
+  readonly service: Service
+  readonly realm: ClusterRealm
+  readonly options: Omit<RealmRunOptions, 'lease'>
+}
+
+/** Repeats a run without the resources that made it fail, until it succeeds. */
+async function runWithoutFaulty(
+  { service, realm, options }: RealmRunInput,
+  run: (sources: readonly SourceContent[]) => Promise<RunOutcome>,
+): Promise<RealmRun> {
+  const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
+  const faults = new Map([...options.withoutFinalizer, ...getOwnFaults(realm)])
+  const conflict = await findOwnershipConflict(service, permitted, options)
+  if (conflict) for (const { file, removal } of realm.resources) if (!removal) faults.set(file, conflict)
+  const removed = new Set(realm.resources.flatMap(({ file, removal }) => (removal ? file : [])))
   for (;;) {
-    const states = taken ? [] : statesOf(limited, { ...options, faults })
+    const sources = conflict ? [] : toSourceContents(permitted, { ...options, faults })
     try {
-      return { outcome: await run(states), faults }
+      return { outcome: await run(sources), faults }
     } catch (error) {
-      const found = faultsIn(error).filter(([file]) => !faults.has(file))
-      if (!found.length) throw error
-      const leaving = new Set(realm.members.flatMap(({ leaves, file }) => (leaves ? [file] : [])))
-      for (const [file, fault] of found)
-        faults.set(file, leaving.has(file) ? { ...fault, reason: 'StillNeeded' } : fault)
+      const newFaults = listResourceFaults(error).filter(([file]) => !faults.has(file))
+      if (!newFaults.length) throw error
+      for (const [file, fault] of newFaults)
+        faults.set(file, removed.has(file) ? { ...fault, reason: 'InUse' } : fault)
     }
   }
 }
 
-/** What could not even be read. */
-const ownFaults = ({ members }: RealmOf) =>
-  new Map(members.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
+/** Returns the faults of resources that could not be read, by file. */
+const getOwnFaults = ({ resources }: ClusterRealm) =>
+  new Map(resources.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
 
-function callerOf(states: readonly SourceContent[], { deadline }: TrialOptions): Caller {
-  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, deadline }
+function createCaller(sources: readonly SourceContent[], { deadline }: DryRunOptions): Caller {
+  return { actor: { kind: 'source', source: sources.map(({ name }) => name).join(', ') }, deadline }
 }
 
-/** Within what the server's settings say of each namespace. */
-export function withLimits(realm: RealmOf, limitOf: TrialOptions['limitOf']): RealmOf {
-  const ceilings = [...realm.ceilings].map(
-    ([namespace, own]) => [namespace, underBoth(own, limitOf(sourceOf(namespace)))] as const,
+/** Returns the realm with the permissions of each namespace limited by the server's settings. */
+export function limitSourcePermissions(
+  realm: ClusterRealm,
+  findSourcePermissions: DryRunOptions['findSourcePermissions'],
+): ClusterRealm {
+  const sourcePermissions = new Map(
+    [...realm.sourcePermissions].map(([namespace, permissions]) => [
+      namespace,
+      intersectPermissions(permissions, findSourcePermissions(toSourceName(namespace))),
+    ]),
   )
-  return { ...realm, ceilings: new Map(ceilings) }
+  return { ...realm, sourcePermissions }
 }
 
-/** A realm that is there, and that this namespace has not made: whoever runs the server says whose it is. */
-async function takenFrom(
+/** Returns the fault of a realm that exists, was not created by this namespace, and that the settings do not let it take over. */
+async function findOwnershipConflict(
   service: Service,
-  { name, holder }: RealmOf,
-  options: TrialOptions,
-): Promise<Fault | undefined> {
-  if (!holder || holder.leaves || options.isHolder) return undefined
-  const source = sourceOf(holder.namespace)
-  if (options.limitOf(source)?.realms?.includes(name)) return undefined
+  { name, owner }: ClusterRealm,
+  { isOwner, findSourcePermissions }: DryRunOptions,
+): Promise<ResourceFault | undefined> {
+  if (!owner || owner.removal || isOwner) return undefined
+  const source = toSourceName(owner.namespace)
+  if (findSourcePermissions(source)?.realms?.includes(name)) return undefined
   if (!(await service.findRealms([name])).length) return undefined
-  // It may have been made since that was looked up.
-  const { holderOf } = await readKnown(service, () => true)
-  if (holderOf(name) === holder.namespace) return undefined
-  const message = `there is a realm ${name} that ${holder.namespace} has not made: whoever runs the server lets it be taken over with --source-permissions ${source}=${name}:*`
+  // The namespace may have created the realm since `isOwner` was determined.
+  const { findOwnerNamespace } = await readNamespaceInventory(service, () => true)
+  if (findOwnerNamespace(name) === owner.namespace) return undefined
+  const message = `The realm ${name} exists, and the namespace ${owner.namespace} did not create it. To let the namespace take it over, start the server with --source-permissions ${source}=${name}:*`
   return { reason: 'RealmTaken', message }
 }
 
-/** The realm stays, with all that stands in it, and nobody's. */
-async function letGo(service: Service, realm: RealmOf, { before, lease, deadline }: RunOptions): Promise<Result> {
-  const [there] = await service.findRealms([realm.name])
-  const caller = { ...SYSTEM, lease, deadline }
-  if (there && before.size)
-    await service.write(caller, realm.name, async (context) => {
-      for (const namespace of before) await forgetSourceInRealm(context, sourceOf(namespace))
+/** Ends the management of a realm, which stays live with all its objects. */
+async function releaseRealm(
+  service: Service,
+  realm: ClusterRealm,
+  { appliedNamespaces, lease, deadline }: RealmRunOptions,
+): Promise<RealmRunResult> {
+  const [live] = await service.findRealms([realm.name])
+  if (live && appliedNamespaces.size)
+    await service.write({ ...SYSTEM, lease, deadline }, realm.name, async (context) => {
+      for (const namespace of appliedNamespaces) await forgetSourceInRealm(context, toSourceName(namespace))
     })
-  return { how: 'applied', faults: ownFaults(realm), revision: '', plan: NOTHING, objects: 0, namespaces: new Set() }
+  const plan = { create: 0, update: 0, delete: 0 }
+  return { outcome: 'applied', faults: getOwnFaults(realm), revision: '', plan, objectCount: 0, namespaces: new Set() }
 }
 
-const NOTHING = { create: 0, update: 0, delete: 0 }
-
-async function resultOf(
+async function toResult(
   service: Service,
-  realm: RealmOf,
-  { outcome, faults, isPlan }: Made & { readonly isPlan: boolean },
-): Promise<Result> {
-  const one = outcome.realms.find(({ plan }) => plan.realm === realm.name)
-  const count = (wanted: string) => one?.plan.actions.filter(({ operation }) => operation === wanted).length ?? 0
-  const plan = { create: count('create'), update: count('update'), delete: count('delete') }
-  const [there] = await service.findRealms([realm.name])
-  const sources = there ? await service.read(SYSTEM, there, listRealmSources) : []
-  const own = sources.flatMap((each) => {
-    const owner = ownerOf(each.source)
-    return owner && !owner.isGit ? [{ ...each, ...owner }] : []
-  })
+  realm: ClusterRealm,
+  { outcome, faults, isPlan }: RealmRun & { readonly isPlan: boolean },
+): Promise<RealmRunResult> {
+  const realmOutcome = outcome.realms.find(({ plan }) => plan.realm === realm.name)
+  const { plan, pendingApproval, suspended } = realmOutcome ?? {}
+  const count = (name: string) => plan?.actions.filter(({ operation }) => operation === name).length ?? 0
   return {
-    how: one?.pendingApproval ? 'pendingApproval' : one?.suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
+    outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
     faults,
-    revision: revisionOf(realm.members.filter(({ file, stated }) => stated && !faults.has(file))),
-    plan: one?.plan.creates ? { ...plan, create: plan.create + 1 } : plan,
-    ...(one?.pendingApproval && { pendingApproval: one.pendingApproval }),
-    objects: own.reduce((sum, { objects }) => sum + objects, 0),
-    namespaces: new Set(own.map(({ namespace }) => namespace)),
+    revision: getRevision(realm.resources.filter(({ file, declaration }) => declaration && !faults.has(file))),
+    plan: { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') },
+    ...(pendingApproval && { pendingApproval }),
+    ...(await countManagedObjects(service, realm.name)),
   }
 }
 
-/** What of a failure is due to resources, by what they are called. */
-function faultsIn(error: unknown): [file: string, fault: Fault][] {
-  if (!(error instanceof DocumentError) && !(error instanceof ActionError)) return []
-  const told = error.problems.flatMap((problem): [string, DocumentProblem][] => [
-    [fileOf(problem.position.file), problem],
-    // Neither of two that contradict each other counts.
-    ...(problem.otherPosition
-      ? [[fileOf(problem.otherPosition.file), mirrored(problem)] as [string, DocumentProblem]]
-      : []),
-  ])
-  return [...Map.groupBy(told, ([file]) => file)].map(([file, all]) => {
-    const unique = new Map(all.map(([, problem]) => [problem.message, problem]))
-    return [file, faultOf(file, [...unique.values()])]
+/** Returns the number of objects that resources manage in a realm, and the namespaces of these. */
+async function countManagedObjects(
+  service: Service,
+  realm: string,
+): Promise<Pick<RealmRunResult, 'objectCount' | 'namespaces'>> {
+  const [live] = await service.findRealms([realm])
+  const sources = live ? await service.read(SYSTEM, live, listRealmSources) : []
+  const namespaces = sources.flatMap(({ source, objects }) => {
+    const parsed = parseSourceName(source)
+    return parsed && !parsed.isGit ? [{ namespace: parsed.namespace, objects }] : []
   })
-}
-
-function mirrored({ position, message, otherPosition: other }: DocumentProblem): DocumentProblem {
-  return { position: other!, message: message.replace(other!.file, position.file), otherPosition: position }
-}
-
-/** A place in a resource begins with what the resource is called: `RealmClient namespace/name`. */
-function fileOf(place: string): string {
-  return place.split('/').slice(0, 2).join('/')
+  return {
+    objectCount: namespaces.reduce((sum, { objects }) => sum + objects, 0),
+    namespaces: new Set(namespaces.map(({ namespace }) => namespace)),
+  }
 }

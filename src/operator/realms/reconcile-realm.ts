@@ -1,44 +1,48 @@
-// One turn of a realm: what it waits for, its run, and the approval that it has.
-import { createDeadline, type Deadline } from '../lib/timing/deadline.ts'
-import { parseDuration } from '../realm-file/resources/duration.ts'
-import { failure } from '../service/context/errors.ts'
-import type { Service } from '../service/context/service.ts'
-import { recordApproval } from '../service/sources/saved-plans.ts'
-import { approverOf } from './approver.ts'
-import type { Waits } from './dependencies.ts'
-import type { RealmOf } from './desired.ts'
-import { APPROVED } from './resource.ts'
-import { type RunOptions, runRealm } from './run.ts'
-import type { Result } from './status/result.ts'
+// Reconciles one realm: applies it unless it is suspended or not ready, and approves its plan if an annotation does.
+import { createDeadline, type Deadline } from '../../lib/timing/deadline.ts'
+import { parseDuration } from '../../realm-file/resources/duration.ts'
+import { failure } from '../../service/context/errors.ts'
+import type { Service } from '../../service/context/service.ts'
+import { recordApproval } from '../../service/sources/saved-plans.ts'
+import { APPROVED_PLAN_ANNOTATION, getApprover } from '../cluster/resource.ts'
+import type { SkipReason } from '../desired/dependencies.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import type { RealmRunResult } from '../status/realm-run-result.ts'
+import { applyRealm, type RealmRunOptions } from './realm-run.ts'
 
-/** How a turn ended: with a run, or with what it waits for. */
-export type Turned = { readonly result: Result } | { readonly waits: Waits }
+/** The outcome of a reconciliation: a run, or the reason why there was none. */
+export type ReconcileOutcome = { readonly result: RealmRunResult } | { readonly skipReason: SkipReason }
 
-/** Runs the realm, unless it waits. Throws what is nobody's fault. */
-export async function turnOf(
+/** Applies the realm unless there is a reason to skip it. Throws errors that no resource causes. */
+export async function reconcileRealm(
   service: Service,
-  realm: RealmOf,
-  { waits, ...others }: Omit<RunOptions, 'deadline'> & { readonly waits: Waits | undefined },
-): Promise<Turned> {
-  if (waits) return { waits }
-  const { holder } = realm
-  const options = { ...others, deadline: deadlineOf(realm) }
-  const result = await runRealm(service, realm, options)
-  const { pendingApproval } = result
-  if (!pendingApproval || !holder || holder.resource.metadata.annotations?.[APPROVED] !== pendingApproval.plan)
-    return { result }
-  await recordApproval(
-    service,
-    { actor: approverOf(holder.resource) },
-    { plan: pendingApproval.plan, withCredentials: false },
-  )
-  return { result: await runRealm(service, realm, options) }
+  realm: ClusterRealm,
+  { skipReason, ...rest }: Omit<RealmRunOptions, 'deadline'> & { readonly skipReason: SkipReason | undefined },
+): Promise<ReconcileOutcome> {
+  if (skipReason) return { skipReason }
+  const options = { ...rest, deadline: createRunDeadline(realm) }
+  const result = await applyRealm(service, realm, options)
+  if (!(await approvePlan(service, realm, result))) return { result }
+  return { result: await applyRealm(service, realm, options) }
 }
 
-/** By when a run that begins now must have ended; a realm that says nothing of it may take its time. */
-function deadlineOf({ holder }: RealmOf): Deadline | undefined {
-  const timeout = holder?.resource.spec?.timeout
+/** Approves the pending plan of a run if an annotation of the realm's resource names it. Returns whether it did. */
+async function approvePlan(
+  service: Service,
+  { owner }: ClusterRealm,
+  { pendingApproval }: RealmRunResult,
+): Promise<boolean> {
+  const approvedPlan = owner?.resource.metadata.annotations?.[APPROVED_PLAN_ANNOTATION]
+  if (!owner || !pendingApproval || approvedPlan !== pendingApproval.plan) return false
+  const caller = { actor: getApprover(owner.resource) }
+  await recordApproval(service, caller, { plan: pendingApproval.plan, withCredentials: false })
+  return true
+}
+
+/** Returns the deadline of a run that starts now; undefined if the realm has no `timeout`. */
+function createRunDeadline({ owner }: ClusterRealm): Deadline | undefined {
+  const timeout = owner?.resource.spec?.timeout
   if (typeof timeout !== 'string') return undefined
-  const message = `the run has taken longer than spec.timeout of ${holder!.file}, ${timeout}, and was broken off: nothing of it is kept`
+  const message = `The run exceeded spec.timeout of ${owner!.file}, ${timeout}, and was rolled back.`
   return createDeadline(parseDuration(timeout) * 1000, failure('timeout', message))
 }

@@ -1,6 +1,6 @@
-// Secrets of clients, written where their resources ask for them, and again when they change or somebody else changes them there.
+// Writes client secrets to the Kubernetes Secrets that resources name, and again after either has changed.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
+import { readObject, readText } from '../../kinds/json.ts'
 import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
@@ -10,141 +10,167 @@ import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { findMissingRolesForClients } from '../../service/permissions/privilege-escalation.ts'
 import { listRealmSources } from '../../service/sources/source-records.ts'
-import { type Fault, type Member, type RealmOf, sourceOf } from '../desired.ts'
-import type { LivePicture } from '../picture.ts'
-import type { Result } from '../status/result.ts'
-import type { Keeper } from './secret-keeper.ts'
+import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
+import { toSourceName } from '../desired/source-name.ts'
+import type { RealmRunResult } from '../status/realm-run-result.ts'
+import type { SecretWriter } from './secret-writer.ts'
 
-/** Follows the secrets of clients. */
-export interface ClientSecrets {
-  /** Writes what differs, of clients that were applied; gives what cannot be written, by what their resources are called. */
-  write(realm: RealmOf, faults: Result['faults']): Promise<ReadonlyMap<string, Fault>>
-  /** Whether a Secret that was written is not as it was left. */
-  isMoved(realm: RealmOf): boolean
-  stop(): void
+/** Options of a writer of client secrets. */
+export interface ClientSecretWriterOptions {
+  readonly cache: Pick<ClusterCache, 'findSecret'>
+  readonly secretWriter: SecretWriter
+  /** Called when client secrets of the realm may have changed. */
+  readonly onChange: (realm: string) => void
 }
 
-const [CLIENT] = listResourceNames(kinds.client)
-
-/** A resource that asks for the secret of its client. */
-interface Asking {
-  readonly member: Member
+/** A resource that names a Secret for the secret of its client. */
+interface SecretRequest {
+  readonly declaring: DeclaringResource
   readonly clientId: string
   readonly target: { readonly name: string; readonly key: string }
 }
 
-/** What secrets of clients are followed with. */
-export interface ClientSecretsOptions {
-  readonly picture: Pick<LivePicture, 'secret'>
-  readonly keeper: Keeper
-  /** Somebody may have changed a secret in the realm. */
-  readonly changed: (realm: string) => void
-}
+/** The secret of a client, or the reason why the resource does not get it. */
+type RequestedSecret = { readonly secret: string } | { readonly fault: ResourceFault }
 
-/** Follows the secrets of clients until it is stopped. */
-export function clientSecrets(service: Service, { picture, keeper, changed }: ClientSecretsOptions): ClientSecrets {
-  /** Realms in which some ask, by number. */
-  const realms = new Map<number, string>()
-  /** Versions of Secrets as they were left. */
-  const left = new Map<string, string | undefined>()
-  const stop = service.subscribe(({ topic, realm }) => {
-    if (topic === 'drift' && realms.has(realm!)) changed(realms.get(realm!)!)
-    if (topic === 'everything') for (const name of realms.values()) changed(name)
-  })
-  const versionOf = ({ member, target }: Asking) =>
-    picture.secret(member.namespace, target.name)?.metadata.resourceVersion
-  const placeOf = ({ member, target }: Asking) => `${member.namespace}/${target.name}`
+const [CLIENT_RESOURCE] = listResourceNames(kinds.client)
 
-  const write = async (one: Asking, found: Found): Promise<Fault | undefined> => {
-    if ('fault' in found) return found.fault
-    const { resource, namespace } = one.member
-    const refused = await keeper.keep({ owner: resource, namespace, ...one.target, text: found.secret })
-    left.set(placeOf(one), versionOf(one))
-    return refused === undefined ? undefined : { reason: 'SecretNotWritten', message: `spec.writeSecretTo: ${refused}` }
+/** Writes the client secrets of realms until it is closed. */
+export class ClientSecretWriter {
+  readonly #service: Service
+  readonly #options: ClientSecretWriterOptions
+  /** Names of the realms with requested secrets, by number. */
+  readonly #realms = new Map<number, string>()
+  /** Resource versions of Secrets after they were written, by namespace and name. */
+  readonly #writtenVersions = new Map<string, string | undefined>()
+  readonly #unsubscribe: () => void
+
+  constructor(service: Service, options: ClientSecretWriterOptions) {
+    this.#service = service
+    this.#options = options
+    this.#unsubscribe = service.subscribe(({ topic, realm }) => {
+      const changed = topic === 'drift' && realm !== undefined ? this.#realms.get(realm) : undefined
+      if (changed !== undefined) options.onChange(changed)
+      if (topic === 'everything') for (const name of this.#realms.values()) options.onChange(name)
+    })
   }
-  return {
-    async write(realm, faults) {
-      const asking = askingIn(realm).filter(({ member }) => !faults.has(member.file))
-      const [there] = asking.length ? await service.findRealms([realm.name]) : []
-      if (!there) return new Map()
-      realms.set(there.number, realm.name)
-      const found = await service.read(SYSTEM, there, (context) => secretsOf(context, realm, asking))
-      const told = await Promise.all(
-        [...found].map(async ([one, secret]) => [one.member.file, await write(one, secret)] as const),
-      )
-      return new Map(told.flatMap(([file, fault]) => (fault ? [[file, fault] as const] : [])))
-    },
-    isMoved: (realm) =>
-      askingIn(realm).some((one) => left.has(placeOf(one)) && left.get(placeOf(one)) !== versionOf(one)),
-    stop,
+
+  /** Writes the secrets of applied clients that differ from their Secrets. Returns the faults of those that cannot be written, by file. */
+  async write(realm: ClusterRealm, excluded: RealmRunResult['faults']): Promise<ReadonlyMap<string, ResourceFault>> {
+    const requests = listRequests(realm).filter(({ declaring }) => !excluded.has(declaring.file))
+    const [live] = requests.length ? await this.#service.findRealms([realm.name]) : []
+    if (!live) return new Map()
+    this.#realms.set(live.number, realm.name)
+    const secrets = await this.#service.read(SYSTEM, live, (context) => getSecrets(context, realm, requests))
+    const faults = await Promise.all(
+      [...secrets].map(
+        async ([request, secret]) => [request.declaring.file, await this.#write(request, secret)] as const,
+      ),
+    )
+    return new Map(faults.flatMap(([file, fault]) => (fault ? [[file, fault] as const] : [])))
+  }
+
+  /** Whether a Secret has changed since it was written. */
+  isOutdated(realm: ClusterRealm): boolean {
+    return listRequests(realm).some((request) => {
+      const target = getTargetName(request)
+      return this.#writtenVersions.has(target) && this.#writtenVersions.get(target) !== this.#findVersion(request)
+    })
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  async #write(request: SecretRequest, requested: RequestedSecret): Promise<ResourceFault | undefined> {
+    if ('fault' in requested) return requested.fault
+    const { declaring, target } = request
+    const { resource: owner, namespace } = declaring
+    const refusal = await this.#options.secretWriter.write({ owner, namespace, ...target, text: requested.secret })
+    this.#writtenVersions.set(getTargetName(request), this.#findVersion(request))
+    return refusal === undefined ? undefined : { reason: 'SecretNotWritten', message: `spec.writeSecretTo: ${refusal}` }
+  }
+
+  #findVersion({ declaring, target }: SecretRequest): string | undefined {
+    return this.#options.cache.findSecret(declaring.namespace, target.name)?.metadata.resourceVersion
   }
 }
 
-function askingIn({ members }: RealmOf): Asking[] {
-  return members.flatMap((member) => {
-    const { kind, spec = {}, metadata } = member.resource
-    const wanted = kind === CLIENT && member.stated ? (spec.writeSecretTo as Representation | undefined) : undefined
-    if (!wanted) return []
-    const { name, key = 'client-secret' } = wanted as { name: string; key?: string }
-    return [{ member, clientId: String(spec.clientId ?? metadata.name), target: { name, key } }]
+const getTargetName = ({ declaring, target }: SecretRequest) => `${declaring.namespace}/${target.name}`
+
+function listRequests({ resources }: ClusterRealm): SecretRequest[] {
+  return resources.flatMap((declaring) => {
+    const { kind, spec = {}, metadata } = declaring.resource
+    const { name, key } = readObject(spec.writeSecretTo)
+    if (kind !== CLIENT_RESOURCE || !declaring.declaration || typeof name !== 'string') return []
+    const target = { name, key: readText(key) ?? 'client-secret' }
+    return [{ declaring, clientId: String(spec.clientId ?? metadata.name), target }]
   })
 }
-
-type Found = { readonly secret: string } | { readonly fault: Fault }
 
 /**
- * The secrets of clients that the namespaces which ask for them own by now. A namespace gets none of clients that are stronger
- * than what it may give, and as a guest of the realm none that others state too. Four statements, and one for each guest.
+ * Returns the secrets of clients for the namespaces that manage them. A namespace gets no secret of a client with roles that it may
+ * not grant. A tenant namespace gets none of a client that another source manages too. Four statements, and one for each namespace.
  */
-async function secretsOf(
+async function getSecrets(
   context: Context,
-  { name, holder, ceilings }: RealmOf,
-  asking: readonly Asking[],
-): Promise<Map<Asking, Found>> {
-  const keys = [...new Set(asking.map(({ clientId }) => clientId))].map((clientId) => [clientId])
-  const live = new Map((await writers.client.list(context, { keys })).map((one) => [one.key[0]!, one]))
+  { name, owner, sourcePermissions }: ClusterRealm,
+  requests: readonly SecretRequest[],
+): Promise<Map<SecretRequest, RequestedSecret>> {
+  const keys = [...new Set(requests.map(({ clientId }) => clientId))].map((clientId) => [clientId])
+  const clientsById = new Map((await writers.client.list(context, { keys })).map((client) => [client.key[0]!, client]))
   const sources = (await listRealmSources(context)).map(({ source }) => source)
   const rows = await listManagedByKeys(
     context,
     sources,
     keys.map((key) => ({ kind: 'client', key })),
   )
-  const owners = Map.groupBy(rows, ({ object }) => object)
-  const found = new Map<Asking, Found>()
-  for (const [namespace, own] of Map.groupBy(asking, ({ member }) => member.namespace)) {
-    const clients = own.flatMap((one) => {
-      const client = live.get(one.clientId)
-      const owning = (client && owners.get(client.id)) ?? []
-      return owning.some(({ source }) => source === sourceOf(namespace)) ? [{ one, client: client!, owning }] : []
+  const rowsByObject = Map.groupBy(rows, ({ object }) => object)
+  const secrets = new Map<SecretRequest, RequestedSecret>()
+  for (const [namespace, namespaceRequests] of Map.groupBy(requests, ({ declaring }) => declaring.namespace)) {
+    const managed = namespaceRequests.flatMap((request) => {
+      const client = clientsById.get(request.clientId)
+      const managers = ((client && rowsByObject.get(client.id)) ?? []).map(({ source }) => source)
+      return client && managers.includes(toSourceName(namespace)) ? [{ request, client, managers }] : []
     })
-    const permissions = toGrantablePermissions(name, [ceilings.get(namespace) ?? {}])
-    const ids = clients.map(({ client }) => client.id)
-    const stronger = await findMissingRolesForClients({ ...context, permissions }, ids)
-    for (const { one, client, owning } of clients) {
-      const others = owning.map(({ source }) => source).filter((source) => source !== sourceOf(namespace))
-      const stating = namespace === holder?.namespace ? [] : others
-      found.set(one, secretOf(context, client, stating, stronger.get(client.id)))
+    const permissions = toGrantablePermissions(name, [sourcePermissions.get(namespace) ?? {}])
+    const clientIds = managed.map(({ client }) => client.id)
+    const missingRoles = await findMissingRolesForClients({ ...context, permissions }, clientIds)
+    for (const { request, client, managers } of managed) {
+      const otherSources = managers.filter((source) => source !== toSourceName(namespace))
+      const conflictingSources = namespace === owner?.namespace ? [] : otherSources
+      secrets.set(
+        request,
+        getSecret(context, client, { conflictingSources, missingRoles: missingRoles.get(client.id) }),
+      )
     }
   }
-  return found
+  return secrets
 }
 
-function secretOf(
+/** Returns the secret of a client. `missingRoles`: its roles that the namespace may not grant. */
+function getSecret(
   { vault }: Context,
   { key: [clientId], representation: { secret, publicClient } }: LiveObject,
-  others: readonly string[],
-  missing: readonly string[] | undefined,
-): Found {
-  const refused = (reason: string, message: string): Found => ({
+  {
+    conflictingSources,
+    missingRoles,
+  }: { readonly conflictingSources: readonly string[]; readonly missingRoles: readonly string[] | undefined },
+): RequestedSecret {
+  const refuse = (reason: string, message: string): RequestedSecret => ({
     fault: { reason, message: `spec.writeSecretTo: ${message}` },
   })
   if (typeof secret !== 'string' || publicClient === true)
-    return refused('Invalid', `the client ${clientId} has no secret: only confidential clients have one`)
-  if (others.length) return refused('NotAdmitted', `${others.join(', ')} states the client ${clientId} too`)
-  if (missing)
-    return refused(
+    return refuse('Invalid', `the client ${clientId} has no secret, since it is not confidential`)
+  if (conflictingSources.length)
+    return refuse('NotAdmitted', `the client ${clientId} is also declared by ${conflictingSources.join(', ')}`)
+  if (missingRoles)
+    return refuse(
       'NotAdmitted',
-      `the client ${clientId} has roles that this namespace may not give: ${missing.join(', ')}`,
+      `the client ${clientId} has roles that this namespace may not grant: ${missingRoles.join(', ')}`,
     )
   return { secret: vault.open(secret) }
 }

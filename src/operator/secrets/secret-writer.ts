@@ -1,15 +1,15 @@
-// Secrets of Kubernetes that belong to a resource of Regent: made, and kept as they are to be. Others are never written.
+// Writes Kubernetes Secrets that belong to a resource of Regent. Other Secrets are never written.
 import { retry } from '../../lib/timing/retry.ts'
-import { type Cluster, ClusterError } from '../cluster.ts'
-import type { LivePicture } from '../picture.ts'
-import { type Resource, SECRET_LABEL } from '../resource.ts'
+import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import { type ClusterClient, ClusterError } from '../cluster/cluster-client.ts'
+import { type Resource, SECRET_LABEL } from '../cluster/resource.ts'
 
-/** How many times a Secret is read again while others keep changing it. */
-const ATTEMPTS = 5
+/** Attempts to write a Secret that others keep changing. */
+const MAX_ATTEMPTS = 5
 
-/** A Secret as it is to be. */
-export interface Wanted {
-  /** The resource that it belongs to, and goes with. */
+/** The desired state of a Secret with one key. */
+export interface DesiredSecret {
+  /** The resource that owns the Secret: Kubernetes deletes both together. */
   readonly owner: Resource
   readonly namespace: string
   readonly name: string
@@ -17,76 +17,80 @@ export interface Wanted {
   readonly text: string
 }
 
-/** Keeps Secrets. */
-export interface Keeper {
-  /** Writes the Secret if it differs. Gives why it may not be written. Throws where that may pass by itself. */
-  keep(wanted: Wanted): Promise<string | undefined>
+/** Writes Secrets. */
+export interface SecretWriter {
+  /** Writes a Secret if it differs. Returns why it may not be written. Throws temporary failures. */
+  write(desired: DesiredSecret): Promise<string | undefined>
 }
 
-/** Asks for nothing but what `list`, `create` and `patch` allow. */
-export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secret' | 'put'>): Keeper {
-  /** Returns the Secret as the API server has it; undefined where there is none, or it lacks the label. */
-  const look = async ({ namespace, name }: Wanted): Promise<Resource | undefined> => {
+/** Creates a writer. It requires the permissions `list`, `create` and `patch`. */
+export function createSecretWriter(
+  cluster: ClusterClient,
+  cache: Pick<ClusterCache, 'findSecret' | 'put'>,
+): SecretWriter {
+  /** Reads a Secret from the API server; returns undefined if there is none, or it lacks the label. */
+  const read = async ({ namespace, name }: DesiredSecret): Promise<Resource | undefined> => {
     const selectors = { labelSelector: `${SECRET_LABEL}=true`, fieldSelector: `metadata.name=${name}` }
     const path = `/api/v1/namespaces/${namespace}/secrets?${new URLSearchParams(selectors)}`
-    return (await cluster.ask<{ items: Resource[] }>('GET', path)).items[0]
+    return (await cluster.request<{ items: Resource[] }>('GET', path)).items[0]
   }
-  /** Creates the Secret. Returns false where one of this name exists. */
-  const make = async (wanted: Wanted): Promise<boolean> => {
+  /** Creates a Secret. Returns false if one of this name exists. */
+  const create = async (desired: DesiredSecret): Promise<boolean> => {
     try {
-      await cluster.ask('POST', `/api/v1/namespaces/${wanted.namespace}/secrets`, secretOf(wanted))
+      await cluster.request('POST', `/api/v1/namespaces/${desired.namespace}/secrets`, { body: toManifest(desired) })
       return true
     } catch (error) {
-      if (isAnswer(error, 409)) return false
+      if (isClusterError(error, 409)) return false
       throw error
     }
   }
-  /** Creates the Secret, or changes it as it was `seen`. Returns why it may not be written. Throws ClusterError 404 or 409 where it is not as seen. */
-  const keep = async (wanted: Wanted, seen: Resource | undefined): Promise<string | undefined> => {
-    const { owner, namespace, name, key, text } = wanted
-    if (!seen && (await make(wanted))) return undefined
-    const there = seen ?? (await look(wanted))
-    if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
-      return `there is a Secret ${name} that does not belong to this resource: name another one, or delete it`
-    const { data = {}, metadata } = there
+  /** Creates a Secret, or updates the one that was read. Returns why it may not be written. Throws ClusterError 404 or 409 after a conflict. */
+  const createOrUpdate = async (desired: DesiredSecret, existing: Resource | undefined) => {
+    const { owner, namespace, name, key, text } = desired
+    if (!existing && (await create(desired))) return undefined
+    const current = existing ?? (await read(desired))
+    if (!current?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
+      return `the Secret ${name} exists and does not belong to this resource: delete it, or choose another name`
+    const { data = {}, metadata } = current
     const value = Buffer.from(text).toString('base64')
     if (data[key] === value && Object.keys(data).length === 1) return undefined
-    const others = Object.fromEntries(Object.keys(data).map((other) => [other, null]))
-    // Only as it was seen: what somebody else does meanwhile is looked at first.
-    const change = { metadata: { resourceVersion: metadata.resourceVersion }, data: { ...others, [key]: value } }
+    const removed = Object.fromEntries(Object.keys(data).map((name) => [name, null]))
+    // With the resource version, the API server refuses the patch if the Secret has changed meanwhile.
+    const patch = { metadata: { resourceVersion: metadata.resourceVersion }, data: { ...removed, [key]: value } }
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    picture.put(await cluster.ask<Resource>('PATCH', path, change, 'application/merge-patch+json'))
+    cache.put(await cluster.request<Resource>('PATCH', path, { body: patch, type: 'application/merge-patch+json' }))
     return undefined
   }
-  /** Like `keep`, from the picture; from the API server where the picture is out of date. */
-  const keepNow = async (wanted: Wanted): Promise<string | undefined> => {
+  /** Writes a Secret; after a conflict, reads it from the API server and tries again. */
+  const writeOrRetry = async (desired: DesiredSecret): Promise<string | undefined> => {
     try {
-      return await keep(wanted, picture.secret(wanted.namespace, wanted.name))
+      return await createOrUpdate(desired, cache.findSecret(desired.namespace, desired.name))
     } catch (error) {
-      if (!isAnswer(error, 404, 409)) throw error
-      return retry(async () => keep(wanted, await look(wanted)), { delayAfter })
+      if (!isClusterError(error, 404, 409)) throw error
+      return retry(async () => createOrUpdate(desired, await read(desired)), { delayAfter })
     }
   }
   return {
-    async keep(wanted) {
+    async write(desired) {
       try {
-        return await keepNow(wanted)
+        return await writeOrRetry(desired)
       } catch (error) {
-        if (isAnswer(error, 403, 422)) return (error as ClusterError).message
+        if (isClusterError(error, 403, 422)) return error.message
         throw error
       }
     },
   }
 }
 
-/** Returns the milliseconds until a Secret that changed since it was seen is read again; undefined: no more. */
+/** Returns the milliseconds until the next attempt after a conflict; undefined after the last attempt. */
 const delayAfter = (error: unknown, failures: number): number | undefined =>
-  isAnswer(error, 404, 409) && failures < ATTEMPTS ? 20 * failures : undefined
+  isClusterError(error, 404, 409) && failures < MAX_ATTEMPTS ? 20 * failures : undefined
 
-const isAnswer = (error: unknown, ...statuses: number[]): boolean =>
+/** Whether the API server has responded with one of the statuses. */
+const isClusterError = (error: unknown, ...statuses: number[]): error is ClusterError =>
   error instanceof ClusterError && statuses.includes(error.status)
 
-function secretOf({ owner: { apiVersion, kind, metadata }, namespace, name, key, text }: Wanted) {
+function toManifest({ owner: { apiVersion, kind, metadata }, namespace, name, key, text }: DesiredSecret) {
   return {
     apiVersion: 'v1',
     kind: 'Secret',

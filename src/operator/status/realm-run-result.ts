@@ -1,21 +1,20 @@
 import type { PendingApproval } from '../../reconcile/model/action.ts'
-import type { Fault } from '../desired.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
 
-/** How a run ended. */
-export interface Result {
-  readonly how: 'applied' | 'planned' | 'pendingApproval' | 'suspended'
-  /** Resources that could not count, by what they are called. */
-  readonly faults: ReadonlyMap<string, Fault>
-  /** Resources that are live, and whose secrets could not be written where they ask for them. */
-  readonly unwritten?: ReadonlyMap<string, Fault>
-  /** Of all that counted. */
+/** The result of a run of a realm. */
+export interface RealmRunResult {
+  readonly outcome: 'applied' | 'planned' | 'pendingApproval' | 'suspended'
+  /** The faults of resources that were excluded, by file. */
+  readonly faults: ReadonlyMap<string, ResourceFault>
+  /** The faults of applied resources whose client secrets could not be written to Secrets, by file. */
+  readonly secretFaults?: ReadonlyMap<string, ResourceFault>
+  /** The digest of all resources that were included. */
   readonly revision: string
-  /** What was done, or would be. */
+  /** The number of changes by operation: made, or only planned. */
   readonly plan: { readonly create: number; readonly update: number; readonly delete: number }
-  /** The plan that is pending approval. */
   readonly pendingApproval?: PendingApproval
-  /** How many objects resources own in the realm. */
-  readonly objects: number
-  /** Namespaces that state something in the realm now. */
+  /** The number of objects in the realm that resources manage. */
+  readonly objectCount: number
+  /** The namespaces whose resources manage objects of the realm. */
   readonly namespaces: ReadonlySet<string>
 }

@@ -1,60 +1,66 @@
-// What the operator says of a resource, by the conventions of kstatus.
+// The schema of the status of resources, in the CRDs. It follows the conventions of kstatus.
 import * as z from 'zod'
 
-const moment = z.iso.datetime().meta({ wire: { type: 'string', format: 'date-time' } })
+const timestamp = z.iso.datetime().meta({ wire: { type: 'string', format: 'date-time' } })
 const count = z.int().min(0)
 
 const condition = z.strictObject({
   type: z.string().describe('Ready, Reconciling, Stalled or Drifted.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
-  reason: z.string().describe('Why, in one word.'),
-  message: z.string().describe('Why, and what to do; of a field that is wrong, its path.'),
-  lastTransitionTime: moment.describe('When it became so.'),
-  observedGeneration: z.int().optional().describe('The generation of the resource that it speaks of.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition is met.'),
+  reason: z.string().describe('The reason for the last change of the condition, in one word.'),
+  message: z.string().describe('Details, with the path of an invalid field and what to do.'),
+  lastTransitionTime: timestamp.describe('Time of the last change of `status`.'),
+  observedGeneration: z.int().optional().describe('Generation of the resource for which the condition was set.'),
 })
 
 const plan = z.strictObject({
-  id: z.string().optional().describe('The plan that is pending approval.'),
-  create: count.describe('How many objects are made.'),
-  update: count.describe('How many objects are changed.'),
-  delete: count.describe('How many objects are deleted.'),
+  id: z.string().optional().describe('Id of the plan, if it is pending approval.'),
+  create: count.describe('Number of objects that are created.'),
+  update: count.describe('Number of objects that are updated.'),
+  delete: count.describe('Number of objects that are deleted.'),
 })
 
-const ofAll = {
-  observedGeneration: z.int().optional().describe('The generation of the resource that was looked at last.'),
-  conditions: z.array(condition).optional().describe('How the resource stands.'),
-  realm: z.string().optional().describe('Name of the realm.'),
-  lastAppliedRevision: z.string().optional().describe('What was applied last: a commit, or a digest.'),
-  lastAttemptedRevision: z.string().optional().describe('What was tried last.'),
+const commonFields = {
+  observedGeneration: z.int().optional().describe('Last generation of the resource that was reconciled.'),
+  conditions: z.array(condition).optional().describe('Conditions of the resource.'),
+  realm: z
+    .string()
+    .optional()
+    .describe('Name of the realm. Of a RealmSource: names of its realms, separated by commas.'),
+  lastAppliedRevision: z
+    .string()
+    .optional()
+    .describe('Last revision that was applied: a digest of the resources or, of a RealmSource, a commit.'),
+  lastAttemptedRevision: z.string().optional().describe('Last revision for which an apply was attempted.'),
   lastHandledReconcileAt: z
     .string()
     .optional()
-    .describe('The value of the annotation reconcile.regent.dev/requestedAt that was followed last.'),
-  drift: count.optional().describe('How many objects somebody has changed since.'),
+    .describe('Last value of the annotation reconcile.regent.dev/requestedAt that was handled.'),
+  drift: count.optional().describe('Number of objects with drift.'),
 }
 
-const ofRuns = {
-  plan: plan.optional().describe('What the last plan would do, or did.'),
+const runFields = {
+  plan: plan.optional().describe('Changes of the last plan, whether it was applied or not.'),
   inventory: z
-    .strictObject({ objects: count.describe('How many objects the resources of the realm own.') })
+    .strictObject({ objects: count.describe('Number of managed objects.') })
     .optional()
-    .describe('What is owned.'),
+    .describe('Objects that the source, or the resources of the realm, manage.'),
   history: z
     .array(
       z.strictObject({
-        revision: z.string().describe('What was applied, or tried.'),
-        time: moment.describe('When.'),
-        outcome: z.enum(['Applied', 'Planned', 'Failed']).describe('How it ended.'),
-        message: z.string().optional().describe('What failed.'),
+        revision: z.string().describe('Revision that was applied or attempted.'),
+        time: timestamp.describe('Time of the run.'),
+        outcome: z.enum(['Applied', 'Planned', 'Failed']).describe('Outcome of the run.'),
+        message: z.string().optional().describe('Reason of the failure.'),
       }),
     )
     .max(5)
     .optional()
-    .describe('The last five runs, the latest first.'),
+    .describe('The last five runs, latest first.'),
 }
 
-/** The status of a resource that holds one object of a realm. */
-export const objectStatus = z.strictObject(ofAll)
+/** The schema of the status of a resource that declares one object of a realm. */
+export const objectStatusSchema = z.strictObject(commonFields)
 
-/** The status of a resource that runs are made for: a realm, or a source. */
-export const runStatus = z.strictObject({ ...ofAll, ...ofRuns })
+/** The schema of the status of a Realm or RealmSource, which is reconciled as a whole. */
+export const runStatusSchema = z.strictObject({ ...commonFields, ...runFields })

@@ -1,121 +1,159 @@
-// Writes the status of resources, removes finalizers of those whose objects are gone, and writes events about what has changed.
+// Writes the status of resources and events about its changes, and removes the finalizers of resources whose objects are deleted.
+import { isDeepStrictEqual } from 'node:util'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
-import type { Desired, Fault, Member, RealmOf } from '../desired.ts'
-import type { LivePicture } from '../picture.ts'
-import { FINALIZER, isOurs, type Resource, type Status } from '../resource.ts'
-import type { ResourceWriter } from '../resource-writer.ts'
-import { type Standing, statusOf, statusOfOther } from './conditions.ts'
-import { eventsBetween } from './events.ts'
+import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import {
+  type Condition,
+  FINALIZER,
+  isRegentResource,
+  type Resource,
+  type ResourceEvent,
+  type ResourceStatus,
+} from '../cluster/resource.ts'
+import type { ResourceWriter } from '../cluster/resource-writer.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
+import { type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
-/** How a realm stood, and what it was made of then: what was found out is said of that, and of nothing newer. */
-export interface Stood {
-  readonly realm: RealmOf
-  readonly standing: Standing
+/** A realm as it was reconciled, and the end of the reconciliation. */
+export interface ReconciledRealm {
+  readonly realm: ClusterRealm
+  readonly reconciliation: RealmReconciliation
 }
 
 /**
- * Writes the status of resources as they are in the cluster by now. A status that is there already is not written again. Throws what
- * the API server refuses, after all others were written.
+ * Writes the status of resources. An unchanged status is not written again. Methods that write several throw the first error of the
+ * API server after all others were written.
  */
 export class StatusWriter {
-  readonly #picture: LivePicture
+  readonly #cache: ClusterCache
   readonly #writer: ResourceWriter
   readonly #clock: () => Date
-  /** Versions of resources whose status was compared with what is to be written. */
+  /** Versions of resources whose status was compared with the current one. */
   readonly #compared = new WeakSet<Resource>()
-  /** By uid, of resources whose status is not ours: only events are written, again in each process. */
-  readonly #unwritten = new Map<string, Status>()
+  /** By uid: the status of resources that another operator owns. Only events are written about them, once per process. */
+  readonly #foreignStatuses = new Map<string, ResourceStatus>()
 
-  constructor(picture: LivePicture, writer: ResourceWriter, clock: () => Date) {
-    this.#picture = picture
+  constructor(cache: ClusterCache, writer: ResourceWriter, clock: () => Date) {
+    this.#cache = cache
     this.#writer = writer
     this.#clock = clock
   }
 
-  /**
-   * Adds finalizers to what the realm declares, so that it does not vanish unnoticed. Returns the faults of those that have none, by
-   * file: the resource may be gone already, and the picture late, or the API server refuses it now.
-   */
-  async hold({ members }: RealmOf): Promise<ReadonlyMap<string, Fault>> {
-    const declared = members.filter(({ resource, stated }) => stated && isOurs(resource))
-    const faults = await Promise.all(declared.map(async (member) => [member.file, await this.#hold(member)] as const))
+  /** Adds finalizers to the resources of a realm. Returns the faults of those where that failed, by file. */
+  async addFinalizers({ resources }: ClusterRealm): Promise<ReadonlyMap<string, ResourceFault>> {
+    const declared = resources.filter(({ resource, declaration }) => declaration && isRegentResource(resource))
+    const faults = await Promise.all(
+      declared.map(async (declaring) => [declaring.file, await this.#addFinalizer(declaring)] as const),
+    )
     return new Map(faults.flatMap(([file, fault]) => (fault ? [[file, fault] as const] : [])))
   }
 
-  /** Writes the status of all resources of a realm, or removes their finalizers where nothing of them is left. */
-  writeRealm(stood: Stood, drifts: readonly Drift[]): Promise<void> {
-    const { realm, standing } = stood
-    return each(realm.members, (member) =>
-      member.leaves && mayLeave(member, standing)
-        ? this.release(member)
-        : this.write(member, (prior) => statusOf(member, prior, { realm, standing, drifts, now: this.#clock() })),
+  /** Writes the status of all resources of a realm, and removes the finalizers of those whose objects are deleted. */
+  writeRealm({ realm, reconciliation }: ReconciledRealm, drifts: readonly Drift[]): Promise<void> {
+    return writeAll(realm.resources, (declaring) =>
+      declaring.removal && canRelease(declaring, reconciliation)
+        ? this.release(declaring)
+        : this.write(declaring, (prior) =>
+            toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() }),
+          ),
     )
   }
 
-  /** Writes the status of resources that belong to no realm. A deleted one leaves nothing behind. */
-  writeOthers(members: Desired['others']): Promise<void> {
-    return each(members, (member) =>
-      member.leaves ? this.release(member) : this.write(member, (prior) => statusOfOther(member, prior, this.#clock())),
+  /** Writes the status of resources that belong to no realm, and removes the finalizers of deleted ones. */
+  writeUnresolved(resources: readonly UnresolvedResource[]): Promise<void> {
+    return writeAll(resources, (declaring) =>
+      declaring.removal
+        ? this.release(declaring)
+        : this.write(declaring, (prior) => toUnresolvedStatus(declaring, prior, this.#clock())),
     )
   }
 
-  /**
-   * Writes the status of one resource. `statusFor` makes it of the status that is there; it is about the generation, and the request,
-   * that was looked at.
-   */
-  async write({ resource }: Member, statusFor: (prior: Status) => Status): Promise<void> {
-    const latest = this.#picture.latest(resource)
+  /** Writes the status of one resource. `toStatus` computes it from the current one. */
+  async write({ resource }: DeclaringResource, toStatus: (prior: ResourceStatus) => ResourceStatus): Promise<void> {
+    const latest = this.#cache.findLatest(resource)
     if (!latest) return
     const { uid } = latest.metadata
-    const prior = (isOurs(latest) ? latest.status : this.#unwritten.get(uid)) ?? {}
-    const status = statusFor(prior)
-    if (isOurs(latest)) await this.#writer.writeStatus(latest, status)
-    else this.#unwritten.set(uid, status)
-    for (const event of eventsBetween(prior, status)) await this.#writer.writeEvent(latest, event)
+    const prior = (isRegentResource(latest) ? latest.status : this.#foreignStatuses.get(uid)) ?? {}
+    const status = toStatus(prior)
+    if (isRegentResource(latest)) await this.#writer.writeStatus(latest, status)
+    else this.#foreignStatuses.set(uid, status)
+    for (const event of listEvents(prior, status)) await this.#writer.writeEvent(latest, event)
     this.#compared.add(latest)
   }
 
   /** Removes the finalizer of a resource. */
-  async release({ resource }: Member): Promise<void> {
-    const latest = this.#picture.latest(resource)
+  async release({ resource }: DeclaringResource): Promise<void> {
+    const latest = this.#cache.findLatest(resource)
     if (!latest) return
     await this.#writer.removeFinalizer(latest)
     this.#compared.add(latest)
   }
 
-  /** Whether this version of the resource was compared with what is to be written, or is gone. */
+  /** Whether the status of this version of the resource is up to date, or the resource is deleted. */
   isCompared(resource: Resource): boolean {
-    return this.#compared.has(resource) || this.#picture.latest(resource) === undefined
+    return this.#compared.has(resource) || this.#cache.findLatest(resource) === undefined
   }
 
-  /** Adds the finalizer to a resource; returns why it has none. */
-  async #hold({ resource }: Member): Promise<Fault | undefined> {
-    const latest = this.#picture.latest(resource)
+  /** Adds the finalizer to a resource. Returns a fault where that failed. */
+  async #addFinalizer({ resource }: DeclaringResource): Promise<ResourceFault | undefined> {
+    const latest = this.#cache.findLatest(resource)
     try {
-      return latest && (await this.#writer.addFinalizer(latest)) ? undefined : notHeld('it is gone')
+      return latest && (await this.#writer.addFinalizer(latest)) ? undefined : toFinalizerFault('it was deleted')
     } catch (error) {
-      return notHeld(getErrorMessage(error))
+      return toFinalizerFault(getErrorMessage(error))
     }
   }
 }
 
-/** Writes all; throws the first error then. */
-async function each<T>(members: readonly T[], write: (member: T) => Promise<void>): Promise<void> {
-  const written = await Promise.allSettled(members.map(write))
-  const refused = written.find((one) => one.status === 'rejected')
-  if (refused) throw refused.reason
+/** Writes all resources, then throws the first error. */
+async function writeAll<T>(resources: readonly T[], write: (resource: T) => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(resources.map(write))
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) throw failure.reason
 }
 
-/** Whether nothing is left of a deleted resource: its objects are gone, or it was never applied and need not wait for what is not done. */
-function mayLeave({ file, resource }: Member, standing: Standing): boolean {
-  const isApplied = 'result' in standing && standing.result.how === 'applied'
-  if (isApplied) return !standing.result.faults.has(file)
-  return resource.status?.lastAppliedRevision === undefined && !('failure' in standing)
+/** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */
+function canRelease({ file, resource }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
+  const isApplied = 'result' in reconciliation && reconciliation.result.outcome === 'applied'
+  if (isApplied) return !reconciliation.result.faults.has(file)
+  return resource.status?.lastAppliedRevision === undefined && !('failure' in reconciliation)
 }
 
-/** What is applied without a finalizer may vanish, and nobody would remove what it has declared. */
-function notHeld(why: string): Fault {
-  const message = `it is not applied as long as it cannot have the finalizer ${FINALIZER}: ${why}`
-  return { reason: 'NotHeld', message, unheld: true }
+/** A resource without a finalizer is not applied, since its deletion could be missed, and its object would stay. */
+function toFinalizerFault(reason: string): ResourceFault {
+  const message = `The resource is not applied, since the finalizer ${FINALIZER} cannot be added: ${reason}.`
+  return { reason: 'FinalizerNotAdded', message, lacksFinalizer: true }
+}
+
+/** Lists the events about the changes of a status. */
+function listEvents(before: ResourceStatus, after: ResourceStatus): ResourceEvent[] {
+  const [ready, drifted] = [
+    findChangedCondition('Ready', before, after),
+    findChangedCondition('Drifted', before, after),
+  ]
+  const events: ResourceEvent[] = []
+  if (ready?.status === 'False') events.push({ type: 'Warning', reason: ready.reason, message: ready.message })
+  if (drifted) events.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
+  const [lastRun] = after.history ?? []
+  if (lastRun?.outcome === 'Applied' && after.plan && !isDeepStrictEqual(lastRun, before.history?.[0])) {
+    const { create, update, delete: deletions } = after.plan
+    const message = `${create} created, ${update} updated, ${deletions} deleted`
+    events.push({ type: 'Normal', reason: 'Applied', message })
+  }
+  return events
+}
+
+/** Finds the condition of a type if its reason or message has changed. */
+function findChangedCondition(
+  type: Condition['type'],
+  before: ResourceStatus,
+  after: ResourceStatus,
+): Condition | undefined {
+  const [old, current] = [before, after].map(({ conditions = [] }) =>
+    conditions.find((condition) => condition.type === type),
+  )
+  return current && (old?.reason !== current.reason || old.message !== current.message) ? current : undefined
 }

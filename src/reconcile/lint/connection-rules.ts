@@ -10,7 +10,7 @@ export const connectionRules: Readonly<Record<string, LintRule>> = {
     find: (provider) =>
       ADDRESSES.map((name) => `config.${name}`)
         .filter((path) => isUnencrypted(provider.text(path)))
-        .flatMap((path) => violationAt(path, `${path} is not encrypted, so a log-in can be forged: use https`)),
+        .flatMap((path) => violationAt(path, `${path} is not encrypted, so a login can be forged: use https`)),
   },
   'unsigned-saml': {
     kind: 'identityProvider',

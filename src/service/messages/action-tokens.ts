@@ -36,7 +36,7 @@ export interface ActionLink {
   /** The base URL of the server, as users see it. */
   readonly base: string
   readonly token: ActionToken
-  /** Further query parameters of the link, such as the step of a log-in. */
+  /** Further query parameters of the link, such as the step of a login. */
   readonly query?: Readonly<Record<string, string>>
 }
 

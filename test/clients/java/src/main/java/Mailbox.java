@@ -9,7 +9,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A mail server that takes everything, and tells to whom each mail went. */
+/** A mail server that accepts all emails, and reports their recipients. */
 final class Mailbox {
   private final ServerSocket server;
   private final BlockingQueue<String> recipients = new LinkedBlockingQueue<>();
@@ -28,7 +28,7 @@ final class Mailbox {
     return String.valueOf(server.getLocalPort());
   }
 
-  /** To whom the next mail went; null where none comes. */
+  /** Returns the recipient of the next email, or null if none arrives within 30 seconds. */
   String next() throws InterruptedException {
     return recipients.poll(30, TimeUnit.SECONDS);
   }
@@ -45,7 +45,7 @@ final class Mailbox {
         if (body) recipients.add(recipient);
         body = line.equals("DATA");
         if (line.startsWith("RCPT TO:")) recipient = line.replaceAll(".*<(.*)>.*", "$1");
-        out.print(body ? "354 go on\r\n" : line.equals("QUIT") ? "221 bye\r\n" : "250 fine\r\n");
+        out.print(body ? "354 Continue\r\n" : line.equals("QUIT") ? "221 bye\r\n" : "250 OK\r\n");
         out.flush();
       }
     }
@@ -60,7 +60,7 @@ final class Mailbox {
       try {
         work.run();
       } catch (IOException error) {
-        // The caller has gone.
+        // The client has closed the connection.
       }
     });
     thread.setDaemon(true);

@@ -1,0 +1,138 @@
+// Renders docs/cli.md, the commands and their options.
+import type { Argument, Option } from 'commander'
+import { type CommandEntry, commands } from '../src/cli/commands.ts'
+import { describeValue, documentOptions, ownStoreOptions, storeOptions } from '../src/cli/options.ts'
+import { sourceSettingsOptions } from '../src/cli/source-settings-options.ts'
+
+/** Options that several commands share, with the title of their section. The first group that a command has counts. */
+const groups: readonly { readonly title: string; readonly text: string; readonly options: readonly Option[] }[] = [
+  {
+    title: 'Options of the store',
+    text: 'They select the server or the store, and the administrator.',
+    options: storeOptions,
+  },
+  {
+    title: 'Options of a store without a server',
+    text: 'They select a store that no server has open.',
+    options: ownStoreOptions,
+  },
+  {
+    title: 'Options of documents',
+    text: '[Use variables and secrets](variables-and-secrets.md) explains `--variables`.',
+    options: documentOptions,
+  },
+  {
+    title: 'Options of a source',
+    text: '[Follow a git repository](gitops.md#choose-what-happens-to-drift-and-deletions) explains them.',
+    options: sourceSettingsOptions,
+  },
+]
+
+const HEAD = `# Which commands and options does \`regent\` have?
+
+This page is generated from the table of commands by \`npm run generate\`. \`regent <command> --help\` shows the same.
+In this repository, the command is \`npx regent\`. After \`npm link\`, it is \`regent\` in every folder.
+
+## Server, store and credentials
+
+A command that needs the store finds it in this order:
+
+1. \`--server\` or \`REGENT_SERVER\`: the running server at this URL
+2. \`--database\` or \`REGENT_DATABASE\`: a PostgreSQL database, which the command opens itself. It needs \`--key-file\`.
+3. \`--data\` or \`REGENT_DATA\`, by default \`data\`: the server that has this folder open, or the embedded store in it
+
+A server requires \`--token\`, or \`--user\` and \`--password\`. If a server in development mode has the data folder open, the default is admin / admin.
+An option takes precedence over its variable. An empty variable counts as absent. Other users of the machine can see options, so use variables for secrets.
+
+## Output
+
+\`--output json\` is for programs, and \`--output markdown\` for comments on pull requests. Colors are used on terminals only, and \`NO_COLOR\` disables them.
+
+## Exit codes
+
+| Code | Meaning |
+|---|---|
+| 0 | success |
+| 1 | an error; the message is on the standard error output |
+
+If a command has other meanings, its section lists them.
+`
+
+/** Returns the page. */
+export function renderCommands(): string {
+  const all = commands.flatMap((entry) => listCommands('regent', entry))
+  return [
+    HEAD,
+    '## Commands',
+    '',
+    ...table(
+      ['Command', 'Does'],
+      all.map(({ path, entry }) => [`[\`${path}\`](#${path.replaceAll(' ', '-')})`, entry.summary]),
+    ),
+    ...groups.flatMap(({ title, text, options }) => ['', `## ${title}`, '', text, '', ...renderOptions(options)]),
+    ...all.flatMap(({ path, entry }) => ['', ...renderCommand(path, entry)]),
+    '',
+  ].join('\n')
+}
+
+function listCommands(parent: string, entry: CommandEntry): { path: string; entry: CommandEntry }[] {
+  const path = `${parent} ${entry.name}`
+  return [
+    ...(entry.run ? [{ path, entry }] : []),
+    ...(entry.commands ?? []).flatMap((child) => listCommands(path, child)),
+  ]
+}
+
+function renderCommand(path: string, entry: CommandEntry): string[] {
+  const { summary, arguments: args = [], options = [], exitCodes = {} } = entry
+  const shared: (typeof groups)[number][] = []
+  let remaining = options
+  for (const group of groups) {
+    if (!group.options.every((option) => remaining.includes(option))) continue
+    shared.push(group)
+    remaining = remaining.filter((option) => !group.options.includes(option))
+  }
+  const links = shared.map(({ title }) => `[${title.toLowerCase()}](#${title.toLowerCase().replaceAll(' ', '-')})`)
+  const usage = [path, ...args.map(renderArgument), ...(options.length ? ['[options]'] : [])].join(' ')
+  return [
+    `## \`${path}\``,
+    '',
+    `${summary}: \`${usage}\``,
+    ...(args.some(({ description }) => description) ? ['', ...renderArguments(args)] : []),
+    ...(remaining.length ? ['', ...renderOptions(remaining)] : []),
+    ...(links.length ? ['', `It also has the ${joinWords(links)}.`] : []),
+    ...Object.entries(exitCodes).flatMap(([code, meaning]) => ['', `Exit code ${code}: ${meaning}.`]),
+  ]
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and the ${words.at(-1)}`
+}
+
+function renderArgument(argument: Argument): string {
+  const name = argument.name() + (argument.variadic ? '...' : '')
+  return argument.required ? `<${name}>` : `[${name}]`
+}
+
+function renderArguments(args: readonly Argument[]): string[] {
+  const rows = args.map((argument) => {
+    const { description, defaultValue } = argument
+    return [`\`${renderArgument(argument)}\``, defaultValue === undefined ? '' : `\`${defaultValue}\``, description]
+  })
+  return table(['Argument', 'Default', 'Meaning'], rows)
+}
+
+function renderOptions(options: readonly Option[]): string[] {
+  const rows = options.map((option) => {
+    const { choices, fallback = '', variable } = describeValue(option)
+    const summary = choices ? `${option.description}: ${choices}` : option.description
+    const required = option.mandatory ? ' (required)' : ''
+    return [`\`${option.flags}\``, variable ? `\`${variable}\`` : '', fallback, summary + required]
+  })
+  return table(['Option', 'Variable', 'Default', 'Meaning'], rows)
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)]
+}

@@ -1,0 +1,73 @@
+// A resource of the cluster with what it declares, its fault, or the consequence of its deletion. Pure.
+import { type SourceSettings, sourceSettings } from '../../kinds/source-settings.ts'
+import { DocumentError } from '../../realm-file/yaml/problem.ts'
+import type { FindSecretText } from '../cluster/cluster-cache.ts'
+import {
+  getResourceName,
+  isDisabled,
+  PRUNE_ANNOTATION,
+  RECONCILE_ANNOTATION,
+  type Resource,
+} from '../cluster/resource.ts'
+import { type ResourceDeclaration, readDeclaration, SecretNotFound } from './resource-declaration.ts'
+import { type ResourceFault, toResourceFault } from './resource-fault.ts'
+
+/** A resource, and what it declares. */
+export interface DeclaringResource {
+  readonly resource: Resource
+  /** Its name as a file of documents and in the inventory: `Kind namespace/name`. */
+  readonly file: string
+  readonly namespace: string
+  /** Absent if the resource is being deleted or has a fault. */
+  readonly declaration?: ResourceDeclaration
+  readonly fault?: ResourceFault
+  /** If the resource is being deleted: whether its object is deleted, or released to become unmanaged. */
+  readonly removal?: 'deleted' | 'released'
+}
+
+/** The fault of a resource with the annotation `regent.dev/reconcile: disabled`. */
+export const DISABLED_FAULT: ResourceFault = {
+  reason: 'Disabled',
+  message: `The annotation ${RECONCILE_ANNOTATION} is "disabled", so that the resource is not applied.`,
+  isIntended: true,
+}
+
+/** Returns a resource without its declaration. */
+export function toDeclaringResource(resource: Resource): DeclaringResource {
+  const { metadata, spec = {} } = resource
+  const declaring = { resource, file: getResourceName(resource), namespace: metadata.namespace! }
+  if (!metadata.deletionTimestamp) return declaring
+  const isReleased =
+    spec.deletionPolicy === 'Orphan' ||
+    // Only realms and sources have this field.
+    spec.prune === 'none' ||
+    isDisabled(resource, PRUNE_ANNOTATION) ||
+    isDisabled(resource, RECONCILE_ANNOTATION)
+  return { ...declaring, removal: isReleased ? 'released' : 'deleted' }
+}
+
+/** Returns the resource with its declaration in a realm, or with the fault that prevents one. */
+export function addDeclaration(
+  declaring: DeclaringResource,
+  realm: string,
+  findSecretText: FindSecretText,
+): DeclaringResource {
+  const { resource, file, removal } = declaring
+  if (removal) return declaring
+  if (isDisabled(resource, RECONCILE_ANNOTATION)) return { ...declaring, fault: DISABLED_FAULT }
+  try {
+    return { ...declaring, declaration: readDeclaration(resource, realm, findSecretText) }
+  } catch (error) {
+    if (error instanceof SecretNotFound)
+      return { ...declaring, fault: { reason: 'SecretNotFound', message: error.message } }
+    if (error instanceof DocumentError) return { ...declaring, fault: toResourceFault(file, error.problems) }
+    throw error
+  }
+}
+
+/** Returns the settings of a Realm or RealmSource that control its runs; none if one of them is invalid. */
+export function readSourceSettings({ spec = {} }: Resource): SourceSettings {
+  const fields = Object.keys(sourceSettings.shape).filter((field) => field in spec)
+  const parsed = sourceSettings.safeParse(Object.fromEntries(fields.map((field) => [field, spec[field]])))
+  return parsed.success ? parsed.data : {}
+}

@@ -1,0 +1,61 @@
+// Faults: why resources are not applied, as reported in their conditions. Pure.
+import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
+import { ActionError } from '../../reconcile/execute/action-error.ts'
+
+/** The reason for not applying a resource, as the reason and message of a condition. */
+export interface ResourceFault {
+  readonly reason: string
+  readonly message: string
+  /** Whether a user requested it, so that nothing is wrong. */
+  readonly isIntended?: true
+  /** Whether the finalizer could not be added, which is retried. A resource that was never applied has then changed nothing. */
+  readonly lacksFinalizer?: true
+}
+
+/** Returns the fault of a resource whose document has problems. Each problem is reported with the path of its field. */
+export function toResourceFault(file: string, problems: readonly DocumentProblem[]): ResourceFault {
+  return { reason: 'Invalid', message: problems.map((problem) => renderProblem(file, problem)).join('; ') }
+}
+
+/** Returns the message of a problem in a resource, with the path of its field: `spec.groups[0].name: …`. */
+export function renderProblem(
+  file: string,
+  { position, message, otherPosition }: Pick<DocumentProblem, 'position' | 'message' | 'otherPosition'>,
+): string {
+  const text = otherPosition ? message.replaceAll(otherPosition.file, renderLocation(otherPosition.file)) : message
+  // Resources have no lines and columns.
+  const plain = text.replaceAll(':1:1', '')
+  const path = position.file.startsWith(file) ? toFieldPath(position.file.slice(file.length + 1).split('/')) : ''
+  return path ? `${path}: ${plain}` : plain
+}
+
+/** Returns the faults that an error is due to, by the file of the resource; none for errors that no resource causes. */
+export function listResourceFaults(error: unknown): [file: string, fault: ResourceFault][] {
+  if (!(error instanceof DocumentError) && !(error instanceof ActionError)) return []
+  // Two resources that contradict each other are both at fault.
+  const problems = error.problems.flatMap((problem) => [problem, ...mirror(problem)])
+  return [...Map.groupBy(problems, ({ position }) => getResourceFile(position.file))].map(([file, ofResource]) => {
+    const distinct = new Map(ofResource.map((problem) => [problem.message, problem]))
+    return [file, toResourceFault(file, [...distinct.values()])]
+  })
+}
+
+/** Returns the same problem as seen from its other position, if it has one. */
+function mirror({ position, message, otherPosition }: DocumentProblem): DocumentProblem[] {
+  if (!otherPosition) return []
+  const mirrored = message.replace(otherPosition.file, position.file)
+  return [{ position: otherPosition, message: mirrored, otherPosition: position }]
+}
+
+/** Returns the resource of a location in it, such as `RealmClient namespace/name/spec/name`. */
+function getResourceFile(location: string): string {
+  return location.split('/').slice(0, 2).join('/')
+}
+
+/** Renders a location in another resource: `spec.name of RealmClient namespace/name`. */
+function renderLocation(location: string): string {
+  const [kind, name, ...path] = location.split('/')
+  return path.length ? `${toFieldPath(path)} of ${kind}/${name}` : location
+}
+
+const toFieldPath = (steps: readonly string[]) => steps.join('.').replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')

@@ -1,0 +1,165 @@
+// The status of the resources of a realm after a reconciliation. Pure.
+import type { Drift } from '../../reconcile/drift/drift.ts'
+import type { ResourceStatus, RunRecord } from '../cluster/resource.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import type { SkipReason } from '../desired/dependencies.ts'
+import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
+import { getRevision } from '../desired/realm-sources.ts'
+import {
+  findReconcileRequest,
+  formatTimestamp,
+  optionalField,
+  type ReadyCondition,
+  toCommonStatus,
+  toFaultCondition,
+  toPendingApprovalCondition,
+} from './conditions.ts'
+import type { RealmRunResult } from './realm-run-result.ts'
+
+/** The end of a reconciliation of a realm: the result of its run, a temporary failure, or the reason why there was no run. */
+export type RealmReconciliation = { readonly at: Date } & (
+  | { readonly result: RealmRunResult }
+  | { readonly failure: string }
+  | { readonly skipReason: SkipReason }
+)
+
+/** The state that the status of resources of a realm is computed from. */
+export interface RealmStatusInput {
+  readonly realm: ClusterRealm
+  readonly reconciliation: RealmReconciliation
+  readonly drifts: readonly Drift[]
+  readonly now: Date
+}
+
+/** Runs in the history of a status, at most. */
+const MAX_HISTORY = 5
+
+/** Merges a reconciliation whose status was not written yet with the next one, so that its changes are reported. */
+export function mergeReconciliations(
+  unreported: RealmReconciliation,
+  latest: RealmReconciliation,
+): RealmReconciliation {
+  if (!('result' in unreported && 'result' in latest)) return latest
+  const [{ result: first }, { result: second }] = [unreported, latest]
+  if (first.outcome !== 'applied' || second.outcome !== 'applied' || !hasChanges(first) || hasChanges(second))
+    return latest
+  return { at: unreported.at, result: { ...second, plan: first.plan } }
+}
+
+/** Returns the status of a resource of the realm. `prior`: its current status. */
+export function toResourceStatus(
+  declaring: DeclaringResource,
+  prior: ResourceStatus,
+  { realm, reconciliation, drifts, now }: RealmStatusInput,
+): ResourceStatus {
+  const { declaration, file } = declaring
+  const ready = toReadyCondition(declaring, realm, reconciliation)
+  const isOwner = file === realm.owner?.file
+  const resourceDrifts = drifts.filter((drift) => drift.file === file)
+  const revision =
+    declaration && getRevision(isOwner ? realm.resources.filter((resource) => resource.declaration) : [declaring])
+  const isApplied = ready.status === 'True' && revision !== undefined
+  // Without a run, no request is handled.
+  const handledRequest = 'skipReason' in reconciliation ? prior.lastHandledReconcileAt : findReconcileRequest(declaring)
+  return {
+    ...toCommonStatus(declaring, prior, { realm: realm.name, ready, drifts: resourceDrifts, now }),
+    ...optionalField('lastHandledReconcileAt', handledRequest),
+    ...optionalField('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
+    ...optionalField('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
+    drift: new Set(resourceDrifts.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
+    ...(isOwner && toRunFields(prior, reconciliation, { revision, ready })),
+  }
+}
+
+/** Returns the status of a resource that belongs to no realm. `prior`: its current status. */
+export function toUnresolvedStatus(declaring: UnresolvedResource, prior: ResourceStatus, now: Date): ResourceStatus {
+  const { lastAppliedRevision, lastAttemptedRevision } = prior
+  return {
+    ...toCommonStatus(declaring, prior, { ready: toFaultCondition(declaring.fault), drifts: [], now }),
+    ...optionalField('lastHandledReconcileAt', findReconcileRequest(declaring)),
+    ...optionalField('lastAppliedRevision', lastAppliedRevision),
+    ...optionalField('lastAttemptedRevision', lastAttemptedRevision),
+  }
+}
+
+function toReadyCondition(
+  declaring: DeclaringResource,
+  realm: ClusterRealm,
+  reconciliation: RealmReconciliation,
+): ReadyCondition {
+  const prefix = declaring.removal ? 'The object is not deleted yet: ' : ''
+  if ('failure' in reconciliation) {
+    const message = prefix + reconciliation.failure
+    return { status: 'False', reason: 'Failed', message, abnormal: 'Reconciling' }
+  }
+  if ('skipReason' in reconciliation) {
+    const { reason, message, type } = reconciliation.skipReason
+    const abnormal = type === 'stalled' ? 'Stalled' : 'Reconciling'
+    return { status: 'False', reason, message: prefix + message, ...(type !== 'intended' && { abnormal }) }
+  }
+  return toRunCondition(declaring, realm, reconciliation.result)
+}
+
+function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, result: RealmRunResult): ReadyCondition {
+  const { outcome, faults, secretFaults, plan, pendingApproval } = result
+  const fault = faults.get(declaring.file) ?? secretFaults?.get(declaring.file)
+  if (fault) return toFaultCondition(fault)
+  if (owner?.removal && declaring.file !== owner.file)
+    return toFaultCondition({
+      reason: 'RealmNotFound',
+      message: `The Realm of the object, ${owner.file}, was deleted.`,
+    })
+  if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource)
+  if (outcome === 'suspended') {
+    const message = 'The realm was rolled back to an earlier revision. Resume with "regent source resume".'
+    return { status: 'False', reason: 'RolledBack', message, abnormal: 'Stalled' }
+  }
+  if (outcome === 'planned' && hasChanges(result)) {
+    const counts = `create ${plan.create}, update ${plan.update} and delete ${plan.delete} objects`
+    const message = `The mode is plan: an apply would ${counts}.`
+    return { status: 'False', reason: 'Planned', message, abnormal: 'Stalled' }
+  }
+  return { status: 'True', reason: 'Applied', message: 'The declared state is live.' }
+}
+
+const hasChanges = ({ plan }: RealmRunResult) => plan.create + plan.update + plan.delete > 0
+
+/** Returns the fields about runs of a realm. A run without changes adds nothing to the history. */
+function toRunFields(
+  prior: ResourceStatus,
+  reconciliation: RealmReconciliation,
+  { revision = '', ready }: { readonly revision: string | undefined; readonly ready: ReadyCondition },
+): Partial<ResourceStatus> {
+  const { plan, inventory, history = [] } = prior
+  const toRun = (outcome: RunRecord['outcome'], message?: string): RunRecord => ({
+    ...{ revision, time: formatTimestamp(reconciliation.at), outcome },
+    ...optionalField('message', message),
+  })
+  if (!('result' in reconciliation)) {
+    const runs = 'failure' in reconciliation ? addRun(history, toRun('Failed', reconciliation.failure)) : history
+    return {
+      ...optionalField('plan', plan),
+      ...optionalField('inventory', inventory),
+      ...(runs.length && { history: runs }),
+    }
+  }
+  const { result } = reconciliation
+  const objects = { objects: result.objectCount }
+  if (!hasChanges(result) && !result.pendingApproval) {
+    const runs = ready.status === 'False' ? addRun(history, toRun('Failed', ready.message)) : history
+    return { plan: plan ?? result.plan, inventory: objects, ...(runs.length && { history: runs }) }
+  }
+  return {
+    plan: { ...optionalField('id', result.pendingApproval?.plan), ...result.plan },
+    inventory: objects,
+    history: addRun(history, result.outcome === 'applied' ? toRun('Applied') : toRun('Planned', ready.message)),
+  }
+}
+
+/** Adds a run to a history, unless the last run was the same. */
+function addRun(history: readonly RunRecord[], run: RunRecord): readonly RunRecord[] {
+  const [last] = history
+  const isSame = last?.revision === run.revision && last.outcome === run.outcome && last.message === run.message
+  const isRepeated = isSame && (run.outcome !== 'Applied' || last.time === run.time)
+  return isRepeated ? history : [run, ...history].slice(0, MAX_HISTORY)
+}

@@ -1,0 +1,25 @@
+// Two services with one database, as in two server processes.
+import { afterAll } from 'vitest'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
+import { newDatabase } from './service.ts'
+
+/** Two services, and the URL of their database. With PGlite, which permits one process only, both are the same and there is no URL. */
+export interface ServiceReplicas {
+  readonly url: string | undefined
+  readonly service: Service
+  readonly other: Service
+}
+
+/** Opens two services with a new database and a master realm. They are closed after the tests of the calling file. */
+export async function openServiceReplicas(clock?: () => Date): Promise<ServiceReplicas> {
+  const location = await newDatabase()
+  const open = () => openService({ location, key: new Uint8Array(32), ...(clock && { clock }) })
+  const service = await open()
+  const other = location.url ? await open() : service
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  afterAll(async () => {
+    for (const opened of new Set([service, other])) await opened.close()
+  })
+  return { url: location.url, service, other }
+}
