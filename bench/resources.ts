@@ -1,8 +1,8 @@
 // Creates many Kubernetes resources, and watches them at the API server.
 import { limitConcurrency } from '../src/lib/timing/limit-concurrency.ts'
 import type { ClusterClient } from '../src/operator/cluster/cluster-client.ts'
-import type { Resource } from '../src/operator/cluster/resource.ts'
 import { Informer } from '../src/operator/cluster/informer.ts'
+import type { Resource } from '../src/operator/cluster/resource.ts'
 
 /** Of ten objects of a realm, the number of each kind. */
 const SHARES = { RealmClient: 5, RealmRole: 3, RealmUser: 2 } as const

@@ -129,7 +129,7 @@ function findSchemas(value: unknown): unknown[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === 'schema' ? [inner] : findSchemas(inner)))
 }
 
-test('operations, parameters, schemas and fields are deprecated if Keycloak says so', () => {
+test('operations, parameters, schemas and fields are deprecated exactly where the document of Keycloak marks them', () => {
   const deprecated = describedOperations.filter((operation) => operation.deprecated)
   expect(deprecated.map(toShape).sort()).toEqual(keycloak.deprecated.operations.map(removeNames).sort())
   const parameters = describedOperations.flatMap((operation) =>
@@ -175,8 +175,10 @@ test('tags are those of the specification, or of the API of Regent, and each is 
   expect(served.tags.filter(({ description }) => !description)).toEqual([])
   const byPath = new Map(listedOperations.map((listed) => [shapeOf(listed), listed.tag]))
   expect(operations.filter((operation) => byPath.get(shapeOf(operation)) !== operation.tag)).toEqual([])
-  const own = describedOperations.filter(({ path }) => path.startsWith('/regent/'))
-  expect(own.flatMap((operation) => operation.tags).filter((tag) => keycloak.tags.includes(tag))).toEqual([])
+  const regentOperations = describedOperations.filter(({ path }) => path.startsWith('/regent/'))
+  expect(regentOperations.flatMap((operation) => operation.tags).filter((tag) => keycloak.tags.includes(tag))).toEqual(
+    [],
+  )
 })
 
 test('the version is that of the admin API', () => {

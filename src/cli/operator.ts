@@ -4,7 +4,7 @@ import { createAdmissionReviewer } from '../operator/admission/admission-reviewe
 import { serveAdmission } from '../operator/admission/admission-server.ts'
 import { connectToCluster } from '../operator/cluster/cluster-client.ts'
 import { type WebhookSources, watchWebhookSources } from '../operator/git/git-source-webhooks.ts'
-import { OPERATOR_LEASE, type OperatorOptions, createOperator } from '../operator/operator.ts'
+import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
 import { startLeaseElection } from '../service/operations/leases.ts'
 
@@ -44,7 +44,10 @@ export async function startOperator(
           throw error
         })
       : undefined
-  const seeker = startLeaseElection(service, createOperator(service, options), { name: OPERATOR_LEASE, seconds: sourceLease })
+  const seeker = startLeaseElection(service, createOperator(service, options), {
+    name: OPERATOR_LEASE,
+    seconds: sourceLease,
+  })
   return {
     webhooks: watchWebhookSources(options.cluster, {
       isWatchedNamespace: options.isWatchedNamespace,

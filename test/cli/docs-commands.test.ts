@@ -251,8 +251,8 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       async '## Roll back'(session) {
         await session.serve('--source', '')
         await session.write('my-realm.yaml', 'realm: my-realm\nroles: { realm: [{ name: editor }] }\n')
-        const [last] = JSON.parse(await session.run('regent history my-realm --output json')) as { revision: number }[]
-        session.replacements.set(' r3', ` r${last!.revision}`)
+        const [last] = JSON.parse(await session.run('regent history my-realm --output json')) as { number: number }[]
+        session.replacements.set(' r3', ` r${last!.number}`)
         await session.run('regent apply my-realm.yaml')
       },
     },

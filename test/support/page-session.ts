@@ -114,7 +114,10 @@ export class PageSession {
     const serve = /^(?:npm start|regent serve)\b(.*)$/s.exec(line)
     if (serve) {
       const args = await this.#shell(`for arg in ${serve[1]}; do printf '%s\\n' "$arg"; done`)
-      await this.serve(...(await this.#listSettings()), ...args.out.split('\n').filter((arg) => arg !== ''))
+      const flags = [...(await this.#listSettings()), ...args.out.split('\n').filter((arg) => arg !== '')]
+      // In production mode, a server without sources does not report that it watches any.
+      const sources = flags.includes('--production') && !flags.includes('--source') ? ['--source', ''] : []
+      await this.serve(...flags, ...sources)
       return { code: 0, output: this.server!.output() }
     }
     const { code, out, err } = await this.#shell(line)

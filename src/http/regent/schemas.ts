@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { namedSchemas, nameSchema } from '../../kinds/json-schema.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
-import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
+import { FORMAT_VERSION, GUARDS } from '../../reconcile/model/action.ts'
 import type { BodyForm } from '../body.ts'
 
 const source = z
@@ -110,7 +110,7 @@ export const guard = nameSchema(
   z
     .object({
       guard: z
-        .enum(['deletesRealm', 'recreatesRealm', 'deletions', 'adoption', 'recreated'])
+        .enum(GUARDS)
         .describe(
           'The plan deletes a realm, recreates one that had users, deletes many objects, adopts users whom neither a source nor an administrator created, or grants declared permissions to objects that were deleted and created again.',
         ),

@@ -88,8 +88,7 @@ async function runWithoutFaulty(
     } catch (error) {
       const newFaults = listResourceFaults(error).filter(([file]) => !faults.has(file))
       if (!newFaults.length) throw error
-      for (const [file, fault] of newFaults)
-        faults.set(file, removed.has(file) ? { ...fault, reason: 'InUse' } : fault)
+      for (const [file, fault] of newFaults) faults.set(file, removed.has(file) ? { ...fault, reason: 'InUse' } : fault)
     }
   }
 }

@@ -19,7 +19,7 @@ export const resourceKinds: ReadonlyMap<string, Kind> = new Map(
 )
 
 /** Returns the kinds of the resource for a kind of object, the preferred one first. */
-export function listResourceNames({ name, resource }: Kind): [preferred: string, ...others: string[]] {
+export function listResourceNames({ name, resource }: Kind): [preferred: string, ...aliases: string[]] {
   if (name === 'realm') return [REALM_RESOURCE]
   const defaultName = `${REALM_RESOURCE}${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return resource === undefined ? [defaultName] : [resource, defaultName]

@@ -118,9 +118,12 @@ export interface RealmPlan {
   readonly preconditions: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]
 }
 
+/** The names of the guards. */
+export const GUARDS = ['deletesRealm', 'recreatesRealm', 'deletions', 'adoption', 'recreated'] as const
+
 /** A guard that blocks a plan until it is approved. */
 export interface Guard {
-  readonly guard: 'deletesRealm' | 'recreatesRealm' | 'deletions' | 'adoption' | 'recreated'
+  readonly guard: (typeof GUARDS)[number]
   /** The reason as text, such as `deletes 30 objects, more than 20`. */
   readonly message: string
   /** The affected objects: the name of a realm, or ids of objects. */

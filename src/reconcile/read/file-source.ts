@@ -72,7 +72,7 @@ export async function readFileSource(
   }
   const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, options.unknownFields))
   if (problems.length) throw new DocumentError(sortByPosition(problems, texts))
-  const { documents, warnings: notices } = opened!
+  const { documents, warnings } = opened!
   // An empty source would delete all its objects, but is more likely a wrong path or a volume that is not mounted yet.
   if (!documents.length) {
     throw new SourceError(
@@ -83,7 +83,7 @@ export async function readFileSource(
     name: options.name ?? toName(path),
     revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
     documents,
-    warnings: notices,
+    warnings,
     unknownFields: options.unknownFields,
     files: texts,
   }

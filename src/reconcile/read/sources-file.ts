@@ -41,7 +41,7 @@ export async function readSourcesFile(file: string): Promise<SourceDefinition[]>
   })
   const problems: DocumentProblem[] = []
   const documents = parseDocuments(file, text)
-  problems.push(...documents.flatMap(({ warnings: notices }) => notices))
+  problems.push(...documents.flatMap(({ warnings }) => warnings))
   const sources = documents.flatMap((document) => collectProblems(problems, () => parse(document)))
   problems.push(...listDuplicates(sources), ...listWrongDependencies(sources))
   if (problems.length) throw new DocumentError(sortByPosition(problems, []))

@@ -162,14 +162,14 @@ export async function reserveNames(
   return findNameConflict(users, sameNames)
 }
 
-/** Returns the first field of the users whose value one of the others has as their email address or, where users log in by it, user name. */
+/** Returns a field of the users whose value another user has as their email address or, where users log in by it, as their user name. */
 function findNameConflict(
   users: readonly UserNames[],
-  others: readonly RowOf<typeof sameNamesRow>[],
+  sameNames: readonly RowOf<typeof sameNamesRow>[],
 ): ConflictingField | undefined {
   const byUsername = Map.groupBy(users, ({ username }) => username)
   const byEmail = Map.groupBy(users, ({ email }) => email)
-  for (const { id, username, email, namedByEmail } of others) {
+  for (const { id, username, email, namedByEmail } of sameNames) {
     const isOther = (user: UserNames) => user.id !== id
     const sharesEmail = email === null ? undefined : byEmail.get(email)?.find(isOther)
     if (sharesEmail) return sharesEmail.username === email ? 'username' : 'email'
