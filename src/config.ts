@@ -283,7 +283,8 @@ export const settings = {
     schema: text,
     development: 'admin',
     summary: 'Create this first administrator if there is none',
-    description: 'First administrator, created if there is none. Production needs this or an existing administrator.',
+    description:
+      'First administrator, created while the master realm has no users. Production needs this or an existing administrator.',
   }),
   adminPassword: setting('admin-password', {
     placeholder: 'password',

@@ -49,21 +49,21 @@ export function bodySchema(kind: Kind): z.ZodObject {
   const cached = schemas.get(kind)
   if (cached) return cached
   const nested = nestedShape(kind, bodySchema)
-  const shape = kind.name === 'realm' ? { ...nested, ...listChildShapes() } : nested
+  const shape = kind.name === 'realm' ? { ...nested, ...listNestedChildSchemas() } : nested
   const schema = kind.ignoresUnknownFields ? z.object(shape) : z.strictObject(shape)
   schemas.set(kind, schema)
   return schema
 }
 
-/** Returns the schemas of a realm's children that are not plain lists in documents, and of those within them. */
-function listChildShapes(): z.ZodRawShape {
+/** Returns the schemas of `getChildSchemas`, also for children within them. */
+function listNestedChildSchemas(): z.ZodRawShape {
   const schemaOf = (name: KindName): z.ZodType =>
     z.lazy(() => z.strictObject({ ...bodySchema(kinds[name]).shape, ...optional(getDocumentSchemas(name, schemaOf)) }))
-  return optional(childShapes(schemaOf))
+  return optional(getChildSchemas(schemaOf))
 }
 
-/** Returns the schemas of a realm's children that are not plain lists in documents. */
-export function childShapes(schemaOf: (kind: KindName) => z.ZodType): Record<string, z.ZodType> {
+/** Returns the schemas of the fields with children of a realm that are not plain lists of one kind, such as `roles`, by field. */
+export function getChildSchemas(schemaOf: (kind: KindName) => z.ZodType): Record<string, z.ZodType> {
   const shapes = Object.entries(getDocumentSchemas('realm', schemaOf))
   return Object.fromEntries(shapes.filter(([field]) => Object.hasOwn(kinds.realm.children, field)))
 }

@@ -6,7 +6,7 @@ import { anyRepresentation, namedSchemas, nameSchema } from '../kinds/json-schem
 import type { Kind, KindName } from '../kinds/kind.ts'
 import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata, profileSchema } from '../kinds/user-profile.ts'
-import { bodySchema, childShapes } from './body.ts'
+import { bodySchema, getChildSchemas } from './body.ts'
 import { withArticle } from './shapes/subject.ts'
 
 const text = (description: string) => z.string().optional().describe(description)
@@ -164,7 +164,7 @@ const additionalFields: Partial<
   Record<KindName, (schemaOf: (kind: KindName) => z.ZodType) => Record<string, z.ZodType>>
 > = {
   realm: (schemaOf) => ({
-    ...childShapes(schemaOf),
+    ...getChildSchemas(schemaOf),
     components: componentsByType,
     defaultRole: schemaOf('role'),
     adminPermissionsClient: schemaOf('client'),

@@ -31,7 +31,7 @@ interface PermissionType {
   readonly groupType?: string
 }
 
-/** The resource types with their scopes. */
+/** The resource types of fine-grained admin permissions, by name, with their scopes. */
 export const permissionTypes: Readonly<Record<string, PermissionType>> = {
   Clients: { scopes: ['manage', 'map-roles', 'map-roles-client-scope', 'map-roles-composite', 'view'] },
   Groups: {

@@ -8,9 +8,9 @@ import { anyRepresentations, nameSchema } from './json-schema.ts'
 /** Keycloak: the built-in global profiles, which cannot be changed. */
 export const globalProfiles: readonly Representation[] = recorded.globalProfiles
 
-/** The executors of profiles that are supported. */
+/** The types of executors in client profiles that Regent has, as in Keycloak. */
 export const executors: ReadonlySet<string> = new Set(recorded.executors)
-/** The conditions of policies that are supported. */
+/** The types of conditions in client policies that Regent has, as in Keycloak. */
 export const conditions: ReadonlySet<string> = new Set(recorded.conditions)
 
 const DESCRIPTION = 'Profiles or policies of the realm.'

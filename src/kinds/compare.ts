@@ -88,7 +88,7 @@ export function valueAt(kind: Kind, fields: FlatFields, path: string): Json {
   return keys.length ? Object.fromEntries(keys.map((key) => [key.slice(path.length + 1), fields[key]!])) : null
 }
 
-/** Returns the fields of `to` that have another value in `from`, where an absent one is null. */
+/** Returns the fields of `to` whose value differs from that in `from`. A field that `from` lacks counts as null there. */
 export function findDifferences(kind: Kind, from: FlatFields, to: FlatFields): FieldDifference[] {
   return Object.entries(to)
     .filter(([path, value]) => !isSameValue(getField(kind, path), value, from[path] ?? null))

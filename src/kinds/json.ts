@@ -28,7 +28,7 @@ export function readPath(value: Json | undefined, path: readonly (string | numbe
   }, value)
 }
 
-/** Returns the object, or an empty one for any other value. */
+/** Returns the value if it is an object; an empty object for any other value, such as a list. */
 export const readObject = (value: Json | undefined): Representation => (isObject(value) ? value : {})
 
 /** Returns the objects of a list; none for any other value. */

@@ -9,7 +9,7 @@ export interface SourcePermissionSetting {
   readonly roles?: readonly AdminRole[]
 }
 
-/** Parses `<source>=<realms>:<roles>`, with `|` between realms and roles, and `*` for all of them; undefined if the text is invalid. */
+/** Parses an entry of `--source-permissions`: `<source>=<realms>:<roles>`. Realms and roles are separated by `|`, or `*` for all. Returns undefined if invalid. */
 export function parseSourcePermissions(text: string): SourcePermissionSetting | undefined {
   const [, source, realms, roles] = /^(.+)=([^=:]*):([^=:]*)$/.exec(text) ?? []
   if (source === undefined) return undefined

@@ -49,7 +49,7 @@ export function joinTree(objects: readonly TreeObject[]): Representation {
   return tree
 }
 
-/** Formats the kind and key of an object as a unique text. */
+/** Returns the kind and key of an object as a unique JSON text, for the keys of maps. */
 export function formatAddress(kind: KindName, key: Key): string {
   return JSON.stringify([kind, ...key])
 }

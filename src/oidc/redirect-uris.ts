@@ -9,7 +9,7 @@ export interface RegisteredUris {
   readonly rootUrl?: string | undefined
 }
 
-/** Whether an address matches a registered redirect URI. A registered URI that begins with a slash is relative to the root URL. */
+/** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
 export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
   const url = URL.parse(address)
   if (!url || url.hash || address.includes('#') || isAmbiguous(address) || hasScriptScheme(url)) return false

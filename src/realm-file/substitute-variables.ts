@@ -65,7 +65,7 @@ function createProblem(document: Document, path: DocumentPath, message: string):
   return { position: document.locate(path), message, path: toJsonPointer(path) }
 }
 
-/** Whether any text in the value contains one of these. Much faster than `transformTextsByPath`. */
+/** Whether any text in the value contains one of the parts. Keys do not count. Much faster than `transformTextsByPath`. */
 export function containsText(value: Json, ...parts: readonly string[]): boolean {
   if (typeof value === 'string') return parts.some((part) => value.includes(part))
   if (typeof value !== 'object' || value === null) return false

@@ -18,7 +18,7 @@ export interface Variable {
 const maxNesting = 10
 
 /**
- * Parses the variables in a text.
+ * Splits a text into its literal parts and its variables `$(…)`, which are not substituted.
  * @throws VariableError if a variable is not closed.
  */
 export function parseTemplate(text: string): Template {

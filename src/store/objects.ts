@@ -64,7 +64,7 @@ export interface ObjectRow {
 /** The maximum number of rows that one statement writes. */
 export const CHUNK_SIZE = 5_000
 
-/** Returns the objects of a kind, ordered by natural key. One statement. */
+/** Returns the objects of a kind in a realm that match a filter, ordered by natural key, such as the client ID. One statement. */
 export async function selectObjects(
   tx: Transaction,
   realm: number,

@@ -42,7 +42,7 @@ export interface RelationElement {
   readonly target: string
 }
 
-/** Elements of a relation. */
+/** Elements to add to a relation or to delete from it. */
 export interface RelationRows {
   readonly kind: KindName
   readonly field: string

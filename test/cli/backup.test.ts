@@ -12,7 +12,9 @@ test.runIf(isFullRun)('backup of a served store, restore and migrate keep all re
     const server = await cli.serve('--source', 'shop.yaml')
     const backup = await cli.run('backup', 'shop.backup', ...adminFlags(server.url))
     expect(backup).toMatchObject({ code: 0, err: '' })
-    expect(backup.out).toMatch(/^Backed up 2 realms with 2 accounts to shop.backup \(\d+ kB\)\.\n.*the key \w{8}\.\n$/)
+    expect(backup.out).toMatch(
+      /^Backed up 2 realms with 2 users to shop.backup \(\d+ kB\)\.\n.*fingerprint \w{8}\)\.\n$/,
+    )
     expect((await stat(join(cli.folder, 'shop.backup'))).mode & 0o777).toBe(0o600)
     expect((await readdir(cli.folder)).filter((name) => name.includes('backup'))).toEqual(['shop.backup'])
     await server.stop()
@@ -20,12 +22,12 @@ test.runIf(isFullRun)('backup of a served store, restore and migrate keep all re
     const key = inject('databaseUrl') ? 'key' : 'data/key'
     const restore = await cli.run('restore', 'shop.backup', '--data', 'new', '--key-file', key)
     expect(restore).toMatchObject({ code: 0, err: '' })
-    expect(restore.out).toMatch(/^Restored 2 realms with 2 accounts, as of \S+, into new\.\n/)
+    expect(restore.out).toMatch(/^Restored 2 realms with 2 users, as of \S+, into new\.\n/)
     expect(restore.out).toContain(`Serve it with: regent serve --data new --key-file ${key}\n`)
 
     const migration = await cli.run('migrate', '--data', 'new', '--key-file', key, '--to', 'moved')
     expect(migration).toMatchObject({ code: 0, err: '' })
-    expect(migration.out).toMatch(/^Copied 2 realms with 2 accounts into moved\.\n/)
+    expect(migration.out).toMatch(/^Copied 2 realms with 2 users into moved\.\n/)
     const users = await cli.run('get', 'shop/users', '--data', 'moved', '--key-file', key)
     expect(JSON.parse(users.out)).toMatchObject([{ username: 'ann' }])
   } finally {

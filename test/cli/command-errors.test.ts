@@ -144,7 +144,7 @@ test.runIf(isFullRun)('replace-key keeps the content of the store', async () => 
   expect(await cli.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(failedWith(/nowhere cannot be read/))
   expect(await cli.run('replace-key', '--new-key-file', 'next')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^The key in next now opens this store. Replace \S+key with it on every replica./),
+    out: expect.stringMatching(/^The store now requires the key in next. Replace \S+key with it on every replica./),
   })
   expect(await cli.run('drift')).toMatchObject(
     failedWith(/protected by the key \w+, but the key file contains the key \w+\. Name the/),

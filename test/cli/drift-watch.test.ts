@@ -38,7 +38,7 @@ test('drift --watch prints each change of a server or a store until Ctrl-C, and 
   await remote.waitForOutput('No drift.')
   await renameShop('Changed')
   expect(await remote.waitForOutput('Web shop → Changed')).toMatch(
-    /^drift acme client shop: name: Web shop → Changed, admin by admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
+    /^drift acme client shop: name: Web shop → Changed, admin via admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
   )
   expect(JSON.parse(await receivedBody.promise)).toMatchObject({
     realm: 'acme',

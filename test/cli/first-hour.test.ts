@@ -143,10 +143,10 @@ test('a server applies its folder and follows edits, and commands in the folder 
 
   // With PGlite the folder is in use: the command calls the server that its lock names.
   const drift = await at.run('drift')
-  expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Changed │ admin by admin-cli/)
+  expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Changed │ admin via admin-cli/)
   expect(await at.run('apply', 'examples')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/name: Changed → Web shop {2}corrects a change by admin by admin-cli/),
+    out: expect.stringMatching(/name: Changed → Web shop {2}corrects a change by admin via admin-cli/),
   })
   expect((await at.run('drift', ...adminFlags(server.url))).out).toContain('No drift')
   expect(await server.stop()).toBe(0)

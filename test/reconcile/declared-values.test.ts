@@ -35,7 +35,7 @@ test('a change by an administrator is drift with field, values, user and client,
     },
   ])
   const again = toRealmSource({ clientScopes: [scope({ description: 'Yours' })] })
-  expect(await planText(service, again)).toMatch(/description: Mine → Yours {2}corrects a change by ann by admin-cli/)
+  expect(await planText(service, again)).toMatch(/description: Mine → Yours {2}corrects a change by ann via admin-cli/)
   await applySource(service, again)
   expect((await getLive('clientScope', 'calendar')).representation.description).toBe('Yours')
   expect(await listDrift(service, SYSTEM, realm)).toEqual([])

@@ -67,7 +67,7 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
     '',
     '| Field | Value | Reason | Declared at |',
     '| --- | --- | --- | --- |',
-    '| `name` | `Not what the file says → Web` | `corrects a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
+    '| `name` | `Not what the file says → Web` | `corrects a change by ann via admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
     '',
     '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
     '',

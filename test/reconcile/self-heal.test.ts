@@ -102,7 +102,7 @@ test('repeated drift is reported with its author, and is corrected with growing 
   await set({ name: 'Changed 3' })
   expect(await lines.until(() => true)).toMatch(
     new RegExp(
-      `^${realm} client shop: name: ${realm} corrected drift 2 times, and it was changed again by ann by admin-cli .*; the next correction is in 1 s$`,
+      `^${realm} client shop: name: ${realm} corrected drift 2 times, and it was changed again by ann via admin-cli .*; the next correction is in 1 s$`,
     ),
   )
   await waitForResolved(3)

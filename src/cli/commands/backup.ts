@@ -16,7 +16,9 @@ export async function backup(file: string, flags: StoreFlags): Promise<void> {
     const { size } = await stat(draft)
     await rename(draft, file)
     console.log(`Backed up ${describeContent(header)} to ${file} (${formatSize(size)}).`)
-    console.log(`Keep the key file too, in another place: the backup cannot be restored without the key ${header.key}.`)
+    console.log(
+      `Keep the key file too, in another place: the backup cannot be restored without it (fingerprint ${header.key}).`,
+    )
   } finally {
     await rm(draft, { force: true })
   }
@@ -58,11 +60,11 @@ export function assertStoreExists({ database, data }: StoreKey): void {
   )
 }
 
-/** Describes the content of a backup, such as `2 realms with 10 accounts`. */
+/** Describes the content of a backup, such as `2 realms with 10 users`. */
 export function describeContent({ tables }: BackupHeader): string {
   const rows = (table: string) => tables.find(({ name }) => name === table)?.rows ?? 0
   const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
-  return `${counted(rows('realm'), 'realm')} with ${counted(rows('user_account'), 'account')}`
+  return `${counted(rows('realm'), 'realm')} with ${counted(rows('user_account'), 'user')}`
 }
 
 function formatSize(bytes: number): string {

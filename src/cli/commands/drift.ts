@@ -13,7 +13,7 @@ export async function drift(realm: string | undefined, flags: StoreFlags & { out
     head: ['Realm', 'Object', 'Field', 'Change', 'By', 'Declared at'],
     rows: drifts.map(toRow),
     none: 'No drift.',
-    foot: 'Correct it with "regent apply <source>", or accept it with "regent accept <realm>".',
+    foot: 'To correct it, run "regent apply" with your files. To keep it, run "regent accept <realm>", which prints what to declare.',
   })
 }
 

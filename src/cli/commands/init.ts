@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 
-const STARTER = `# A realm. Regent manages only what is declared here and leaves everything else unchanged.
+const STARTER = `# A realm. Regent changes only what is declared here. If you remove an object, the next apply deletes it.
 realm: my-realm
 enabled: true
 displayName: My realm

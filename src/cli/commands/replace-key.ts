@@ -19,6 +19,6 @@ export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Pr
   }
   const file = at.keyFile ?? join(at.data, 'key')
   console.log(
-    `The key in ${newKeyFile} now opens this store. Replace ${file} with it on every replica. Running replicas continue; they need it at their next start.`,
+    `The store now requires the key in ${newKeyFile}. Replace ${file} with it on every replica. Running replicas continue, since a key is only needed at the start.`,
   )
 }

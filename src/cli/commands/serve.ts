@@ -126,7 +126,7 @@ function renderBanner(
   settings: ServerSettings,
   { address, took }: { address: string; took: number },
 ): string {
-  const embedded = `PGlite in ${settings.data}: one process, fine for development and small realms; --database names a PostgreSQL`
+  const embedded = `embedded in the folder ${settings.data} (PGlite), for development and small realms; for PostgreSQL, pass --database <URL>`
   const admin = settings.production
     ? 'with an administrator of the master realm'
     : `${settings.adminUser} / ${settings.adminPassword} (development mode)`

@@ -21,7 +21,8 @@ function render({ kind, key, by: creator, fields }: ObjectExplanation): string {
 function renderReason({ path, value, declarations, by: author, ...rest }: FieldExplanation): string[] {
   const renderedValue = 'value' in { value, ...rest } && value !== undefined ? renderValue(value) : '(secret)'
   const positions = declarations.map(
-    ({ source, revision, file, line }) => `      declared at ${file}:${line} (${source}, ${shortenRevision(revision)})`,
+    ({ source, revision, file, line }) =>
+      `      declared at ${file}:${line} (source ${source}, revision ${shortenRevision(revision)})`,
   )
   return [
     `  ${path}: ${renderedValue}`,

@@ -83,7 +83,10 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): Omit<Operation, 'tag'> => ({
   operationId: `${verb}AuthenticationExecutionPriority`,
   method: 'POST',
   path: `/admin/realms/{realm}/authentication/executions/{executionId}/${verb}-priority`,
-  summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of an execution`,
+  summary:
+    by < 0
+      ? 'Raise the priority of an execution: execute it before the previous one'
+      : 'Lower the priority of an execution: execute it after the next one',
   permission: 'manage-realm',
   event: { type: 'AUTH_EXECUTION', operation: 'UPDATE' },
   responses: { ...noContentResponse, ...errorResponses },

@@ -199,8 +199,8 @@ function updating(path: string, word: PolicySet['word'], permission: Parameters<
 const POLICY = `${policySet.path}/{policy-id}`
 
 const parts: readonly [keyof typeof policyRelations, UntaggedOperation['responses'][number], string][] = [
-  ['associatedPolicies', answers.policies, 'List the associated policies of a policy'],
-  ['dependentPolicies', answers.policies, 'List the dependent policies of a policy'],
+  ['associatedPolicies', answers.policies, 'List the associated policies of a policy: those that it combines'],
+  ['dependentPolicies', answers.policies, 'List the dependent policies of a policy: those that combine it'],
   ['resources', answers.resources, 'List the resources of a policy or permission'],
   ['scopes', answers.scopes, 'List the scopes of a policy or permission'],
 ]

@@ -60,7 +60,7 @@ const serverOperations: UntaggedOperation[] = [
     operationId: operationId('create', `${BASE}/import`),
     method: 'POST',
     path: `${BASE}/import`,
-    summary: 'Import authorization settings of a client; existing objects are updated by name',
+    summary: 'Import authorization settings of a client; existing objects are updated by name, others stay',
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },

@@ -30,7 +30,7 @@ export const certificateSchema = z
     privateKey: z
       .string()
       .optional()
-      .describe('Private key, in Base64 of its DER form. Returned only when it is generated.'),
+      .describe('Private key, in Base64 of its DER form. Masked for callers who cannot manage clients.'),
     publicKey: z.string().optional().describe('Public key, in Base64 of its DER form or as PEM.'),
     certificate: z.string().optional().describe('Certificate, in Base64 of its DER form.'),
     kid: z.string().optional().describe('Id of the key.'),
@@ -51,13 +51,13 @@ const getClient = (call: Call) =>
     now: context.now,
   }))
 
-/** The operations on certificates. Java keystores are not supported (docs/decisions/0026). */
+/** The operations on keys and certificates of clients. Java keystores are not supported (docs/decisions/0026). */
 export const clientCertificateOperations: UntaggedOperation[] = [
   {
     operationId: 'getClientCertificate',
     method: 'GET',
     path,
-    summary: 'Get the key and certificate of a client',
+    summary: 'Get the certificate, public key and private key of a client',
     permission: 'view-clients',
     responses,
     handle: readHandler((context, call) => getCertificate(context, client(call), prefix(call))),

@@ -81,7 +81,7 @@ export const mailOperations: Operation[] = [
       operationId: 'resetPasswordEmail',
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/reset-password-email',
-      summary: 'Send a user an email to reset their password',
+      summary: 'Send a user an email to update their password',
       description: 'Use `execute-actions-email` with the action UPDATE_PASSWORD instead.',
       deprecated: true,
       permission: manage,

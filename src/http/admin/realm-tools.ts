@@ -35,7 +35,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listCredentialRegistrators',
     method: 'GET',
     path: '/admin/realms/{realm}/credential-registrators',
-    summary: 'List the required actions that register credentials',
+    summary: 'List the required actions that set up a credential (credential registrators)',
     permission: 'view-realm',
     responses: { 200: { description: 'The aliases, by priority.', schema: aliases }, ...errorResponses },
     handle: readHandler(listCredentialActions),

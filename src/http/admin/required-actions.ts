@@ -45,7 +45,10 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): UntaggedOperation => ({
   operationId: `${verb}RequiredActionPriority`,
   method: 'POST',
   path: `/admin/realms/{realm}/authentication/required-actions/{alias}/${verb}-priority`,
-  summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of a required action`,
+  summary:
+    by < 0
+      ? 'Raise the priority of a required action: execute it before the previous one'
+      : 'Lower the priority of a required action: execute it after the next one',
   permission: 'manage-realm',
   event: { type: 'REQUIRED_ACTION', operation: 'UPDATE' },
   responses: { ...noContentResponse, ...errorResponses },
@@ -97,7 +100,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'listUnregisteredRequiredActions',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/unregistered-required-actions',
-    summary: 'List the unregistered required actions',
+    summary: 'List the unregistered required actions: providers that the realm does not use',
     permission: 'view-realm',
     responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...errorResponses },
     handle: readHandler(listUnregisteredProviders),

@@ -144,7 +144,7 @@ const serverInfo = nameSchema(
   }),
 )
 
-/** The operation that describes the server. */
+/** The operation GET /admin/serverinfo. */
 export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'getServerInfo',

@@ -20,7 +20,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Plans',
     method: 'POST',
     path: '/regent/v1/plan',
-    summary: 'Plan a source: get the changes that an apply would make',
+    summary: 'Plan the documents of a source: get the changes that an apply would make',
     permission: 'administer-realm',
     query: z.object({
       save: z
@@ -40,7 +40,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Plans',
     method: 'POST',
     path: '/regent/v1/apply',
-    summary: 'Apply a source: each realm in one transaction',
+    summary: 'Apply the documents of a source: each realm in one transaction',
     permission: 'administer-realm',
     body: sourceBody,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers },

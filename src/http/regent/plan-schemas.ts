@@ -34,10 +34,10 @@ const fields = {
   withCredentials: z.boolean().describe('Whether adopted users get their declared credentials.'),
 }
 
-/** A saved plan, in a list. */
+/** The schema of a saved plan without its changes, as lists contain it. */
 export const savedPlan = z.object(fields).register(namedSchemas, { id: 'SavedPlanRepresentation' })
 
-/** A saved plan with its outcome. */
+/** The schema of a saved plan with its changes. */
 export const wholePlan = z
   .object({ ...fields, outcome: outcome.describe('Outcome of the plan, as it was when the plan was saved.') })
   .register(namedSchemas, { id: 'SavedPlanWithOutcomeRepresentation' })

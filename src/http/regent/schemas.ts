@@ -345,7 +345,7 @@ export const reasons = z
   })
   .register(namedSchemas, { id: 'ProvenanceRepresentation' })
 
-/** The sources of realms. */
+/** The applied sources of the realms that a caller administers: one element for each source and realm. */
 export const sourcesAnswer = z.array(
   z
     .object({

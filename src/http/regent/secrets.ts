@@ -29,7 +29,7 @@ export const secretOperations: readonly Operation[] = tagged('Generated Secrets'
     operationId: 'listSecrets',
     method: 'GET',
     path: '/regent/v1/secrets/{realm}',
-    summary: 'List the generated secrets of a realm',
+    summary: 'List the generated secrets of a realm, without their values',
     permission,
     responses: {
       200: { description: 'The secrets, without their values.', schema: z.array(secret) },
@@ -59,7 +59,7 @@ export const secretOperations: readonly Operation[] = tagged('Generated Secrets'
     operationId: 'rotateSecret',
     method: 'POST',
     path: '/regent/v1/secrets/{realm}/{name}/rotate',
-    summary: 'Rotate a generated secret; effective with the next apply',
+    summary: 'Rotate a generated secret; clients get the new value when their source is applied next',
     permission,
     query,
     responses: { ...noContentResponse, ...errorResponses },

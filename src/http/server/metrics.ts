@@ -70,7 +70,7 @@ function measureStore(service: Service, registers: Registry[]): void {
   measure('regent_outbox_messages', 'Emails and notifications waiting for delivery.', countOutboxMessages)
   measure(
     'regent_changed_objects',
-    'Managed objects changed since they were applied. "regent drift" lists them.',
+    'Managed objects changed since the last apply, also in unmanaged fields only. "regent drift" lists the managed ones.',
     countMarkedObjects,
   )
   measure(

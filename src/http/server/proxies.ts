@@ -16,7 +16,10 @@ export function toTrustedAddresses(proxies: ProxySettings | undefined): string[]
   return proxies ? [...(proxies.trusted ?? DEFAULT_TRUSTED)] : false
 }
 
-/** Returns a hook that copies the configured header into X-Forwarded-*, which fastify reads, and removes the other one. */
+/**
+ * Returns a hook that prepares X-Forwarded-*, which fastify reads. With the setting `forwarded`, Forwarded replaces these headers. The port
+ * of X-Forwarded-Port is added to the host.
+ */
 export function normalizeForwardedHeaders({
   headers: form,
 }: ProxySettings): (request: FastifyRequest) => Promise<void> {

@@ -34,7 +34,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       operationId: operationId('list', path),
       method: 'GET',
       path,
-      summary: `List the ${type} client scopes of ${subject}`,
+      summary: `List the ${type} client scopes of ${subject}${subject === 'the realm' ? ': those that new clients get' : ''}`,
       permission: 'view-clients',
       responses: { 200: { description: 'The client scopes.', schema: assigned }, ...errorResponses },
       handle: readHandler((context, call) => scopes.list(context, call)),

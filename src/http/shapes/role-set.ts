@@ -127,7 +127,7 @@ function listOperations({ set, path, level, mappings, subject, addressOf }: Role
       ...reads,
       operationId: operationId('list', `${path}/available`),
       path: `${path}/available`,
-      summary: `List available ${level} roles for the ${mappings} of ${subject}`,
+      summary: `List available ${level} roles: those not in the ${mappings} of ${subject}`,
       permission: set.view,
       handle: readHandler((context, call) => listAvailableRoles(context, set, addressOf(call))),
     },
@@ -135,7 +135,7 @@ function listOperations({ set, path, level, mappings, subject, addressOf }: Role
       ...reads,
       operationId: operationId('list', `${path}/composite`),
       path: `${path}/composite`,
-      summary: `List effective ${level} roles of the ${mappings} of ${subject}`,
+      summary: `List the effective ${mappings} of ${subject}, with composite roles`,
       permission,
       query: brief,
       handle: readHandler((context, call) =>

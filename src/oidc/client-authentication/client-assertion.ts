@@ -36,8 +36,8 @@ export type VerifySignature = (
   assertion: Assertion,
 ) => Promise<void>
 
-/** The rules of an authenticator for assertions. */
-export interface AssertionRules {
+/** A client authenticator that accepts assertions, such as `client-jwt`. */
+export interface AssertionAuthenticator {
   /** The provider id of the authenticator. */
   readonly id: string
   readonly acceptsAlgorithm: (algorithm: string) => boolean
@@ -50,7 +50,7 @@ export interface AssertionRules {
 export const createAssertionError = (reason: string, error = 'invalid_client_credentials'): OAuthError =>
   new OAuthError(400, 'invalid_client', { description: reason, event: { error, reason } })
 
-/** Returns the client id of the request's assertion. Keycloak: undefined where issuer and subject differ. */
+/** Returns the client id in the request's client assertion, which is not verified. Keycloak: undefined where issuer and subject differ. */
 export function findAssertedClient({ form }: TokenRequest): string | undefined {
   const { iss, sub } = parseAssertion(form.client_assertion)?.claims ?? {}
   return typeof sub === 'string' && iss === sub ? sub : undefined
@@ -70,7 +70,7 @@ export function getAssertionDetails({ form }: TokenRequest): Record<string, stri
 /** Authenticates a client by an assertion. */
 export async function authenticateByAssertion(
   attempt: ClientAuthenticationAttempt,
-  rules: AssertionRules,
+  authenticator: AssertionAuthenticator,
 ): Promise<ClientAuthenticationResult> {
   const { request, clients, event } = attempt
   const { client_assertion_type: type, client_assertion: text, client_id: clientId } = request.form
@@ -84,7 +84,7 @@ export async function authenticateByAssertion(
   }
   if (text === undefined) return reject(createAssertionError('client_assertion parameter missing'))
   const assertion = parseAssertion(text)
-  if (!assertion) return reject(rules.createSignatureError())
+  if (!assertion) return reject(authenticator.createSignatureError())
   const subject = findAssertedClient(request)
   if (subject === undefined) return reject(createClientNotFoundError())
   if (clientId !== undefined && clientId !== subject)
@@ -92,25 +92,25 @@ export async function authenticateByAssertion(
   const client = clients.get(subject)
   event.client = client?.key[0] ?? event.client
   if (!client || viewClient(client).enabled !== true) return { client, error: createClientNotFoundError(client) }
-  if (viewClient(client).clientAuthenticatorType !== rules.id) return { client }
-  return { client, error: await findAssertionError(attempt, { client, assertion }, rules) }
+  if (viewClient(client).clientAuthenticatorType !== authenticator.id) return { client }
+  return { client, error: await findAssertionError(attempt, { client, assertion }, authenticator) }
 }
 
 async function findAssertionError(
   attempt: ClientAuthenticationAttempt,
   { client, assertion }: { readonly client: LiveObject; readonly assertion: Assertion },
-  rules: AssertionRules,
+  authenticator: AssertionAuthenticator,
 ): Promise<OAuthError | undefined> {
   const { attributes = {} } = viewClient(client)
   const requiredAlgorithm = attributes['token.endpoint.auth.signing.alg']
   const { algorithm, claims } = assertion
-  if (!rules.acceptsAlgorithm(algorithm) || (requiredAlgorithm && requiredAlgorithm !== algorithm))
+  if (!authenticator.acceptsAlgorithm(algorithm) || (requiredAlgorithm && requiredAlgorithm !== algorithm))
     return createAssertionError('Invalid signature algorithm')
   try {
-    await rules.verifySignature(attempt, client, assertion)
+    await authenticator.verifySignature(attempt, client, assertion)
   } catch (error) {
     if (error instanceof OAuthError) return error
-    if (error instanceof errors.JOSEError || error instanceof TypeError) return rules.createSignatureError()
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return authenticator.createSignatureError()
     throw error
   }
   const maxLifespan = Number(attributes['token.endpoint.auth.signing.max.exp']) || MAX_LIFESPAN

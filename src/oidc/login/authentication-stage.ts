@@ -20,7 +20,7 @@ import { LoginError } from './login-error.ts'
 /** The checks of a login whose flow has succeeded. */
 const checks = [requireEssentialLevel, rejectBrokeredUser, requireCreatedUser]
 
-/** The authentication flow of a login. */
+/** The first stage of a login: runs the authentication flow. Required actions and consent follow. */
 export const authenticationStage: LoginStage = {
   async findPage(login) {
     const { state } = login

@@ -42,7 +42,7 @@ export function listProfileFields(login: Login, profile: UserProfile, user?: Log
   }))
 }
 
-/** Returns the fields of a submitted form, or its problem. */
+/** Returns the values of a submitted profile form; if any is invalid, no values and the first problem. */
 export function readProfile(
   login: Login,
   profile: UserProfile,

@@ -17,7 +17,7 @@ import { renderEmail } from './render-email.ts'
 
 const FAILED = 'Failed to send email'
 
-/** Sends an email to the caller over the server of the settings. Throws invalid with the error of the server. */
+/** Sends a test email to the caller over the SMTP server of the settings. Throws ServiceError `invalid` (HTTP 400) with the error of that server. */
 export async function testSmtpConnection(
   service: Service,
   caller: Caller,

@@ -29,7 +29,7 @@ export function mapFullName(claims: Claims, _config: MapperConfig, { user }: Map
 
 const ADDRESS = ['street', 'locality', 'region', 'postal_code', 'country', 'formatted']
 
-/** Writes an address, each part of which is an attribute. */
+/** Writes the claim `address`. Each part of it is an attribute of the user. */
 export function mapAddress(claims: Claims, config: MapperConfig, { user }: MapperFacts): void {
   const parts = ADDRESS.flatMap((part) => {
     const [text] = listUserAttribute(user, config[`user.attribute.${part}`] ?? part)

@@ -151,7 +151,10 @@ export async function verifySignature(
   }
 }
 
-/** Verifies a token, and returns it with its status; `withPermissions`: and with the admin permissions of its user. Two statements. */
+/**
+ * Verifies a token, and returns it with its status, such as revoked; undefined if it is malformed, expired or not of this server.
+ * `withPermissions`: the status contains the admin permissions of its user. Two statements.
+ */
 export async function verifyTokenStatus(
   service: Service,
   token: string,

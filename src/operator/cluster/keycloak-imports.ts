@@ -21,7 +21,7 @@ interface VersionInformer {
   readonly abort: AbortController
 }
 
-/** Watches the imports until the signal is aborted. There are none while no definition exists. */
+/** Watches KeycloakRealmImport resources until the signal is aborted. There are none until their CRD is installed. */
 export function watchKeycloakImports(
   client: ClusterClient,
   handler: InformerHandler,

@@ -135,7 +135,7 @@ function finishRealm(realm: RealmDraft): ClusterRealm {
   return { ...realm, resources, settings: readSourceSettings(realm.owner.resource) }
 }
 
-/** Returns the files of unresolved resources by namespace. */
+/** Returns the names of the resources that could not be assigned to a realm, by namespace. A resource's name is its file name in plans. */
 export function getUnresolvedFiles({ unresolved }: DesiredRealms): Map<string, string[]> {
   const byNamespace = Map.groupBy(unresolved, ({ namespace }) => namespace)
   return new Map([...byNamespace].map(([namespace, resources]) => [namespace, resources.map(({ file }) => file)]))

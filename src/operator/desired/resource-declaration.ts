@@ -43,7 +43,7 @@ const cache = new WeakMap<Resource, CachedDeclaration>()
 
 /**
  * Returns what a resource declares in a realm. The result is the same object until the resource or its Secrets change.
- * @throws DocumentError if Regent cannot read the resource; SecretNotFound
+ * @throws DocumentError if Regent cannot read the resource; SecretNotFound if a Secret is missing
  */
 export function readDeclaration(
   resource: Resource,

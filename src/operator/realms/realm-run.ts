@@ -32,10 +32,10 @@ export interface RealmRunOptions extends DryRunOptions {
   readonly withoutFinalizer: ReadonlyMap<string, ResourceFault>
 }
 
-/** A run, and the resources that were left out of it. */
+/** The outcome of applying or planning one realm, and the faults of resources that were left out. */
 export interface RealmRun {
   readonly outcome: RunOutcome
-  /** Faults by file. */
+  /** Faults by the name of their resource, which is its file name in plans. */
   readonly faults: ReadonlyMap<string, ResourceFault>
 }
 

@@ -38,7 +38,7 @@ type RequestedSecret = { readonly secret: string } | { readonly fault: ResourceF
 
 const [CLIENT_RESOURCE] = listResourceNames(kinds.client)
 
-/** Writes the client secrets of realms until it is closed. */
+/** Writes secrets of clients into Kubernetes Secrets (`writeSecretTo`). Until it is closed, it reports realms whose secrets may have changed. */
 export class ClientSecretWriter {
   readonly #service: Service
   readonly #options: ClientSecretWriterOptions

@@ -19,7 +19,7 @@ import { buildDocument } from './build-document.ts'
 import { getCreationEffects } from './creation-effects.ts'
 import { completeObjects, type ExportedObject, minimizeObjects } from './minimize-objects.ts'
 
-/** Options of an export. */
+/** Options of a realm export. All are off by default. */
 export interface ExportOptions {
   /** Whether secrets are in plain text instead of masked. */
   readonly secrets?: boolean

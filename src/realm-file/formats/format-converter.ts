@@ -18,7 +18,7 @@ export interface FormatConverter {
 /** Schemas of fields, by kind and name. */
 export type FieldSchemas = Readonly<Partial<Record<KindName, Readonly<Record<string, z.ZodType>>>>>
 
-/** Records what a converter does. Paths are those before the conversion, except `to` and the path of a reference. */
+/** Records what a converter does. Paths are those in the document, except `to` and the path of a reference: those in the converted realm. */
 export interface ConversionContext {
   readonly report: ReportProblem
   /** Adds a warning for a path. */

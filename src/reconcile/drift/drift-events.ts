@@ -8,7 +8,7 @@ export interface DriftEvent {
   readonly drift: Drift
 }
 
-/** Returns the events between two lists of drift, resolved drift first. */
+/** Returns the events that lead from one list of drift to another: `resolved` events first, then `drift` events. */
 export function listDriftEvents(before: readonly Drift[], after: readonly Drift[]): DriftEvent[] {
   const previous = new Map(before.map((drift) => [toDriftKey(drift), drift]))
   const current = new Set(after.map(toDriftKey))

@@ -26,12 +26,12 @@ export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>):
   }
 }
 
-/** Returns an attribution as text: `ann by admin-cli from 10.0.0.7 at 2026-01-31T12:00:00Z`; a source with its revision. */
+/** Returns an attribution as text: `ann via admin-cli from 10.0.0.7 at 2026-01-31T12:00:00Z`; a source with its revision. */
 export function renderAttribution({ name, revision, client, address, at }: Attribution): string {
   return [
     name,
     revision && `(${shortenRevision(revision)})`,
-    client && `by ${client}`,
+    client && `via ${client}`,
     address && `from ${address}`,
     `at ${formatTime(at)}`,
   ]

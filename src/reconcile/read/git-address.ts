@@ -69,7 +69,7 @@ export function toSourceName({ url, path }: GitAddress): string {
   return path === undefined ? url : `${url}:${path}`
 }
 
-/** Whether both URLs are of the same repository, whatever their protocols. */
+/** Whether both URLs name the same repository. Protocol, user, port and the suffix `.git` are ignored. */
 export function isSameRepository(url: string, otherUrl: string): boolean {
   return normalizeUrl(url) === normalizeUrl(otherUrl)
 }

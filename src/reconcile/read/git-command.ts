@@ -37,7 +37,7 @@ const INHERITED_VARIABLES = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
 /** The `GIT_…` variables that git inherits where the source has its own keys: no credentials of the server's account. */
 const INHERITED_VARIABLES_WITH_KEYS = /^GIT_(SSL|PROXY|HTTP)/
 
-/** Options of running git. */
+/** Options of the git processes for a source. */
 export interface GitOptions {
   readonly signal?: AbortSignal | undefined
   /** Seconds after which a command is killed. Default: 300. */

@@ -31,12 +31,12 @@ export function toHtmlCode(value: string): string {
   return `<code>${escapeHtml(shorten(value), /[&<>]/g)}</code>`
 }
 
-/** Returns a row of a table. */
+/** Returns a row of a Markdown table. */
 export function toRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** Returns the head of a table, with the line below it. */
+/** Returns the head of a Markdown table, with the line below it. */
 export function toHead(cells: readonly string[]): string {
   return `${toRow(cells)}\n${toRow(cells.map(() => '---'))}`
 }

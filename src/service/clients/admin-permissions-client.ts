@@ -18,7 +18,7 @@ import type { Writers } from '../objects/writers.ts'
 import { clients } from './clients.ts'
 
 /**
- * Creates the client with its scopes and resource types, or those that are missing. The number of statements is constant.
+ * Creates the client `admin-permissions` with its scopes and resource types, or those of them that are missing. The number of statements is constant.
  *
  * @throws conflict where another client has this client ID.
  */
@@ -45,7 +45,7 @@ export async function addAdminPermissionsClient(context: WriteContext): Promise<
     )
 }
 
-/** Deletes the client unless it has policies, which apply again once the switch is turned on. */
+/** Deletes the client `admin-permissions`, unless it has policies: these apply again once `adminPermissionsEnabled` is set. */
 export async function removeAdminPermissionsClient(context: WriteContext): Promise<void> {
   const existing = await clients.list(context, { keys: [[ADMIN_PERMISSIONS]] })
   if (!existing.length) return

@@ -11,7 +11,7 @@ import type { Actor } from '../context/store-types.ts'
  */
 export type DriftPolicy = DriftRule['policy']
 
-/** Policies by how much they change, the mildest first. */
+/** The policies, the one that changes least first. */
 const MILDEST_FIRST: readonly DriftPolicy[] = ['report', 'accept', 'correct', 'selfHeal']
 
 /** Fields that administrators change in operation, and whose declared value is the initial one. */
@@ -28,7 +28,7 @@ export interface DriftedField {
   readonly by: Pick<Actor, 'kind'> | undefined
 }
 
-/** Returns the policy for drift, given the settings of the sources that declare it. Of several policies the mildest applies. */
+/** Returns the policy for drift, given the settings of the sources that declare the field. Of different policies, the one that changes least applies. */
 export function getDriftPolicy(sources: readonly SourceSettings[], drifted: DriftedField): DriftPolicy {
   const defaultPolicy = getDefaultPolicy(drifted)
   const policies = sources.map(

@@ -69,9 +69,9 @@ const getAdminRole = (realm: string): RoleName =>
 
 const CONFIRMATION = 'To confirm, send the header Regent-Allow-Lock-Out: true (on the command line --allow-lock-out)'
 
-/** Thrown if a change would leave fewer ways to administer all realms. */
+/** Thrown if no user could administer all realms directly, without another application, after a change. */
 export class LastAdministratorError extends ServiceError {
-  /** The best way that would be left, from ADMIN_ACCESS. */
+  /** The best way to administer all realms after the change, from ADMIN_ACCESS: less than `direct`. */
   readonly access: number
   constructor(access: number) {
     super(

@@ -7,7 +7,7 @@ import type { RelationElement } from '../../store/relations.ts'
 import { listColumnFields } from '../../store/tables.ts'
 import type { ReferenceIds } from './references.ts'
 
-/** Returns the row of an object. */
+/** Returns the row that stores an object in the table of its kind. */
 export function toObjectRow(
   kind: Kind,
   { id, fields, references }: Pick<ObjectRow, 'id' | 'references'> & { readonly fields: FlatFields },

@@ -24,7 +24,7 @@ export interface LeaseWork {
   end(): Promise<void>
 }
 
-/** A process that wants a lease. */
+/** The callbacks of a process that competes for a lease. */
 export interface LeaseCandidate {
   /** Starts the work when the process has got the lease. Must return at once, so that the lease is renewed meanwhile. */
   start(lease: Lease): LeaseWork

@@ -16,7 +16,7 @@ const generate = promisify(generateKeyPair)
 const CLOCK_TOLERANCE_MS = 100_000
 const VALIDITY_YEARS = 10
 
-/** Generates the config that a component lacks, such as its key; undefined if it lacks none. `owner` is the certificate's subject. */
+/** Generates what the config of a key provider lacks, such as its private key; undefined if it lacks nothing. `owner`: common name of the certificate. */
 export async function generateMissingConfig(
   { providerId, config }: KeyComponent,
   owner: string,

@@ -6,7 +6,7 @@ import { chunks } from '../../lib/chunks.ts'
 import { CHUNK_SIZE } from '../../store/objects.ts'
 import { findRealmsByNumber } from '../../store/realms.ts'
 import {
-  countMarked,
+  countMarkedInventory,
   countUnmanagedUsers,
   deleteInventory,
   type InventoryRow,
@@ -141,7 +141,7 @@ export function listRealmsByNumber(service: Service, numbers: readonly number[])
 
 /** Returns the number of managed objects that were changed since the last run of their source. One statement. */
 export function countMarkedObjects(service: Service): Promise<number> {
-  return service.query(countMarked)
+  return service.query(countMarkedInventory)
 }
 
 /**

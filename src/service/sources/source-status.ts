@@ -14,7 +14,7 @@ import { failure } from '../context/errors.ts'
 import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import type { Lease } from '../context/store-types.ts'
 
-/** An attempt to apply a source. */
+/** An attempt to apply a revision of a source. */
 export interface SourceAttempt {
   readonly revision: string | undefined
   readonly at: string

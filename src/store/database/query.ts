@@ -16,12 +16,12 @@ export interface Column<T> {
 /** The columns of a result by name. */
 type Columns = Readonly<Record<string, Column<unknown>>>
 
-/** The description of the rows of a result. */
+/** The columns of the rows that an SQL statement returns, with their types. */
 export interface Row<C extends Columns = Columns> {
   readonly columns: C
 }
 
-/** The type of the rows of a description. */
+/** The TypeScript type of rows with these columns. */
 export type RowOf<R extends Row> =
   R extends Row<infer C> ? { readonly [N in keyof C]: C[N] extends Column<infer T> ? T : never } : never
 

@@ -30,7 +30,7 @@ export interface Actor {
   readonly approvedBy?: string
 }
 
-/** A change of one object. */
+/** A change of one object, with the previous values. Author and time are those of the transaction. */
 export interface JournalEntry {
   readonly operation: 'create' | 'update' | 'delete'
   readonly kind: KindName
@@ -76,7 +76,7 @@ export interface NewUserEntries {
   readonly returnsProtected?: boolean
 }
 
-/** Entries about configuration to write, numbered from `first`. */
+/** Entries about configuration to write. Unlike those about user data, they are numbered: from `first`. */
 export interface NewEntries extends NewUserEntries {
   readonly first: number
 }

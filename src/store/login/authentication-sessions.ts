@@ -60,8 +60,8 @@ export async function findAuthenticationSession(
     where realm = ${realm} and id = ${id} and tab = ${tab} and expires_at > ${now}`.first(tx)
 }
 
-/** An attempt to continue an authentication session: the sent code, and the next one. */
-export interface CodeExchange {
+/** The session code that a browser sent to continue a login, and the code that replaces it. */
+export interface CodeRotation {
   readonly login: AuthenticationSessionKey
   readonly code: string
   readonly next: string
@@ -72,7 +72,7 @@ export interface CodeExchange {
 export async function rotateCode(
   tx: Transaction,
   realm: number,
-  { login: { id, tab }, code, next, now }: CodeExchange,
+  { login: { id, tab }, code, next, now }: CodeRotation,
 ): Promise<AuthenticationSession | undefined> {
   return query(authenticationSessionRow)`
     update authentication_session set code = ${next}

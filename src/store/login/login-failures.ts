@@ -59,7 +59,7 @@ export async function deleteTemporaryFailures(
       and (subject = any(${again}) or (subject = any(${locked}) and locked_until > ${now}))`.execute(tx)
 }
 
-/** Returns the login failures of a user. One statement. */
+/** Returns the login failures of a user; undefined if there are none. One statement. */
 export async function findFailures(tx: Transaction, realm: number, user: string): Promise<LoginFailures | undefined> {
   return query(loginFailuresRow)`
     select ${loginFailureColumns} from login_failure f where f.realm = ${realm} and f.is_user and f.subject = ${user}`.first(

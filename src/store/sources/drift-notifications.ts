@@ -19,7 +19,7 @@ export async function lockDriftNotification(tx: Transaction, realm: number): Pro
     returning number, drift`.firstOrThrow(tx)
 }
 
-/** Updates the last notification of a realm. One statement. */
+/** Stores the last notified drift of a realm, and its number of notifications. One statement. */
 export async function updateDriftNotification(
   tx: Transaction,
   realm: number,

@@ -170,7 +170,7 @@ export async function selectInventoryByKeys(
     order by s.name, i.kind, i.key`.all(tx)
 }
 
-/** Returns the inventory rows of all sources that declare an object. One statement. */
+/** Returns the inventory rows of an object: one for each source that declares it. One statement. */
 export async function selectInventoryOfObject(
   tx: Transaction,
   realm: number,
@@ -277,8 +277,8 @@ export function buildInventoryUpsert(
         where i.realm = ${realm}`
 }
 
-/** Returns the number of inventory rows with drift or possible drift, in all realms. One statement. */
-export async function countMarked(tx: Transaction): Promise<number> {
+/** Returns the number of inventory rows, in all realms, that have drift or whose object was changed since the last apply. One statement. */
+export async function countMarkedInventory(tx: Transaction): Promise<number> {
   const { count } = await query(countRow)`
     select count(*)::integer as count from realm r join inventory i on i.realm = r.number
     where i.marked or i.drifted is not null`.firstOrThrow(tx)

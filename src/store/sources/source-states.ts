@@ -36,7 +36,7 @@ export async function selectSourceStates(tx: Transaction, names?: readonly strin
   return sources.filter(({ status, suspended, realms }) => Object.keys(status).length || suspended || realms.length)
 }
 
-/** Stores the status of a source, if the caller has the lease. One statement. */
+/** Inserts or updates the status of a source; does nothing if the caller does not have the lease. One statement. */
 export async function upsertSourceStatus(
   tx: Transaction,
   source: string,

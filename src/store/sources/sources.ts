@@ -33,7 +33,7 @@ const appliedSourceRow = row({
   suspended: optional(json<RollbackSuspension>()),
 })
 
-/** The last apply of a source to a realm. */
+/** The last apply of a source to a realm: its digest, revision and settings. */
 export type AppliedSource = RowOf<typeof appliedSourceRow>
 
 /** The rollback that suspends a source: since when, and to which revision. */

@@ -105,7 +105,7 @@ export async function replaceHash(
     where realm = ${realm} and id = ${id} and body = ${JSON.stringify(before)}::jsonb`.execute(tx)
 }
 
-/** Sets the label of a credential. One statement. */
+/** Sets the label of a credential, if the credential exists. One statement. */
 export async function labelCredential(
   tx: Transaction,
   realm: number,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
-/** Users and groups with roles, and clients and client scopes with roles in their scope; by id. */
+/** The users, groups, clients and client scopes whose effective roles are selected, by their ids. */
 export interface RoleHolders {
   readonly users?: readonly string[]
   readonly groups?: readonly string[]

@@ -24,7 +24,7 @@ export function findRequestedLevel({ client, realm, state }: Login): number | un
   return valid.length ? Math.min(...valid) : undefined
 }
 
-/** Whether the requested level is essential. OpenID Connect Core, section 5.5.1.1. */
+/** Whether the requested level is essential, so that the login fails without it. OpenID Connect Core, section 5.5.1.1. */
 export function isLevelEssential({ state }: Login): boolean {
   return parseRequestedLevels(state.parameters.claims).isEssential
 }

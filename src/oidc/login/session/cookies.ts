@@ -27,7 +27,7 @@ export function createCookie(
   return { name, path, secure, sameSite: isCrossSite && secure ? 'None' : 'Lax', ...cookie }
 }
 
-/** Creates a cookie that deletes a cookie. */
+/** Returns a cookie that expires at once, so that the browser deletes the one of this name. */
 export function expireCookie(request: Pick<BrowserRequest, 'base' | 'realm'>, name: string): Cookie {
   return createCookie(request, name, { value: '', maxAge: 0 })
 }

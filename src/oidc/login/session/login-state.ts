@@ -146,7 +146,7 @@ export function createLoginState(
   }
 }
 
-/** A login as it was stored; a new one is not stored before a page is shown. */
+/** An authentication session with the parsed state of its login. `isNew`: it is not stored yet; that happens when a page is shown. */
 export interface SavedLogin extends Omit<AuthenticationSession, 'body'> {
   readonly state: Readonly<LoginState>
   readonly isNew?: true

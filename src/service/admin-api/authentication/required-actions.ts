@@ -40,7 +40,7 @@ export async function getAction(context: Context, alias: string): Promise<Repres
   return toRepresentation(context, await getLiveAction(context, alias, 'Failed to find required action'))
 }
 
-/** Replaces a required action. Keycloak: its provider stays. */
+/** Replaces a required action. Keycloak: `providerId` in the body is ignored. */
 export async function replaceAction(context: WriteContext, alias: string, body: Representation): Promise<void> {
   requirePermissions(context, 'manage-realm')
   const live = await getLiveAction(context, alias, 'Failed to find required action')

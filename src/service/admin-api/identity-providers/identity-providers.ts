@@ -83,7 +83,7 @@ export async function getProvider(context: Context, aliasOrId: string): Promise<
   return provider
 }
 
-/** Lists the types of mappers that a provider can have, by id. */
+/** Returns the mapper types that an identity provider supports, by id. */
 export async function listMapperTypes(
   context: Context,
   aliasOrId: string,

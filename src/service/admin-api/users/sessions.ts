@@ -100,7 +100,7 @@ export async function endSession(context: WriteContext, id: string, offline: boo
   describeAdminEvent(context, { representation: { offline } })
 }
 
-/** Ends the sessions of a user except for offline ones, and invalidates all tokens issued to the user so far. */
+/** Ends the online sessions of a user, and invalidates all tokens issued so far, offline tokens included. Offline sessions stay. */
 export async function logOutUser(context: WriteContext, user: string): Promise<void> {
   const live = await getLiveUser(context, user)
   requirePermissions(context, 'manage-users')

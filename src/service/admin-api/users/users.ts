@@ -178,7 +178,7 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
   }
 }
 
-/** Returns the attributes of a user that the user profile does not define, for all callers who may view the user. */
+/** Returns the attributes of a user that the user profile does not define, whatever its policy for them. Throws forbidden if the caller may not view users. */
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
   const { representation } = await getLiveUser(context, id)
   requirePermissions(context, VIEW)
