@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { parseSourcePermissions } from './kinds/source-permission-setting.ts'
 import { isLoopback } from './lib/http/loopback.ts'
 
-/** One setting. */
+/** A setting of the server: its flag, its environment variable and its default. */
 export interface Setting {
   /** `--admin-user` */
   readonly flag: string

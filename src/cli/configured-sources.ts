@@ -50,10 +50,13 @@ export async function readConfiguredSources(settings: ServerSettings): Promise<C
     ...(await Promise.all(definitions.map((definition) => toConfiguredSource(definition, file!, settings)))),
   ]
   const duplicate = all.find(({ name }, at) => all.findIndex((source) => source.name === name) !== at)
-  if (duplicate)
-    throw new SourceError(
-      `The source ${duplicate.name} is configured twice. Keep it in --source or in the file of --sources.`,
-    )
+  if (duplicate) {
+    const isInFile = definitions.some(({ name }) => name === duplicate.name)
+    const advice = isInFile
+      ? 'Keep it in --source or in the file of --sources.'
+      : 'Remove one --source. To follow two branches of a repository, name each in the file of --sources.'
+    throw new SourceError(`The source ${duplicate.name} is configured twice. ${advice}`)
+  }
   return all
 }
 

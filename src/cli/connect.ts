@@ -45,7 +45,7 @@ export async function connect(flags: StoreFlags): Promise<Connection> {
     return await openLocal(toStoreKey(flags))
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
-    demandLoopback(error.url, error.message)
+    demandLoopback(error.url, error.reason)
     return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)))
   }
 }
@@ -143,12 +143,12 @@ function openRemote(server: string, token: string): Connection {
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
       const response = await openResponse(server + path, { headers, signal })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
+      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       else yield* readEvents(response.body)
     },
     async download(path) {
       const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
+      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },
     close: async () => {},
@@ -158,7 +158,8 @@ function openRemote(server: string, token: string): Connection {
 async function send<Result>(url: string, request: RemoteRequest): Promise<Result> {
   const headers = { ...request.headers, 'accept-encoding': 'gzip' }
   const response = await openResponse(url, { ...request, headers })
-  return toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
+  const { pathname, search } = new URL(url)
+  return toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
 }
 
 async function openResponse(url: string, request: RemoteRequest): Promise<HttpStream> {
@@ -191,18 +192,18 @@ async function openLocal(at: StoreKey): Promise<Connection> {
     async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
       const response = await app.inject({ method, url, ...(headers && { headers }), ...payload })
-      return toResult(response.statusCode, response.body)
+      return toResult(response.statusCode, response.body, url)
     },
     async *events(url, signal) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
       const stream = response.stream()
       signal.addEventListener('abort', () => stream.destroy(), { once: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(stream))
+      if (response.statusCode >= 400) toResult(response.statusCode, await text(stream), url)
       else yield* readEvents(stream)
     },
     async download(url) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(response.stream()))
+      if (response.statusCode >= 400) toResult(response.statusCode, await text(response.stream()), url)
       return response.stream()
     },
     async close() {
@@ -213,9 +214,9 @@ async function openLocal(at: StoreKey): Promise<Connection> {
 }
 
 // A response has the type that the OpenAPI document gives it: server and command are of the same version.
-function toResult<Result>(status: number, text: string): Result {
+function toResult<Result>(status: number, text: string, path: string): Result {
   const body = parseJson(text)
-  if (status >= 400) throw new ApiError(status, body)
+  if (status >= 400) throw new ApiError(status, body, path)
   return body as Result
 }
 

@@ -81,8 +81,8 @@ export function output(...more: string[]): Option {
   )
 }
 
-/** Returns the option for YAML or JSON. */
-export function fileFormat(description: string): Option {
+/** Returns the option `--output` with the values yaml and json. */
+export function fileFormatOption(description: string): Option {
   return choice('--output <format>', description, { values: ['yaml', 'json'] }).default('yaml')
 }
 

@@ -1,4 +1,5 @@
 // Reads the settings of a source from the flags of a command.
+import type * as z from 'zod'
 import { type DriftRule, type SourceSettings, sourceSettings } from '../kinds/source-settings.ts'
 import type { SourceSettingsFlags } from './source-settings-options.ts'
 
@@ -18,8 +19,18 @@ export function readSourceSettings(flags: SourceSettingsFlags): SourceSettings |
   if (!Object.keys(settings).length) return undefined
   const { data, error } = sourceSettings.safeParse(settings)
   if (data) return data
-  const { path, message } = error.issues[0]!
-  throw new Error(`${findFlag(path, flags)}: ${message}`)
+  const issue = error.issues[0]!
+  throw new Error(`${findFlag(issue.path, flags)}: ${describeIssue(issue)}`)
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const field = issue.path.at(-1)
+  if (field === 'deletions') return 'must be a whole number, 0 or greater'
+  if (field === 'share') return 'must be a number from 0 to 1'
+  if (field === 'path') return 'the field after the kind must not be empty'
+  if (field === 'kind') return 'unknown kind'
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  return issue.message
 }
 
 /** Parses `report`, `client=report` or `client.redirectUris=report`. */

@@ -11,7 +11,8 @@ export class ApiError extends Error {
   readonly problems: readonly { position: SourcePosition; message: string }[]
   /** The objects that changed since a plan was created. */
   readonly stale: readonly StaleObject[]
-  constructor(status: number, body: unknown) {
+  /** `path`: of the request, below the server's URL, which names the realm. */
+  constructor(status: number, body: unknown, path = '') {
     const error = (body ?? {}) as {
       error?: string
       error_description?: string
@@ -19,11 +20,30 @@ export class ApiError extends Error {
       problems?: ApiError['problems']
       stale?: ApiError['stale']
     }
-    super(error.errorMessage ?? error.error_description ?? error.error ?? `The server returned status ${status}.`)
+    const message = error.errorMessage ?? error.error_description ?? error.error
+    super(message === undefined ? `The server returned status ${status}.` : completeMessage(message, path))
     this.status = status
     this.problems = error.problems ?? []
     this.stale = error.stale ?? []
   }
+}
+
+/** Adds to a message of Keycloak's API what happened where, and what to do. */
+function completeMessage(message: string, path: string): string {
+  const { pathname, searchParams } = new URL(path, 'http://regent')
+  if (message === 'HTTP 401 Unauthorized')
+    return `${message}: the access token is invalid or has expired. Pass a new one with --token, or --user and --password.`
+  if (message === 'HTTP 403 Forbidden') return `${message}: ${describeMissingRole(pathname)}`
+  const pathRealm = /^\/(?:admin\/realms|regent\/v1\/[a-z]+)\/([^/]+)/.exec(pathname)?.[1]
+  const realm = searchParams.get('realm') ?? (pathRealm && decodeURIComponent(pathRealm))
+  return message === 'Realm not found.' && realm ? `There is no realm ${realm}. Check its name.` : message
+}
+
+function describeMissingRole(pathname: string): string {
+  if (pathname === '/regent/v1/backup') return 'this requires the role admin of the master realm.'
+  return pathname.startsWith('/regent/')
+    ? 'this requires the role realm-admin of the realm, or the role admin of the master realm.'
+    : 'your user lacks a role. Ask an administrator of the realm for it.'
 }
 
 /** Renders an error: its problems with their positions, or its message. */

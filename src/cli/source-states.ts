@@ -1,8 +1,8 @@
 // The states of sources, and the commands that change them: `regent source show|suspend|resume|force|rename`.
 import { formatTime, shortenRevision } from '../reconcile/model/attribution.ts'
 import type { RealmSourceRow, RollbackSuspension } from '../service/context/store-types.ts'
-import type { SourceAttempt, SourceState } from '../service/sources/source-status.ts'
-import { request, type StoreFlags } from './connect.ts'
+import type { SourceAttempt, SourceOutcome, SourceState } from '../service/sources/source-status.ts'
+import { connect, request, type StoreFlags } from './connect.ts'
 
 /** Lists the states of all sources, in the order of their names. */
 export async function listSourceStates(flags: StoreFlags): Promise<SourceState[]> {
@@ -27,8 +27,20 @@ export async function suspend(source: string, flags: StoreFlags): Promise<void> 
 
 /** `regent source resume` without a realm: resumes a source. */
 export async function resumeAll(source: string, flags: StoreFlags): Promise<void> {
-  await requestAction(flags, 'resume', { source })
-  console.log(`${source} is resumed. A server that follows it reads it now.`)
+  const connection = await connect(flags)
+  try {
+    const states = await connection.request<SourceState[]>('GET', '/regent/v1/source-states')
+    const realms = await connection.request<RealmSourceRow[]>('GET', '/regent/v1/sources')
+    const wasSuspended =
+      states.some(({ name, suspended }) => name === source && suspended) ||
+      realms.some((realm) => realm.source === source && realm.suspended)
+    await connection.request('POST', toActionPath('resume', { source }))
+    console.log(
+      wasSuspended ? `${source} is resumed. A server that follows it reads it now.` : `${source} was not suspended.`,
+    )
+  } finally {
+    await connection.close()
+  }
 }
 
 /** `regent source force`: has a server reconcile a source now. */
@@ -41,7 +53,7 @@ export async function force(source: string, flags: StoreFlags): Promise<void> {
 export async function rename(source: string, to: string, flags: StoreFlags): Promise<void> {
   await requestAction(flags, 'rename', { source, to })
   console.log(
-    `${source} is renamed to ${to}. Use the new name wherever it is applied (--name, --sources):\nno server reads it by the old name.`,
+    `${source} is renamed to ${to}. Use the new name in --name and in the file of --sources:\na server that still uses ${source} does not read the source.`,
   )
 }
 
@@ -50,8 +62,18 @@ export function summarizeState({ suspended, status: { ready } }: SourceState): s
   if (suspended?.renamedTo) return `renamed to ${suspended.renamedTo}`
   if (suspended) return `suspended by ${suspended.by}`
   if (!ready) return ''
-  return ready.status === 'True' ? 'ready' : ready.reason
+  return ready.status === 'True' ? 'ready' : (OUTCOME_TEXTS[ready.reason] ?? ready.reason)
 }
+
+/** The outcomes of attempts in a few words. */
+const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
+  Applied: 'applied',
+  Refused: 'refused',
+  Retrying: 'failed, is retried',
+  RolledBack: 'suspended by a rollback',
+  PendingApproval: 'pending approval',
+  DependencyNotReady: 'dependency not applied yet',
+} satisfies Record<SourceOutcome, string>
 
 /** Describes the rollback that suspends a source. */
 export function describeSuspension({ by, revision }: RollbackSuspension): string {
@@ -59,14 +81,18 @@ export function describeSuspension({ by, revision }: RollbackSuspension): string
 }
 
 async function requestAction(flags: StoreFlags, action: string, query: Record<string, string>): Promise<void> {
-  await request(flags, 'POST', `/regent/v1/source-states/${action}?${new URLSearchParams(query)}`)
+  await request(flags, 'POST', toActionPath(action, query))
+}
+
+function toActionPath(action: string, query: Record<string, string>): string {
+  return `/regent/v1/source-states/${action}?${new URLSearchParams(query)}`
 }
 
 function renderSource({ name, realms, suspended, status }: SourceState, ownRealms: readonly RealmSourceRow[]): string {
   const { applied, attempts = [], ready, reconciling, stalled, nextTryAt } = status
   const line = (label: string, text: string) => `  ${label.padEnd(13)}${text}`
   const renderAttempt = (attempt: SourceAttempt) =>
-    `${shortenRevision(attempt.revision ?? 'not read')}  ${formatTime(attempt.at)}`
+    `${shortenRevision(attempt.revision ?? 'no revision')}  ${formatTime(attempt.at)}`
   const conditions = Object.entries({ Ready: ready, Reconciling: reconciling, Stalled: stalled })
   return [
     name,

@@ -32,7 +32,7 @@ function printSourceEvent(event: SourceEvent): void {
       )
       break
     case 'dependencyNotReady':
-      console.log(`${event.source.displayName}: ${event.reason}.\n`)
+      console.log(`${event.source.displayName} was not applied. ${event.reason}\n`)
       break
     case 'recovered':
       console.log(`${event.source.displayName} can be applied again.\n`)

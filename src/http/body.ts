@@ -28,6 +28,8 @@ export interface BodyForm {
   readonly formField?: string
   /** The body may be absent. */
   readonly optional?: true
+  /** Errors name the wrong field, which Keycloak's do not. */
+  readonly namesFields?: true
   /** The message of every error, if one serves for all. */
   readonly refusal?: string
 }
@@ -83,7 +85,7 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   if (result.success) return result.data
   if (form.refusal) throw new HttpError(400, { errorMessage: form.refusal })
   const unknown = result.error.issues.find((issue) => issue.code === 'unrecognized_keys')
-  if (!unknown) throw parseError('unknown_error')
+  if (!unknown) throw form.namesFields ? fieldError(result.error.issues[0]!, value) : parseError('unknown_error')
   const owner = unknown.path as Path
   const { representation = 'object' } = form
   const representationName = typeof representation === 'string' ? representation : representation(owner)
@@ -91,6 +93,16 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   throw new HttpError(400, {
     error: `Unrecognized field "${unknown.keys[0]}" in ${name}. Remove it, or correct its name.`,
   })
+}
+
+function fieldError({ path, message }: z.core.$ZodIssue, body: unknown): HttpError {
+  const field = path.join('.')
+  const isMissing = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown>)[step], body) === undefined
+  const problem = isMissing ? 'is missing' : `is not valid (${message.replace('Invalid input: ', '')})`
+  const error_description = field
+    ? `The field ${field} of the request body ${problem}.`
+    : `The request body ${problem}.`
+  return new HttpError(400, { error: 'invalid_request', error_description })
 }
 
 type Path = readonly (string | number)[]

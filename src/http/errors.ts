@@ -7,7 +7,7 @@ import { ActionError } from '../reconcile/execute/action-error.ts'
 import { StalePlanError } from '../reconcile/run/saved-plans.ts'
 import { type ErrorCode, type ErrorForm, ServiceError } from '../service/context/errors.ts'
 
-/** An response that says no, for what only HTTP knows. */
+/** An error that only the HTTP layer detects, with its status and body. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
@@ -18,14 +18,14 @@ export class HttpError extends Error {
   }
 }
 
-/** An response that says no. */
+/** The response for an error. */
 export interface ErrorAnswer {
   readonly status: number
-  /** Absent: status and header say it all. */
+  /** Absent: the response has no body. */
   readonly body?: object
   /** The WWW-Authenticate header. */
   readonly challenge?: string
-  /** Belongs into the log: it is nothing that the caller did. */
+  /** A fault of the server, which is logged. */
   readonly fault?: true
 }
 

@@ -14,12 +14,17 @@ import type { Service } from '../service/context/service.ts'
 import { formOf } from './form.ts'
 
 /** Adds the routes. Forms are read by the one who calls. */
-export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (request: FastifyRequest) => string): void {
+export function addLoginRoutes(
+  app: FastifyInstance,
+  service: Service,
+  baseOf: (request: FastifyRequest) => string,
+): void {
   const both = (url: string, work: (request: BrowserRequest) => Promise<BrowserResponse>) =>
     app.route({
       method: ['GET', 'POST'],
       url: `/realms/:realm/${url}`,
-      handler: async (request, reply) => toBrowser(reply, await work(browserRequest(request, baseOf(request)))),
+      handler: async (request, reply) =>
+        sendBrowserResponse(reply, await work(readBrowserRequest(request, baseOf(request)))),
     })
   both('protocol/openid-connect/auth', (request) => authorize(service, request))
   both('protocol/openid-connect/registrations', (request) => authorize(service, request, true))
@@ -51,7 +56,7 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
     )
   }
   app.get(`${iframe}/init`, async (request, reply) => {
-    const { base, query, realm } = browserRequest(request, baseOf(request))
+    const { base, query, realm } = readBrowserRequest(request, baseOf(request))
     const isAllowed = await isStatusOriginAllowed(service, { base, realmName: realm, query })
     return reply.code(isAllowed ? 204 : 403).send()
   })
@@ -60,8 +65,8 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
   )
 }
 
-/** Returns the request of a browser. */
-export function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
+/** Reads the request of a browser to a login endpoint. */
+export function readBrowserRequest(request: FastifyRequest, base: string): BrowserRequest {
   return {
     base,
     realm: (request.params as { realm: string }).realm,
@@ -74,8 +79,8 @@ export function browserRequest(request: FastifyRequest, base: string): BrowserRe
   }
 }
 
-/** Answers a browser. */
-export function toBrowser(
+/** Sends a response to a browser. */
+export function sendBrowserResponse(
   reply: FastifyReply,
   { status, location, page, cookies, headers }: BrowserResponse,
 ): FastifyReply {

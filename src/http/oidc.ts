@@ -13,21 +13,21 @@ import { logOut } from '../oidc/login/log-out.ts'
 import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, singleFormOf } from './form.ts'
-import { browserRequest, loginRoutes, toBrowser } from './login.ts'
+import { addLoginRoutes, readBrowserRequest, sendBrowserResponse } from './login.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
 const READABLE = { config: { readable: {} } }
 const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Methods' } } }
 
-/** Adds the routes. */
-export async function oidcRoutes(
+/** Adds the routes of OpenID Connect. */
+export async function addOidcRoutes(
   app: FastifyInstance,
   service: Service,
   baseOf: (request: FastifyRequest) => string,
 ): Promise<void> {
   await app.register(formbody, { bodyLimit: UNAUTHENTICATED_LIMIT })
-  // Keycloak: a body that is no form states nothing.
+  // Keycloak: a body that is not a form counts as an empty one.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
   const endpointOf = endpoints(service, baseOf)
   app.addHook('onRequest', addCorsHeaders)
@@ -37,7 +37,7 @@ export async function oidcRoutes(
     getDiscoveryDocument(endpointOf(request), transportOf(request)),
   )
   servePreflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
-  loginRoutes(app, service, baseOf)
+  addLoginRoutes(app, service, baseOf)
   const prefix = '/realms/:realm/protocol/openid-connect'
   await app.register(async (protocol) => protocolRoutes(protocol, service, baseOf), { prefix })
 }
@@ -50,7 +50,7 @@ function protocolRoutes(
 ): void {
   const endpointOf = endpoints(service, baseOf)
   const logOutByBrowser = async (request: FastifyRequest, reply: FastifyReply) =>
-    toBrowser(reply, await logOut(service, browserRequest(request, baseOf(request))))
+    sendBrowserResponse(reply, await logOut(service, readBrowserRequest(request, baseOf(request))))
   protocol.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   })

@@ -26,7 +26,7 @@ export interface SpecialEvent {
   readonly asCalled?: boolean
 }
 
-/** One operation. */
+/** An operation of the API: its OpenAPI description and its handler. */
 export interface Operation {
   readonly operationId: string
   /** The tag in Keycloak's OpenAPI document, or one of Regent's own. */

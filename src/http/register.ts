@@ -19,7 +19,7 @@ import { allowOrigin, servePreflight } from './server/cors.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 
-/** The dependencies of routes. */
+/** The functions that the routes of operations call. */
 export interface RouteContext {
   readonly service: Service
   readonly authenticate: (request: FastifyRequest, about?: string) => Promise<AuthenticatedRequest>

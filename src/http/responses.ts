@@ -60,12 +60,12 @@ export const alreadySoResponse: Readonly<Record<number, Response>> = {
   409: error('It is assigned already, or the name is in use.'),
 }
 
-/** The response to If-None-Match. */
+/** The response 304 to a request with If-None-Match. */
 export const notModifiedResponse: Readonly<Record<number, Response>> = {
   304: { description: 'The entity tag is in If-None-Match: the caller has this representation.' },
 }
 
-/** The response to If-Match. */
+/** The response 412 to a request with If-Match. */
 export const preconditionFailedResponse: Readonly<Record<number, Response>> = {
   412: error('The entity tag is not in If-Match: the resource has changed.'),
 }

@@ -9,7 +9,7 @@ import { operations as adminOperations, missingOperations } from './admin/index.
 import { authenticate } from './authenticate.ts'
 import { omitUnchangedBody } from './conditions.ts'
 import { errorResponse, notFound } from './errors.ts'
-import { oidcRoutes } from './oidc.ts'
+import { addOidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { regentBackupOperations } from './regent/backup.ts'
 import { regentDriftOperations } from './regent/drift.ts'
@@ -111,7 +111,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
       { operations, missing: missingOperations },
     )
   })
-  await app.register((scope) => oidcRoutes(scope, service, baseOf))
+  await app.register((scope) => addOidcRoutes(scope, service, baseOf))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)

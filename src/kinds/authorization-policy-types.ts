@@ -57,5 +57,5 @@ export function listPolicySettings(type: unknown): readonly PolicySetting[] {
   return Object.hasOwn(settings, String(type)) ? settings[String(type)]! : []
 }
 
-/** The fields of all types. */
+/** The settings of all types of authorization policies. */
 export const policySettings: readonly PolicySetting[] = Object.values(settings).flat()

@@ -55,7 +55,7 @@ const legacyMembers = {
   enable: flag('Keycloak: legacy field, ignored.', { computed: true }),
 }
 
-/** Adds the defaults to a policy. */
+/** Returns a client policy with all defaults. */
 export const completePolicy = (policy: Representation): Representation => ({
   enabled: false,
   conditions: [],

@@ -17,7 +17,7 @@ export interface ComponentType {
   readonly checks?: readonly PropertyCheck[]
 }
 
-/** A check of a setting. */
+/** A check of a component's setting. */
 export interface PropertyCheck {
   readonly property: string
   /** The name of the setting in messages. */

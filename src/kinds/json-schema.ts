@@ -43,7 +43,7 @@ export const isJsonSchema = (value: unknown): value is JsonSchema =>
 /** Returns the JSON schema, or an empty one for any other value. */
 export const readJsonSchema = (value: unknown): JsonSchema => (isJsonSchema(value) ? value : {})
 
-/** Converts a schema. */
+/** Converts a zod schema to a JSON schema. */
 export function toJsonSchema(schema: z.ZodType, options: JsonSchemaOptions): JsonSchema {
   return removeInternals(z.toJSONSchema(schema, toZodOptions(options)))
 }

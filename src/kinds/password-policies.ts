@@ -1,6 +1,6 @@
 // The password policies that a realm can use.
 
-/** The type of a policy's value, with its default. */
+/** The type of the value of a password policy, with its default. */
 export type PasswordPolicyValue =
   | { readonly type: 'number'; readonly default: number }
   | { readonly type: 'text'; readonly default?: string }

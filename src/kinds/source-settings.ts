@@ -17,7 +17,7 @@ const driftRule = z
     policy: z
       .enum(['correct', 'report', 'accept', 'selfHeal'])
       .describe(
-        'Drift is corrected by the next apply (the default), only reported, accepted as declared, or corrected at once.',
+        '`correct`: the next apply writes the declared value (default). `report`: the live value stays, and is shown as drift. `accept`: it stays, and is not shown. `selfHeal`: the declared value is written at once.',
       ),
   })
   .superRefine(({ kind, path }, { addIssue }) => {
@@ -32,14 +32,14 @@ export const sourceSettings = z.strictObject({
     .enum(['managed', 'none', 'all'])
     .optional()
     .describe(
-      'Which undeclared objects are deleted: those that the source manages (the default), none, or all that are missing from a declared list.',
+      '`managed`: objects that the source manages and no longer declares are deleted (default). `none`: no objects. `all`: also unmanaged objects that a declared list lacks, but no users and organizations.',
     ),
   drift: z.array(driftRule).optional().describe('Policies for drift; the last rule that matches counts.'),
   ownership: z
     .enum(['allow', 'warn', 'refuse'])
     .optional()
     .describe(
-      'Writes by REST to managed fields: allowed, which makes them drift (the default), allowed with a warning, or refused.',
+      'What happens to REST writes to managed fields. `allow`: they succeed and are drift (default). `warn`: the same, with a response header that names the source. `refuse`: they return 409.',
     ),
   guards: z
     .strictObject({
@@ -55,7 +55,7 @@ export const sourceSettings = z.strictObject({
         .max(1)
         .optional()
         .describe(
-          'A plan that deletes more than this share of the managed objects of the realm needs an approval (default: 0.5).',
+          'A plan that deletes more than three objects, and more than this share of the managed objects of the realm, needs an approval (default: 0.5).',
         ),
     })
     .optional()

@@ -84,7 +84,7 @@ const TYPES_WITHOUT_DEFAULT_ERROR: readonly string[] = [
 /** A type of user events, without error types. */
 export type UserEventType = (typeof DEFAULT_TYPES)[number] | (typeof OTHER_TYPES)[number]
 
-/** Returns the error type of a type. */
+/** Returns the type of events about the failure of another type, such as LOGIN_ERROR of LOGIN. */
 export const toErrorType = (type: string): string => `${type}_ERROR`
 
 /** The types that realms store by default, with error types. */
@@ -92,7 +92,7 @@ export const DEFAULT_EVENT_TYPES: readonly string[] = DEFAULT_TYPES.flatMap((typ
   TYPES_WITHOUT_DEFAULT_ERROR.includes(type) ? [type] : [type, toErrorType(type)],
 )
 
-/** All types, with error types. */
+/** All types of user events, each also with its error type. */
 export const USER_EVENT_TYPES: readonly string[] = [...DEFAULT_TYPES, ...OTHER_TYPES].flatMap((type) => [
   type,
   toErrorType(type),

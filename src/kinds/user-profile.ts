@@ -56,7 +56,7 @@ const group = nameSchema(
   }),
 )
 
-/** Keycloak: UPConfig. */
+/** The schema of a user profile. Keycloak: UPConfig. */
 export const profileSchema = nameSchema(
   'UPConfig',
   z.strictObject({

@@ -56,7 +56,7 @@ function resolveEnv(name: string, { source, defaultValue }: Variable, options: V
   const usesDefault = defaultValue !== undefined && value === undefined
   if (!usesDefault && !isAllowed('env', name)) {
     throw new VariableError(
-      `${source} is not allowed in documents here: allow env:${name} with --variables (of a server: --source-variables), or write the value`,
+      `${source} is not allowed in documents: allow env:${name} with --variables (of a server: --source-variables), or write the value`,
     )
   }
   if (value !== undefined) return value
@@ -86,7 +86,7 @@ function resolveFile(name: string, { source, defaultValue }: Variable, options: 
   }
   if (!options.isAllowed('file', path)) {
     throw new VariableError(
-      `${source} is not allowed in documents here: allow file: and its folder with --variables (of a server: --source-variables), or move the file`,
+      `${source} is not allowed in documents: allow file: and its folder with --variables (of a server: --source-variables), or move the file`,
     )
   }
   try {

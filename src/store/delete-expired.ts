@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from './database/transaction.ts'
 
-/** The expired rows of a table. */
+/** A table with the condition that selects its expired rows. */
 export interface ExpiredRows {
   readonly table: string
   /** Columns of the primary key, except for the realm. */

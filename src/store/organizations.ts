@@ -97,7 +97,7 @@ export interface OrganizationSearch {
   readonly visible: Visibility
 }
 
-/** A page of a list. */
+/** The page of a list to return. */
 export interface PageRange {
   readonly first?: number
   /** Absent: all. */

@@ -175,6 +175,12 @@ test('admin-password on a server requires credentials', async () => {
   )
 })
 
+test('admin-password without a password fails at the end of the input', async () => {
+  expect(await cli.shell('regent admin-password --data d < /dev/null', {})).toMatchObject(
+    failedWith(/Pass the password with --new-password-file or REGENT_NEW_PASSWORD\.\n$/),
+  )
+})
+
 test.skipIf(!inject('databaseUrl'))('serve --production fails if the store has no administrator', async () => {
   const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
   expect(await cli.run(...start)).toMatchObject(failedWith(/This store has no administrator. Pass --admin-user/))

@@ -158,7 +158,14 @@ test.runIf(isFullRun)('admin-password sets a lost password of the administrator 
   let server = await at.serve('--source', '')
   await server.stop()
   await writeFile(file('password'), 'another\n')
-  expect(await at.run('admin-password', '--new-password-file', 'password')).toMatchObject({ code: 0 })
+  expect(await at.run('admin-password', '--new-password-file', 'password')).toMatchObject({
+    code: 0,
+    out: 'The user admin of the master realm has a new password.\n',
+  })
+  expect(await at.run('admin-password', 'rescue', '--new-password-file', 'password')).toMatchObject({
+    code: 0,
+    out: 'Created the administrator rescue of the master realm.\n',
+  })
   server = await at.serve('--source', '')
   expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
     code: 1,

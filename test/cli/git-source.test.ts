@@ -199,19 +199,19 @@ fullTest(
     await repository.push({ 'acme.yaml': realm(`$(file:${folder}/name)`) })
     await next
     for (const variable of ['$(env:OTHER_NAME)', `$(file:${folder}/link)`, `$(file:${folder}/../secret)`]) {
-      next = server.until('is not allowed in documents here')
+      next = server.until('is not allowed in documents')
       await repository.push({ 'acme.yaml': realm(variable) })
       await next
     }
     expect(await getDisplayName()).toBe('From a file')
     await repository.push({ 'acme.yaml': realm('$(env:OTHER_NAME)') })
-    expect((await cli.run('plan', repository.url)).err).toContain('$(env:OTHER_NAME) is not allowed in documents here')
+    expect((await cli.run('plan', repository.url)).err).toContain('$(env:OTHER_NAME) is not allowed in documents')
     const plan = await cli.run('plan', repository.url, '--variables', 'env:OTHER_NAME')
     expect(plan.out).toContain('Nobody shall see this')
     expect(server.output()).not.toContain('Nobody shall see this')
     await server.stop()
     const withoutVariables = await cli.serve('--source', repository.url)
-    expect(withoutVariables.output()).toContain('$(env:OTHER_NAME) is not allowed in documents here')
+    expect(withoutVariables.output()).toContain('$(env:OTHER_NAME) is not allowed in documents')
   },
 )
 

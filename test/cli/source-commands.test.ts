@@ -37,7 +37,9 @@ test.runIf(isFullRun)('a source waits for its dependencies, and can be suspended
   const sources = resource('team', { path: 'team.yaml', dependsOn: ['base'] }) + resource('base', { path: 'base.yaml' })
   await writeFile(join(cli.folder, 'sources.yaml'), sources)
   const server = await cli.serve('--sources', 'sources.yaml')
-  expect(server.output()).toContain('team.yaml: its dependencies are not applied yet: base.')
+  expect(server.output()).toContain(
+    'team.yaml was not applied. It depends on base, which was not applied yet. Run "regent source show base".',
+  )
   expect(await showSource('base')).toMatchObject({
     realms: [],
     status: {
@@ -54,7 +56,7 @@ test.runIf(isFullRun)('a source waits for its dependencies, and can be suspended
     realms: ['team'],
     status: {
       ready: { status: 'True', reason: 'Applied' },
-      attempts: [{}, { message: 'its dependencies are not applied yet: base' }],
+      attempts: [{}, { message: 'It depends on base, which was not applied yet. Run "regent source show base".' }],
     },
   })
 

@@ -285,8 +285,12 @@ test('a form of 501 fields is refused, and one of 500 is accepted', async () => 
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: Array.from({ length: fields }, (_, at) => `f${at}=x`).join('&'),
     }).then((response) => response.json())
-  expect(await post(501)).toMatchObject({ error_description: expect.stringContaining('more than 500 query parameters or form fields') })
-  expect(await post(500)).not.toMatchObject({ error_description: expect.stringContaining('more than 500 query parameters or form fields') })
+  expect(await post(501)).toMatchObject({
+    error_description: expect.stringContaining('more than 500 query parameters or form fields'),
+  })
+  expect(await post(500)).not.toMatchObject({
+    error_description: expect.stringContaining('more than 500 query parameters or form fields'),
+  })
   const repeated = await fetch(`http://127.0.0.1:${port}${master}?${'a=1&'.repeat(501)}`)
   expect(repeated.status).toBe(400)
 })

@@ -196,7 +196,7 @@ describe('documents', () => {
       }).value
     expect(read('displayName: $(env:TEAM_SECRET)')).toEqual({ displayName: 'allowed' })
     for (const variable of ['$(env:DATABASE_PASSWORD)', '$(env:DATABASE_PASSWORD:-none)', '$(file:/etc/passwd)'])
-      expect(() => read(`displayName: "${variable}"`)).toThrow(/a\.yaml:1:.*is not allowed in documents here/)
+      expect(() => read(`displayName: "${variable}"`)).toThrow(/a\.yaml:1:.*is not allowed in documents/)
   })
 })
 

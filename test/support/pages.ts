@@ -94,7 +94,7 @@ const variableValues: readonly [pattern: RegExp, replacement: string][] = [
   [/\b\d+:\d\d:\d\d(?:\s[AP]M)?/g, '\\d+:\\d\\d:\\d\\d(?:\\s[AP]M)?'],
   [/\b(?=[a-f]*\d)[0-9a-f]{8,}\b/g, '[0-9a-f]{8,}'],
   [/\b[a-z]{4}-[a-z]{4}-[a-z]{4}\b/g, '[a-z]{4}-[a-z]{4}-[a-z]{4}'],
-  [/\b\d+ realms? with \d+ accounts?/g, '\\d+ realms? with \\d+ accounts?'],
+  [/\b\d+ realms? with \d+ users?/g, '\\d+ realms? with \\d+ users?'],
   [/postgres:\/\/\S+/g, 'postgres://\\S+'],
   [/\b\d+(?:\\\.\d+)? (?:s|kB)\b/g, '\\d+(?:\\.\\d+)? (?:s|kB)'],
 ]

@@ -20,11 +20,12 @@ export async function accept(realm: string, paths: readonly string[], flags: Acc
   ])
   const accepted = await request<AcceptedDrift>(flags, 'GET', `/regent/v1/accept/${encodeURIComponent(realm)}?${query}`)
   if (flags.output === 'json') console.log(JSON.stringify(accepted, null, 2))
-  else console.log(render(accepted))
+  else console.log(render(accepted, paths))
 }
 
-function render({ document, edits }: AcceptedDrift): string {
-  if (!document && !edits.length) return '# Nothing to accept: everything live is declared.'
+function render({ document, edits }: AcceptedDrift, paths: readonly string[]): string {
+  if (!document && !edits.length)
+    return `# Nothing to accept: everything live${paths.length ? ` at ${paths.join(', ')}` : ''} is declared.`
   return [...edits.flatMap(renderComment), ...(document ? [renderDocument(document, 'yaml').trimEnd()] : [])].join('\n')
 }
 

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { resetAdminPassword } from '../../service/operations/bootstrap.ts'
+import { type AdminPasswordReset, resetAdminPassword } from '../../service/operations/bootstrap.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { connect, type StoreFlags, toStoreKey } from '../connect.ts'
 import { readKey } from './key.ts'
@@ -15,8 +16,13 @@ interface NewPasswordFlags extends StoreFlags {
 export async function adminPassword(user: string, flags: NewPasswordFlags): Promise<void> {
   const { REGENT_SERVER } = process.env
   const server = flags.server ?? (flags.data || flags.database ? undefined : REGENT_SERVER || undefined)
-  const canLogIn = await (server ? resetOnServer({ ...flags, server }, user) : resetOnStore(flags, user))
-  console.log(`The user ${user} of the master realm has a new password.`)
+  const reset = server ? resetOnServer({ ...flags, server }, user) : resetOnStore(flags, user)
+  const { isCreated, canLogIn } = await reset
+  console.log(
+    isCreated
+      ? `Created the administrator ${user} of the master realm.`
+      : `The user ${user} of the master realm has a new password.`,
+  )
   if (!canLogIn)
     throw new Error(
       `${user} cannot log in with the new password yet. Correct the settings, flows and clients of the master realm with "regent apply" and --data or --database.`,
@@ -24,7 +30,7 @@ export async function adminPassword(user: string, flags: NewPasswordFlags): Prom
 }
 
 /** Sets the password through the admin API, for existing users and under the password policy. */
-async function resetOnServer(flags: NewPasswordFlags, user: string): Promise<boolean> {
+async function resetOnServer(flags: NewPasswordFlags, user: string): Promise<AdminPasswordReset> {
   const connection = await connect(flags)
   try {
     const path = '/admin/realms/master/users'
@@ -33,14 +39,14 @@ async function resetOnServer(flags: NewPasswordFlags, user: string): Promise<boo
     if (!existing) throw new Error(`There is no user ${user} in the master realm.`)
     const credential = { type: 'password', value: await newPassword(user, flags), temporary: false }
     await connection.request('PUT', `${path}/${existing.id}/reset-password`, { body: credential })
-    return true
+    return { isCreated: false, canLogIn: true }
   } finally {
     await connection.close()
   }
 }
 
-/** Sets the password in the store, creating a missing administrator. Returns whether the user can log in with it. */
-async function resetOnStore(flags: NewPasswordFlags, user: string): Promise<boolean> {
+/** Sets the password in the store, creating a missing administrator. */
+async function resetOnStore(flags: NewPasswordFlags, user: string): Promise<AdminPasswordReset> {
   const at = toStoreKey(flags)
   const key = await readKey(at)
   const password = await newPassword(user, flags)
@@ -68,13 +74,16 @@ async function readFirstLine(file: string): Promise<string> {
   return text.split(/\r?\n/)[0]!
 }
 
-/** Asks a question on the terminal, without echoing the answer. */
+/** Asks a question on the terminal, without echoing the answer. Throws Error where the input ends before the answer. */
 async function prompt(question: string): Promise<string> {
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY === true })
-  const password = await terminal.question('')
+  // At the end of the input, the question itself never returns.
+  const inputEnd = once(terminal, 'close').then(() => {
+    throw new Error('Pass the password with --new-password-file or REGENT_NEW_PASSWORD.')
+  })
+  const password = await Promise.race([terminal.question(''), inputEnd]).finally(() => process.stderr.write('\n'))
   terminal.close()
-  process.stderr.write('\n')
   return password
 }

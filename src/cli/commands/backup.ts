@@ -40,7 +40,7 @@ export function readFileBackup(file: string): Promise<BackupHeader> {
   return withFileName(file, () => readBackup(createReadStream(file)))
 }
 
-/** Names the file in errors about it. */
+/** Runs the work, and adds the name of the file to errors about it. */
 export async function withFileName<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

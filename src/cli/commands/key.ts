@@ -1,9 +1,10 @@
 // The file with the key that protects secrets at rest.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CREATE_KEY_ADVICE } from '../../config.ts'
+import { createFolder } from '../../lib/create-folder.ts'
 
 /** The place of a store, and the file with its key. */
 export interface StoreKey {
@@ -20,7 +21,8 @@ export async function readKey({ database, data, keyFile }: StoreKey): Promise<Ui
     )
   const file = keyFile ?? join(data, 'key')
   const isNewStore = !database && !existsSync(join(data, 'pglite'))
-  if (isNewStore && !existsSync(file)) await createKeyFile(file)
+  if (isNewStore && !existsSync(file))
+    await createKeyFile(file, keyFile ? '--key-file (REGENT_KEY_FILE)' : '--data (REGENT_DATA)')
   return readStoreKeyFile(file)
 }
 
@@ -43,9 +45,9 @@ export async function readKeyFile(file: string, advice: string): Promise<Uint8Ar
   return key
 }
 
-/** Creates a key file that only its owner can read. If two processes do so at once, one file wins and is never half-written. */
-async function createKeyFile(file: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+/** Creates a key file that only its owner can read; `option` names its folder. If two processes do so at once, one file wins and is never half-written. */
+async function createKeyFile(file: string, option: string): Promise<void> {
+  await createFolder(dirname(file), option)
   const draft = `${file}.${process.pid}`
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {

@@ -29,7 +29,7 @@ export async function withFolderAdvice<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error
-    throw new Error(`${error.message}. Stop that server first.`, { cause: error })
+    throw new Error(`${error.reason}. Stop that server first.`, { cause: error })
   }
 }
 

@@ -16,7 +16,7 @@ import { getParameter, operationId, type UntaggedOperation } from '../operation.
 import { page, queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, readingOrNothing, searching } from './authorization-calls.ts'
-import { answers, bodies, silently } from './authorization-schemas.ts'
+import { answers, bodies, bodylessErrors } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization', event: 'AUTHORIZATION_POLICY' } as const
@@ -112,7 +112,7 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       path: `${path}/search`,
       summary: `Find a ${word} by name`,
       query: byName,
-      responses: { 200: answers.listedPolicy, 204: answers.absent, ...errorResponses, ...silently.unnamed },
+      responses: { 200: answers.listedPolicy, 204: answers.absent, ...errorResponses, ...bodylessErrors.unnamed },
       handle: searching(policies.find),
     },
   } satisfies Record<string, UntaggedOperation>

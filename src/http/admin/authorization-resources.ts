@@ -5,7 +5,7 @@ import { getParameter, operationId, type UntaggedOperation } from '../operation.
 import { page, queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, searching } from './authorization-calls.ts'
-import { answers, bodies, byName, silently } from './authorization-schemas.ts'
+import { answers, bodies, bodylessErrors, byName } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
@@ -57,7 +57,7 @@ export const resourceOperations: UntaggedOperation[] = [
     path: `${RESOURCES}/search`,
     summary: 'Find a resource by name',
     query: byName,
-    responses: { 200: answers.resource, 204: answers.absent, ...errorResponses, ...silently.unnamed },
+    responses: { 200: answers.resource, 204: answers.absent, ...errorResponses, ...bodylessErrors.unnamed },
     handle: searching(resources.find),
   },
   {
@@ -114,7 +114,7 @@ function part(
     method: 'GET',
     path: `${RESOURCE}/${field}`,
     summary,
-    responses: { 200: response, ...errorResponses, ...silently.missing },
+    responses: { 200: response, ...errorResponses, ...bodylessErrors.missing },
     handle: readHandler((context, call) =>
       resources[field](context, clientOf(call), getParameter(call, 'resource-id')),
     ),

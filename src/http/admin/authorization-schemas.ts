@@ -143,10 +143,10 @@ const server = nameSchema(
     .describe('Settings of the authorization services of a client.'),
 )
 
-/** The query of a search by name. */
+/** The query parameter of a search by name. */
 export const byName = z.object({ name: z.string().optional().describe('Exact name; required.') })
 
-/** The request bodies of the operations. */
+/** The request bodies of the operations on authorization services. */
 export const bodies = {
   server: {
     schema: server,
@@ -185,8 +185,8 @@ export const answers = {
   replaced: { description: 'Updated.' },
 } satisfies Record<string, Response>
 
-/** Errors that may have no body. */
-export const silently = {
+/** Error responses that may have no body, as in Keycloak. */
+export const bodylessErrors = {
   unnamed: { 400: { description: 'The parameter `name` is missing.', schema: errorSchema.optional() } },
   missing: { 404: { description: 'An object in the path does not exist.', schema: errorSchema.optional() } },
 } satisfies Record<string, Record<number, Response>>

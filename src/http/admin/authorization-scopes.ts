@@ -14,13 +14,13 @@ import { page } from '../query.ts'
 import { badRequest, errorResponses, objectResponse } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { BASE, clientOf, making, searching } from './authorization-calls.ts'
-import { answers, byName, silently } from './authorization-schemas.ts'
+import { answers, bodylessErrors, byName } from './authorization-schemas.ts'
 
 const SCOPES = `${BASE}/scope`
 const SCOPE = `${SCOPES}/{scope-id}`
 
 const kind = kinds.authorizationScope
-const missing = { ...errorResponses, ...silently.missing }
+const missing = { ...errorResponses, ...bodylessErrors.missing }
 const { list, get, replace, remove } = collection(scopes, {
   path: SCOPES,
   item: '{scope-id}',
@@ -29,7 +29,7 @@ const { list, get, replace, remove } = collection(scopes, {
     name: z.string().optional().describe('Part of the name, in any case.'),
     ...page,
   }),
-  responses: silently.missing,
+  responses: bodylessErrors.missing,
 })
 const { 200: response } = objectResponse(kind)
 
@@ -46,7 +46,7 @@ export const scopeOperations: UntaggedOperation[] = [
     permission: scopes.manage,
     event: kind.events.type,
     body: objectBody(kind),
-    responses: { 201: response!, ...errorResponses, ...badRequest, ...silently.missing },
+    responses: { 201: response!, ...errorResponses, ...badRequest, ...bodylessErrors.missing },
     handle: making('id', (context, call, body) => createScope(context, clientOf(call), body)),
   },
   {
@@ -56,7 +56,7 @@ export const scopeOperations: UntaggedOperation[] = [
     path: `${SCOPES}/search`,
     summary: 'Find an authorization scope by name',
     query: byName,
-    responses: { 200: response!, 204: answers.absent, ...errorResponses, ...silently.unnamed },
+    responses: { 200: response!, 204: answers.absent, ...errorResponses, ...bodylessErrors.unnamed },
     handle: searching(findScope),
   },
   get,

@@ -57,7 +57,7 @@ const historyOperations: readonly UntaggedOperation[] = [
     path: '/regent/v1/rollback/{realm}',
     summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
     permission,
-    body: { schema: rollbackBody, description: 'The revision to roll back to.' },
+    body: { schema: rollbackBody, description: 'The revision to roll back to.', namesFields: true },
     responses: { 200: { description: 'The outcome, or the plan.', schema: realmOutcome }, ...answers },
     handle: async (call) => {
       const { revision, dryRun } = call.body as z.output<typeof rollbackBody>

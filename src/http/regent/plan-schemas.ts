@@ -53,6 +53,7 @@ export const applyBody: BodyForm = {
     })
     .register(namedSchemas, { id: 'ApplyPlanRepresentation' }),
   description: 'The expected digest.',
+  namesFields: true,
   optional: true,
 }
 
@@ -80,7 +81,7 @@ export const approvalAnswer = z
   })
   .register(namedSchemas, { id: 'ApprovedPlanRepresentation' })
 
-/** A saved plan that is stale. */
+/** The response of an apply whose saved plan is stale. */
 export const staleAnswer = z
   .object({
     errorMessage: z.string().describe('Error message.'),

@@ -26,7 +26,7 @@ const source = z
   .register(namedSchemas, { id: 'SourceRepresentation' })
 
 /** The body of a plan or an apply. */
-export const sourceBody: BodyForm = { schema: source, description: 'The source with its files.' }
+export const sourceBody: BodyForm = { schema: source, description: 'The source with its files.', namesFields: true }
 
 const position = z
   .object({

@@ -6,14 +6,14 @@ import { signWebhook } from '../../lib/webhook-signature.ts'
 import { HttpError } from '../errors.ts'
 import { WEBHOOK_LIMIT, WEBHOOKS_AT_ONCE } from '../server/limits.ts'
 
-/** Receives webhooks that are signed with its secret. */
+/** Receives the push webhooks of git hosts that are signed with its secret. */
 export interface WebhookReceiver {
   readonly secret: string
   /** Called after a push to the repository with these URLs. Without URLs the repository is unknown. */
   pushed(urls: readonly string[]): void
 }
 
-/** The receivers of webhooks. */
+/** The receivers of webhooks for git repositories. */
 export interface Webhook {
   /** The receiver for all sources. Absent: the server has no secret for it. */
   readonly all?: WebhookReceiver | undefined
@@ -85,7 +85,7 @@ export const webhookPath: Record<string, JsonSchema> = {
   },
 }
 
-/** Adds the route of the webhook. */
+/** Adds the route that receives push webhooks. */
 export function serveWebhook(app: FastifyInstance, webhook: Webhook): void {
   const receivers = new WeakMap<FastifyRequest, WebhookReceiver>()
   let reading = 0

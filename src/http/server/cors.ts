@@ -28,7 +28,7 @@ export function allowOrigin(reply: FastifyReply, origin: string | undefined, hea
   if (headers) reply.header('access-control-expose-headers', headers)
 }
 
-/** Removes the permission for scripts. */
+/** Removes the CORS headers that allow scripts of other origins to read the response. */
 export function disallowOrigins(reply: FastifyReply): void {
   for (const name of ['origin', 'credentials'] as const) reply.removeHeader(`access-control-allow-${name}`)
   reply.removeHeader('access-control-expose-headers')

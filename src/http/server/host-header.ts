@@ -13,7 +13,7 @@ export function checkHost(listenAddress: string): (request: FastifyRequest) => P
     const name = plain.toLowerCase()
     if (isLoopback(name) || name.endsWith('.localhost') || name === bare) return
     const error_description =
-      'The Host of the request is not a name of this server. Use localhost, or start the server with --hostname.'
+      'The Host header of the request is not a host name of this server. Use localhost, or start the server with --hostname.'
     throw new HttpError(400, { error: 'invalid_request', error_description })
   }
 }

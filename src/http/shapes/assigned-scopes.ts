@@ -28,13 +28,14 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
   const item = `${path}/{clientScopeId}`
   const type = path.endsWith('optional-client-scopes') ? 'optional' : 'default'
   const subject = subjectOf(path)
+  const isOfRealm = subject === 'the realm'
   const scopeOf = (call: Call) => getParameter(call, 'clientScopeId')
   return {
     list: {
       operationId: operationId('list', path),
       method: 'GET',
       path,
-      summary: `List the ${type} client scopes of ${subject}${subject === 'the realm' ? ': those that new clients get' : ''}`,
+      summary: `List the ${type} client scopes of ${subject}${isOfRealm ? ': those that new clients get' : ''}`,
       permission: 'view-clients',
       responses: { 200: { description: 'The client scopes.', schema: assigned }, ...errorResponses },
       handle: readHandler((context, call) => scopes.list(context, call)),
@@ -43,7 +44,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       operationId: operationId('add', item),
       method: 'PUT',
       path: item,
-      summary: `Add ${withArticle(type)} client scope to ${subject}`,
+      summary: `Add ${withArticle(type)} client scope to ${subject}${isOfRealm ? '; existing clients do not get it' : ''}`,
       permission: 'manage-clients',
       event: { type: event, operation: 'CREATE' },
       responses: { ...noContentResponse, ...errorResponses, ...alreadySoResponse },
@@ -53,7 +54,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string, event: Even
       operationId: operationId('remove', item),
       method: 'DELETE',
       path: item,
-      summary: `Remove ${withArticle(type)} client scope from ${subject}`,
+      summary: `Remove ${withArticle(type)} client scope from ${subject}${isOfRealm ? '; existing clients keep it' : ''}`,
       permission: 'manage-clients',
       event,
       responses: { ...noContentResponse, ...errorResponses },

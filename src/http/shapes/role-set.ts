@@ -135,7 +135,7 @@ function listOperations({ set, path, level, mappings, subject, addressOf }: Role
       ...reads,
       operationId: operationId('list', `${path}/composite`),
       path: `${path}/composite`,
-      summary: `List the effective ${mappings} of ${subject}, with composite roles`,
+      summary: `List effective ${level} roles: the ${mappings} of ${subject} with their composites`,
       permission,
       query: brief,
       handle: readHandler((context, call) =>

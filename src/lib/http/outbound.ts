@@ -4,7 +4,7 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 
-/** A guard of outbound connections. */
+/** A filter that refuses outbound connections to private networks that are not allowed. */
 export interface Outbound {
   /** Throws OutboundRefused unless the IP address is allowed. `label` names the address in messages. */
   check(address: string, label?: string): void

@@ -1,7 +1,7 @@
 // Repeats a call whose caller waits for the result. Use a work queue for work in the background.
 import { setTimeout } from 'node:timers/promises'
 
-/** When a failed call is repeated. */
+/** The delays between the attempts of a call. */
 export interface RetryOptions {
   /** Returns the milliseconds to wait after this error, given the number of failures so far; undefined: the error is thrown. */
   readonly delayAfter: (error: unknown, failures: number) => number | undefined

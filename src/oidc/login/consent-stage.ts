@@ -10,7 +10,7 @@ import { getCaller, getLoginUser, type LoginStage, readRealm } from './login.ts'
 /** The name of the consent page in the state of a login. */
 export const CONSENT = 'consent'
 
-/** The consent of the user. */
+/** The last stage of a login: asks the user to consent to the client. */
 export const consentStage: LoginStage = {
   async findPage(login) {
     const { client, state } = login

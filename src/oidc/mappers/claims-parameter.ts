@@ -3,7 +3,7 @@ import { type Claims, isClaims, type MapperConfig, parseClaimPath, writeClaim } 
 import type { MapperFacts } from './mapper.ts'
 import { listUserAttribute, mapFullName } from './user.ts'
 
-/** A requested claim. */
+/** A claim that the `claims` parameter of a login requests. */
 export interface RequestedClaim {
   readonly essential?: unknown
   readonly value?: unknown
@@ -36,7 +36,7 @@ export function parseRequestedLevels(text: string | undefined): { values: string
   return { values, isEssential: acr?.essential === true }
 }
 
-/** Writes the essential claims about the user. */
+/** Writes the claims about the user that the `claims` parameter requests as essential. */
 export function mapRequestedClaims(claims: Claims, config: MapperConfig, facts: MapperFacts): void {
   const requested = parseRequestedClaims(facts.claims, facts.target === 'idToken' ? 'id_token' : 'userinfo')
   if (requested.name?.essential === true) mapFullName(claims, config, facts)

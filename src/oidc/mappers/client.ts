@@ -6,7 +6,7 @@ import { listWebOrigins } from '../web-origins.ts'
 import { addAudience, type Claims, type MapperConfig, setClaim } from './claims.ts'
 import type { MapperFacts } from './mapper.ts'
 
-/** Writes the configured value. */
+/** Writes the configured value as a claim. */
 export function mapHardcodedClaim(claims: Claims, config: MapperConfig): void {
   if (config['claim.value']) setClaim(claims, config, config['claim.value'])
 }

@@ -49,7 +49,7 @@ export interface ActiveMapper {
   readonly config: MapperConfig
 }
 
-/** The data that mappers read. */
+/** The data from which protocol mappers compute claims. */
 export interface MapperFacts extends TokenSubject {
   readonly target: ClaimTarget
   readonly roles: TokenRoles

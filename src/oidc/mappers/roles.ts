@@ -19,7 +19,7 @@ export function addHardcodedRole(roles: TokenRoles, { role }: MapperConfig): voi
   if (role) addRole(roles, role)
 }
 
-/** Writes the realm roles. */
+/** Writes the realm roles of the user. */
 export function mapRealmRoles(claims: Claims, config: MapperConfig, { roles }: MapperFacts): void {
   const prefix = config['usermodel.realmRoleMapping.rolePrefix'] ?? ''
   const names = [...(roles.get(undefined) ?? [])]

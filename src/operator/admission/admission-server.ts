@@ -18,13 +18,13 @@ export interface AdmissionServerOptions extends CertificateFiles {
   readonly port: number
 }
 
-/** A listening server. */
+/** The running server of the admission webhook. */
 export interface AdmissionServer {
   readonly port: number
   close(): Promise<void>
 }
 
-/** The path of the webhook. */
+/** The path of the admission webhook. */
 export const ADMISSION_PATH = '/admission'
 
 /** Reviews in progress at a time, since each plans a realm. */

@@ -12,7 +12,7 @@ import {
 import { type ResourceDeclaration, readDeclaration, SecretNotFound } from './resource-declaration.ts'
 import { type ResourceFault, toResourceFault } from './resource-fault.ts'
 
-/** A resource, and what it declares. */
+/** A Kubernetes resource with the document that it declares, or its fault. */
 export interface DeclaringResource {
   readonly resource: Resource
   /** Its name as a file of documents and in the inventory: `Kind namespace/name`. */
@@ -32,7 +32,7 @@ export const DISABLED_FAULT: ResourceFault = {
   isIntended: true,
 }
 
-/** Returns a resource without its declaration. */
+/** Returns a resource whose declaration is not read yet. */
 export function toDeclaringResource(resource: Resource): DeclaringResource {
   const { metadata, spec = {} } = resource
   const declaring = { resource, file: getResourceName(resource), namespace: metadata.namespace! }

@@ -32,7 +32,7 @@ export function findSkipReason(
   if (!missing.length) return undefined
   return {
     reason: 'DependencyNotReady',
-    message: `Realms that this realm depends on were never applied: ${missing.join(', ')}.`,
+    message: `Realms that this realm depends on were never applied: ${missing.join(', ')}. Look at the status of these resources.`,
   }
 }
 

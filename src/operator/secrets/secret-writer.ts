@@ -17,7 +17,7 @@ export interface DesiredSecret {
   readonly text: string
 }
 
-/** Writes Secrets. */
+/** A writer of Kubernetes Secrets. */
 export interface SecretWriter {
   /** Writes a Secret if it differs. Returns why it may not be written. Throws temporary failures. */
   write(desired: DesiredSecret): Promise<string | undefined>

@@ -4,7 +4,7 @@ import type { FormatConverter } from './format-converter.ts'
 
 const OVERRIDES = 'authenticationFlowBindingOverrides'
 
-/** Reads ids of flows in the document as aliases. */
+/** Replaces flow ids in the flow overrides of clients with aliases. */
 export const flowOverrides: FormatConverter = {
   read(realm) {
     const { authenticationFlows: flows, clients } = realm

@@ -1,7 +1,7 @@
 // `KeycloakRealmImport`, the resource of Keycloak's operator. Its placeholders `${NAME}` for Secrets become variables of that name.
 import { type Json, type Representation, readObject, readPath } from '../../kinds/json.ts'
 
-/** The kind of the resource. */
+/** The kind of the resource that Keycloak's operator imports. */
 export const KEYCLOAK_IMPORT = 'KeycloakRealmImport'
 
 /** Whether a document is an import of Keycloak's operator, of any version. */

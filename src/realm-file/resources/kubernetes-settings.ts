@@ -32,7 +32,7 @@ export function parseKubernetesSettings(kind: Kind, document: Document, spec: Re
   return Object.keys(spec).flatMap((field) => (field in schema.shape ? [{ field, document }] : []))
 }
 
-/** Returns the spec without these settings. */
+/** Returns the spec of a resource without the settings that apply in Kubernetes only. */
 export function removeKubernetesSettings(kind: Kind, spec: Representation): Representation {
   const settings = kubernetesFields(kind)
   return Object.fromEntries(Object.entries(spec).filter(([field]) => !Object.hasOwn(settings, field)))

@@ -54,7 +54,7 @@ export function listPairs(events: CompactEvents, ends: Int32Array, mapping: numb
   return nodes.flatMap((node, index) => (index % 2 === 0 ? [[node, nodes[index + 1]!]] : []))
 }
 
-/** Whether a key is `<<` without quotes. */
+/** Whether a key is the merge key of YAML 1.1, `<<` without quotes. */
 export function isMergeKey({ text, events }: YamlSource, key: number): boolean {
   return events.isPlain(key) && events.textOf(text, key) === '<<'
 }

@@ -14,7 +14,7 @@ import type { InventoryRow } from '../../service/context/store-types.ts'
 import { getInventoryDifference } from '../../service/journal/source-inventory.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { type Drift, listRealmDrift } from '../drift/drift.ts'
-import { createPathScope, type PathScope } from '../history/object-path.ts'
+import { createMissingObjectError, createPathScope, type PathScope } from '../history/object-path.ts'
 import type { Attribution } from '../model/action.ts'
 import { type RealmContent, readRealmContent } from './unmanaged.ts'
 
@@ -60,7 +60,7 @@ export async function findAcceptedDrift(
   )
   const existing = new Set([...content.live.keys(), ...drift.map(({ kind, key }) => formatAddress(kind, key))])
   const unknown = scope.objects.find(({ kind, key }) => !existing.has(formatAddress(kind, key)))
-  if (unknown) throw failure('not_found', `${describeObject(unknown.kind, unknown.key)} does not exist`)
+  if (unknown) throw createMissingObjectError(context.realm.name, unknown)
   const edits = drift.map(toSourceEdit)
   return objects.length ? { document: createDocument(context.realm.name, objects, content), edits } : { edits }
 }

@@ -20,7 +20,7 @@ export interface DriftWebhook {
   readonly secret?: string | undefined
 }
 
-/** A running notifier. */
+/** A running process that sends notifications about drift. */
 export interface DriftNotifier {
   /** Stops the notifier after all drift that it knows is in the outbox. */
   close(): Promise<void>

@@ -6,7 +6,7 @@ import { listMarkedRealms, listRealmsByNumber } from '../../service/sources/sour
 import { type Drift, listRealmDrift } from './drift.ts'
 import { type DriftEvent, listDriftEvents } from './drift-events.ts'
 
-/** The drift events of one realm. */
+/** New drift events of one realm. */
 export interface DriftUpdate {
   /** Internal number of the realm. */
   readonly realm: number

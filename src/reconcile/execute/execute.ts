@@ -41,7 +41,7 @@ export async function dryRun(service: Service, caller: Caller, planned: PlannedR
   })
 }
 
-/** The execution of a plan. */
+/** A plan to execute, and the end of its transaction. */
 export interface PlanExecution {
   readonly planned: PlannedRealm
   readonly declared: DeclaredState

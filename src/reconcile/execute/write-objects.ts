@@ -22,7 +22,7 @@ export interface AppliedState {
   readonly findSecret: (address: string, path: string) => Json | undefined
 }
 
-/** Whether a change is written in a step of the apply. */
+/** A function that returns whether a step of the apply writes the change. */
 export type ChangeFilter = (action: Action, change: FieldChange) => boolean
 
 /** Returns the object that an action creates, without its late fields. */

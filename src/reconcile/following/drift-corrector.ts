@@ -7,7 +7,7 @@ import type { Drift } from '../drift/drift.ts'
 import { getDriftWatch } from '../drift/drift-watch.ts'
 import { renderAttribution } from '../model/attribution.ts'
 
-/** Reapplies sources to correct drift. */
+/** Callbacks that decide whether drift is corrected at once, and correct it by applying the source again. */
 export interface SourceReapplier {
   /** Whether this drift is corrected at once. */
   shouldCorrect(drift: Drift): boolean
@@ -15,7 +15,7 @@ export interface SourceReapplier {
   reapply(source: string): Promise<boolean>
 }
 
-/** Reports for the operator of the server. */
+/** Receives reports of the drift corrector, for the log. */
 export interface DriftCorrectorReporter {
   /** Reports a correction that is delayed since earlier ones were undone. */
   readonly warn: (line: string) => void

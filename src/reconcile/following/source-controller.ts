@@ -255,7 +255,8 @@ export class SourceController {
   #isMissingDependencies(source: FollowedSource): boolean {
     const missing = this.#statuses.missingDependencies(source)
     if (!missing.length) return false
-    const reason = `its dependencies are not applied yet: ${missing.join(', ')}`
+    const verb = missing.length === 1 ? 'was' : 'were'
+    const reason = `It depends on ${missing.join(', ')}, which ${verb} not applied yet. Run "regent source show ${missing[0]}".`
     this.#statuses.recordFailure(source, { outcome: 'DependencyNotReady', message: reason })
     this.#reportStatus(source)
     if (this.#refusals.get(source) !== reason)

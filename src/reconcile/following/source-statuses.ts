@@ -69,7 +69,8 @@ export class SourceStatuses {
   recordOutcome(name: string, revision: string, { realms }: RunOutcome): void {
     const suspension = realms.find((realm) => realm.suspended)?.suspended
     if (suspension) {
-      const message = `suspended, since ${suspension.by} rolled back to r${suspension.revision}`
+      const { by, revision: restored } = suspension
+      const message = `Suspended, since ${by} rolled back to r${restored}. Declare those values, or run "regent source resume ${name}".`
       this.#record(name, revision, { outcome: 'RolledBack', message })
     } else if (realms.some((realm) => realm.pendingApproval)) {
       const message = 'the plan is pending approval: "regent plans" shows it'

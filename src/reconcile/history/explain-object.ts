@@ -3,10 +3,7 @@ import { isSecret, valueAt } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { describeObject } from '../../kinds/tree.ts'
-import { findNearestWord } from '../../lib/nearest-word.ts'
 import type { Context } from '../../service/context/context.ts'
-import { failure } from '../../service/context/errors.ts'
 import { digestSecrets } from '../../service/context/secrets.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
 import { writers } from '../../service/kinds/index.ts'
@@ -14,7 +11,7 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { listInventoryOfObject, listRealmSources } from '../../service/sources/source-records.ts'
 import type { Attribution } from '../model/action.ts'
 import { blame } from '../model/attribution.ts'
-import { parseObjectPath } from './object-path.ts'
+import { createMissingObjectError, parseObjectPath, requireExistingField } from './object-path.ts'
 
 /** Position of a declaration of a field. */
 export interface DeclarationPosition {
@@ -50,9 +47,12 @@ export interface ObjectExplanation {
  */
 export async function explainObject(context: Context, path: string): Promise<ObjectExplanation> {
   requirePermissions(context, 'administer-realm')
-  const { kind, key, field } = parseObjectPath(context.realm.name, path)
+  const { name: realm } = context.realm
+  const target = parseObjectPath(realm, path)
+  const { kind, key, field } = target
   const [live] = await writers[kind].list(context, { keys: [key] })
-  if (!live) throw failure('not_found', `${describeObject(kind, key)} does not exist`)
+  if (!live) throw createMissingObjectError(realm, target)
+  requireExistingField(realm, target)
   const fields = digestSecrets(context.vault, kinds[kind], live.representation)
   const rows = await listInventoryOfObject(context, kind, live.id)
   const entries = await listLatestEntries(context, [{ kind, object: live.id }])
@@ -60,7 +60,7 @@ export async function explainObject(context: Context, path: string): Promise<Obj
   const changed = new Set(entries.flatMap((entry) => (entry.operation === 'update' ? Object.keys(entry.fields) : [])))
   const declaredOrChanged = [...new Set([...rows.flatMap((row) => Object.keys(row.fields)), ...changed])].sort()
   const paths =
-    field === undefined ? declaredOrChanged : listPaths(kind, field, [...declaredOrChanged, ...Object.keys(fields)])
+    field === undefined ? declaredOrChanged : listPaths(field, [...declaredOrChanged, ...Object.keys(fields)])
   const changedBy = blame(entries)
   const creation = entries.findLast(({ operation }) => operation === 'create')
   const creator = creation && blame([creation])(kind, live.id)
@@ -88,13 +88,8 @@ export async function explainObject(context: Context, path: string): Promise<Obj
   }
 }
 
-/** Returns the paths of the keys if the field is a map, otherwise the field. Throws invalid where the kind has no such field. */
-function listPaths(kind: KindName, field: string, paths: readonly string[]): string[] {
-  const [name = ''] = field.split('.')
-  if (!Object.hasOwn(kinds[kind].fields, name)) {
-    const near = findNearestWord(name, Object.keys(kinds[kind].fields))
-    throw failure('invalid', `${kinds[kind].title} has no field ${name}${near ? `. Did you mean ${near}?` : ''}`)
-  }
+/** Returns the paths of the keys if the field is a map, otherwise the field. */
+function listPaths(field: string, paths: readonly string[]): string[] {
   const keyPaths = [...new Set(paths)].filter((path) => path.startsWith(`${field}.`)).sort()
   return keyPaths.length ? keyPaths : [field]
 }

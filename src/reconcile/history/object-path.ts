@@ -1,8 +1,9 @@
 // Paths of objects and fields in a realm, in the format of realm files: `clients/my-app/roles/buyer/description`.
 import { kinds } from '../../kinds/index.ts'
 import { hasPathKey, type Key, type KindName } from '../../kinds/kind.ts'
-import { findParent, formatAddress } from '../../kinds/tree.ts'
-import { failure } from '../../service/context/errors.ts'
+import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import { findNearestWord } from '../../lib/nearest-word.ts'
+import { failure, type ServiceError } from '../../service/context/errors.ts'
 
 /** An object, or one of its fields. */
 interface ObjectPath {
@@ -36,6 +37,24 @@ export function parseObjectPath(realm: string, path: string): ObjectPath {
     steps.splice(0, hasParentField ? 3 : 2)
   }
   return { kind, key, field: steps.length ? steps.join('.') : undefined }
+}
+
+/** Returns the error for a path that names an object which the realm does not have. */
+export function createMissingObjectError(realm: string, { kind, key }: Pick<ObjectPath, 'kind' | 'key'>): ServiceError {
+  return failure('not_found', `The realm ${realm} has no ${describeObject(kind, key)}. Check the path.`)
+}
+
+/** Throws invalid where the path names a field that the kind does not have. */
+export function requireExistingField(realm: string, { kind, key, field = '' }: ObjectPath): void {
+  const [name = ''] = field.split('.')
+  const { fields } = kinds[kind]
+  if (name === '' || Object.hasOwn(fields, name)) return
+  const owner = kind === 'realm' ? `realm ${realm}` : `${describeObject(kind, key)} in the realm ${realm}`
+  const near = findNearestWord(name, [...Object.keys(getChildKinds(kind)), ...Object.keys(fields)])
+  const hint = near
+    ? `Did you mean ${near}?`
+    : 'Use the field names of realm files, such as displayName or clients/my-app.'
+  throw failure('invalid', `The ${owner} has no field ${name}. ${hint}`)
 }
 
 /** The objects and fields at a list of paths, and below. */
@@ -72,7 +91,10 @@ type ScopeTarget = Omit<ObjectPath, 'key'> & { readonly key: Key | undefined }
 
 function parseTarget(realm: string, path: string): ScopeTarget {
   const list = Object.entries(kinds.realm.children).find(([field]) => field === path)?.[1]
-  return list ? { kind: list, key: undefined, field: undefined } : parseObjectPath(realm, path)
+  if (list) return { kind: list, key: undefined, field: undefined }
+  const target = parseObjectPath(realm, path)
+  requireExistingField(realm, target)
+  return target
 }
 
 function isAtOrBelow({ kind, key }: { kind: KindName; key: Key }, target: ScopeTarget): boolean {

@@ -18,7 +18,7 @@ import { type Permission, requirePermissions } from '../../service/permissions/r
 import { findDefaultRoleName } from '../../service/users/default-role.ts'
 import { importContent } from './import-content.ts'
 
-/** The handling of objects that exist already. */
+/** The values of `ifResourceExists`: the handling of objects that exist already. */
 export const importPolicies = ['FAIL', 'SKIP', 'OVERWRITE'] as const
 export type ImportPolicy = (typeof importPolicies)[number]
 

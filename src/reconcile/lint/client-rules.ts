@@ -5,7 +5,7 @@ const BCP = 'https://www.rfc-editor.org/rfc/rfc9700.html'
 /** The longest lifespan of a bearer token that RFC 6750 recommends, in seconds. */
 export const HOUR = 3600
 
-/** The rules by id. */
+/** The lint rules for clients, by id. */
 export const clientRules: Readonly<Record<string, LintRule>> = {
   'wildcard-redirect': {
     kind: 'client',

@@ -1,7 +1,7 @@
 // Lint rules for identity providers and user storage providers.
 import { isUnencrypted, type LintRule, violationAt } from './lint-rule.ts'
 
-/** The rules by id. */
+/** The lint rules for identity providers and user storage providers, by id. */
 export const connectionRules: Readonly<Record<string, LintRule>> = {
   'plain-provider': {
     kind: 'identityProvider',

@@ -77,7 +77,7 @@ export function isUnencrypted(url: string, scheme = 'http'): boolean {
   return host !== undefined && !isLoopback(host.toLowerCase())
 }
 
-/** Returns a violation by one field. */
+/** Returns a list with one violation, of the field at a path. */
 export function violationAt(path: string, message: string): RuleViolation[] {
   return [{ path, message }]
 }

@@ -8,7 +8,7 @@ const NIST = 'https://pages.nist.gov/800-63-4/sp800-63b.html'
 /** The shortest password that NIST allows, in characters. */
 const MIN_LENGTH = 8
 
-/** The rules by id. */
+/** The lint rules for realm settings, by id. */
 export const realmRules: Readonly<Record<string, LintRule>> = {
   'no-tls': createRealmRule({
     finds: 'a realm that does not require TLS',

@@ -5,7 +5,7 @@ import { formatPosition, type SourcePosition } from '../../lib/source-position.t
 import type { DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import type { ObjectDeclaration } from '../model/plan-input.ts'
 
-/** An object with its declared id. */
+/** The declaration of an object with an id. */
 export type IdClaim = Pick<ObjectDeclaration, 'kind' | 'key' | 'id' | 'origin'>
 
 /**

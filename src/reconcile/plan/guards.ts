@@ -147,8 +147,11 @@ function guardAdoption({ plan, input, facts }: GuardedPlan): Guard[] {
   const users = filterSelfRegistered(findAdoptedUsers(input), facts)
   if (!users.length) return []
   const names = users.slice(0, NAMED_OBJECTS).map(({ live }) => describeObject(live.kind, live.key))
-  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator; adopted users keep their credentials`
   const credentials = digestCredentials(users)
+  const kept = credentials
+    ? 'declared passwords are set only if you approve with --with-credentials'
+    : 'their passwords stay'
+  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator, such as by self-registration; ${kept}`
   return [
     {
       guard: 'adoption',

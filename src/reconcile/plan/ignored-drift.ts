@@ -8,7 +8,7 @@ import type { ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-
 import { type BoundObject, type DeclaredField, findAuthor, listFields } from './binding.ts'
 import { findUndeclaredElements } from './undeclared-elements.ts'
 
-/** A policy by which drift is not corrected. */
+/** A drift policy that does not correct drift. */
 export type IgnoringPolicy = Extract<DriftPolicy, 'report' | 'accept'>
 
 /** Returns the drifted fields of a declared object that are not corrected. */

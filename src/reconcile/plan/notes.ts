@@ -13,7 +13,7 @@ import { listFields, type RecreatedObject } from './binding.ts'
 /** Objects that one note names. */
 const NAMED_OBJECTS = 10
 
-/** A plan as its notes need it. */
+/** The parts of a plan from which its notes are derived. */
 export interface NotedPlan {
   readonly input: PlanInput
   readonly actions: readonly Action[]

@@ -152,7 +152,7 @@ export class ClonedGitSource {
     throw new RemoteError(
       ref
         ? `${url}: there is no branch or tag ${ref}. Commits must be given by their full hash.`
-        : `${url}: the repository has no commits`,
+        : `${url}: the repository has no commits. Push one.`,
     )
   }
 
@@ -181,7 +181,9 @@ export class ClonedGitSource {
       await this.#git(checkout, this.toError, { GIT_INDEX_FILE: join(folder, 'index') })
       const path = join(root, address.path ?? '')
       if (!(await stat(path).catch(() => undefined)))
-        throw this.toError(`there is no file or folder ${address.path} in commit ${commit}`)
+        throw this.toError(
+          `there is no file or folder ${address.path} in commit ${commit}. Correct the path of the source, or push the file.`,
+        )
       const options = { name, unknownFields, env, isAllowed, parse: this.#parse, root, displayName: this.address }
       return { ...(await readFileSource(path, options)), revision: commit }
     } finally {

@@ -37,7 +37,7 @@ const resource = z.strictObject({
 /** Reads the sources of a file. Throws DocumentError with all problems, SourceError where the file cannot be read. */
 export async function readSourcesFile(file: string): Promise<SourceDefinition[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SourceError(`the file of sources ${file} cannot be read (${error.code}). Check --sources.`)
+    throw new SourceError(`The file of sources ${file} cannot be read (${error.code}). Check --sources.`)
   })
   const problems: DocumentProblem[] = []
   const documents = parseDocuments(file, text)

@@ -20,7 +20,7 @@ export interface AppliedRealm {
   readonly applied: AppliedObjects
 }
 
-/** The changes of a source's inventory. */
+/** The changes to write to the inventory of a source. */
 export interface InventoryChanges {
   /** The rows to write, created on demand. */
   readonly inventory: Iterable<InventoryEntry>

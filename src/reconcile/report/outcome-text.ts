@@ -41,7 +41,7 @@ export interface RenderedConsequence {
 /** Whether an outcome is that of a plan or of an apply. */
 export type OutcomeTense = 'planned' | 'applied'
 
-/** The texts of one action. */
+/** An action of a plan as texts for a report. */
 export interface ActionText {
   readonly operation: Action['operation']
   readonly name: string
@@ -52,7 +52,7 @@ export interface ActionText {
   readonly changes: readonly ChangeText[]
 }
 
-/** The texts of a changed field. */
+/** A changed field as texts for a report. */
 export interface ChangeText {
   readonly path: string
   /** One line, or a list of lines. */
@@ -61,7 +61,7 @@ export interface ChangeText {
   readonly position: SourcePosition | undefined
 }
 
-/** The texts of one realm. */
+/** The outcome of a realm as texts for a report. */
 export interface RealmText {
   readonly name: string
   readonly isNew: boolean
@@ -85,7 +85,7 @@ const PAST_TENSE = { create: 'created', update: 'updated', delete: 'deleted' } a
 /** Up to this number, consequences of one operation and kind, and findings of one rule, are listed one by one. */
 const MAX_LISTED = 10
 
-/** Returns the texts of a realm. */
+/** Renders the outcome in a realm as texts. */
 export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText {
   const { plan, consequences, effects = [], findings = [], suspended } = realm
   const approval = describeApproval(realm)
@@ -106,7 +106,7 @@ export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText
     findings: toFindingNotes(findings),
     suspended:
       suspended &&
-      `${suspended.by} rolled back to r${suspended.revision} at ${formatTime(suspended.at)}; not applied until the sources declare the same, or "regent source resume"`,
+      `${suspended.by} rolled back to r${suspended.revision} at ${formatTime(suspended.at)}; not applied until the sources declare the values of r${suspended.revision}, or "regent source resume" ends this`,
     approval,
   }
 }
@@ -119,7 +119,7 @@ function* createActionTexts(
     yield toActionText(action, getShownOperation(plan, action), effects.get(formatAddress(action.kind, action.key)))
 }
 
-/** Returns the texts of an action. */
+/** Renders an action as texts. */
 export function toActionText(
   action: Action,
   operation = action.operation,
@@ -151,13 +151,20 @@ export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense
     const hasRealmAction = plan.actions.some(({ kind }) => kind === 'realm')
     return plan.creates && !hasRealmAction ? ['create' as const, ...ofActions] : ofActions
   })
-  const isPending = realms.some(({ pendingApproval }) => pendingApproval)
-  if (!operations.length) return isPending ? 'Nothing was applied.' : 'Nothing to do.'
+  if (!operations.length) return renderNothingDone(realms, tense)
   const parts = (['create', 'update', 'delete'] as const).map((operation) => {
     const count = formatCount(operations.filter((other) => other === operation).length)
     return tense === 'planned' ? `${count} to ${operation}` : `${count} ${PAST_TENSE[operation]}`
   })
   return `${tense === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
+}
+
+/** Explains why there is no operation. */
+function renderNothingDone(realms: RenderedOutcome['realms'], tense: OutcomeTense): string {
+  const suspended = tense === 'applied' ? realms.flatMap((realm) => (realm.suspended ? [realm.plan.realm] : [])) : []
+  if (suspended.length)
+    return `Nothing was applied, since a rollback suspended the sources of ${suspended.join(', ')}. Resume each with "regent source resume NAME".`
+  return realms.some(({ pendingApproval }) => pendingApproval) ? 'Nothing was applied.' : 'Nothing to do.'
 }
 
 /** Returns the operation to show: the update of a realm that the same plan creates is part of its creation. */

@@ -58,7 +58,10 @@ export async function applySavedPlan(
   const now = service.clock()
   requireOpenPlan(saved, now)
   if (digest !== undefined && digest !== saved.digest)
-    throw failure('conflict', `The plan ${id} has changed since it was saved.`)
+    throw failure(
+      'conflict',
+      `The plan file was edited: its digest is not that of the saved plan ${id}. Use the original file, or plan again.`,
+    )
   if (getPlanState(saved, now) === 'pending')
     throw failure('conflict', `The plan ${id} is pending approval. Run "regent approve ${id}".`)
   const sources = unpackSources(service, saved.sealedSources!)

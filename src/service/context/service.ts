@@ -39,7 +39,7 @@ export interface Caller {
   readonly deadline?: Deadline | undefined
 }
 
-/** An open service. */
+/** An open store with its vault, clock and connections: reads and writes realms. */
 export interface Service {
   readonly engine: Store['engine']
   readonly vault: Vault
@@ -100,7 +100,7 @@ export interface NewRealm {
   readonly ids?: ReadonlyMap<string, string>
 }
 
-/** Regent itself. */
+/** The caller of what Regent does by itself, such as the deletion of expired sessions. */
 export const SYSTEM: Caller = { actor: { kind: 'system' } }
 
 /** A user event with its realm, as listeners get it. */

@@ -31,7 +31,7 @@ const limitCounting = limitConcurrency(4)
 /** The outcome of an attempt. `locked` attempts are not evaluated. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'locked'
 
-/** A realm with its settings, for users to log in to. */
+/** A realm with the settings of its logins. */
 export type LoginRealm = RealmRow & { readonly settings: Representation }
 
 /**

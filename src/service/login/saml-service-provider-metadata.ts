@@ -9,7 +9,7 @@ const SIGNATURE = 'http://www.w3.org/2000/09/xmldsig#'
 const BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:'
 const [POST, REDIRECT, ARTIFACT] = [`${BINDING}HTTP-POST`, `${BINDING}HTTP-Redirect`, `${BINDING}HTTP-Artifact`]
 
-/** The content of the metadata. */
+/** The values in the SAML metadata of a realm as a service provider of an identity provider. */
 export interface ServiceProviderMetadata {
   /** The issuer URL of the realm. */
   readonly issuer: string

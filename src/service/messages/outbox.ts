@@ -72,7 +72,7 @@ const CLAIM_MS = 5 * 60_000
 const DELAYS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600].map((seconds) => seconds * 1000)
 
 /** The kinds of messages, as the log names them. */
-const labels: Readonly<Record<string, string>> = { mail: 'an email', notice: 'a notification', webhook: 'a webhook' }
+const labels: Readonly<Record<string, string>> = { mail: 'An email', notice: 'A notification', webhook: 'A webhook' }
 
 /** Adds messages to the outbox. They are delivered after the commit of the transaction. One statement per chunk. */
 export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
@@ -184,7 +184,7 @@ function toFailedAttempt(
   delay: number | undefined,
   cause: unknown,
 ): Error {
-  const label = labels[kind] ?? `a ${kind}`
+  const label = labels[kind] ?? `A ${kind}`
   const next = delay === undefined ? 'no further attempt' : `next attempt in ${delay / 1000} s`
   const message = `${label} of the realm ${realmName} was not delivered (attempt ${attempts}; ${next})`
   return new Error(message, { cause })

@@ -77,8 +77,8 @@ export class LastAdministratorError extends ServiceError {
     super(
       'lock_out',
       'This would lock everyone out: no user with the role admin of the master realm could log in by name and password through an ' +
-        `existing public client such as admin-cli, and no existing client has a service account with that role. ${CONFIRMATION}; ` +
-        'afterwards only "regent admin-password" with --data or --database restores the access',
+        `existing public client such as admin-cli, and no existing client has a service account with that role. ${CONFIRMATION}. ` +
+        'Afterwards, only "regent admin-password" with --data or --database restores access.',
     )
     this.access = access
   }

@@ -39,7 +39,7 @@ interface RelationUpdate {
   readonly remove: readonly Key[]
 }
 
-/** Compares an update with the live object. */
+/** Reduces an update to what it changes in the live object. */
 export function resolveUpdate(
   { vault }: Context,
   kind: Kind,

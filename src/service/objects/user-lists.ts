@@ -4,7 +4,7 @@ import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../context/context.ts'
 import { getIdsByKey } from './references.ts'
 
-/** The declared list of each user; null: none. */
+/** The users with their declared lists; undefined: none is declared. */
 export type UserLists = readonly { readonly id: string; readonly declared: Json | undefined }[]
 
 /** Returns the lists by id of the user. `select` returns rows in order, `toElement` converts each to an element. */

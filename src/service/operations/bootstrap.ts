@@ -32,13 +32,24 @@ export async function bootstrap(service: Service, administrator?: InitialAdminis
   })
 }
 
+/** The result of a password reset. */
+export interface AdminPasswordReset {
+  /** Whether the user did not exist before. */
+  readonly isCreated: boolean
+  readonly canLogIn: boolean
+}
+
 /**
  * Sets the password of a user of the master realm, enables the user and grants them the admin role; creates the user if they do not
- * exist. Resets the client admin-cli if it does not let them log in. Returns whether they can log in.
+ * exist. Resets the client admin-cli if it does not let them log in.
  *
  * @throws not_found if there is no master realm.
  */
-export async function resetAdminPassword(service: Service, user: string, password: string): Promise<boolean> {
+export async function resetAdminPassword(
+  service: Service,
+  user: string,
+  password: string,
+): Promise<AdminPasswordReset> {
   if (!user || !password) throw failure('invalid', 'A user name and a password are required')
   const hash = await hashPassword(password)
   return service.write(SYSTEM, MASTER, async (context) => {
@@ -50,9 +61,10 @@ export async function resetAdminPassword(service: Service, user: string, passwor
       await grantRealmRoles(context, live, [ADMIN_ROLE])
     }
     const { id } = live ?? (await createAdministrator(context, user, hash))
-    return (
-      (await canLogInByAdminCli(context, id)) || ((await resetAdminCli(context)) && canLogInByAdminCli(context, id))
-    )
+    const canLogIn =
+      (await canLogInByAdminCli(context, id)) ||
+      ((await resetAdminCli(context)) && (await canLogInByAdminCli(context, id)))
+    return { isCreated: live === undefined, canLogIn }
   })
 }
 

@@ -24,7 +24,7 @@ export interface FlowWithExecutions {
   readonly executions: readonly StoredExecution[]
 }
 
-/** A change of a flow's executions. */
+/** The existing and the desired executions of a flow. */
 export interface ExecutionsEdit {
   readonly flow: Pick<LiveObject, 'id' | 'key'>
   /** The desired steps. The id of a step is that of the existing execution, or the requested id of a new one. */

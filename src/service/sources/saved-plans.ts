@@ -92,7 +92,8 @@ export async function getSavedPlan(service: Service, caller: Caller, id: string)
 /** Throws conflict if the plan was applied, or has expired. */
 export function requireOpenPlan(plan: SavedPlan, now: Date): void {
   const state = getPlanState(plan, now)
-  if (state === 'applied') throw failure('conflict', `The plan ${plan.id} was applied already.`)
+  if (state === 'applied')
+    throw failure('conflict', `The plan ${plan.id} was applied already. Plan again to apply later changes.`)
   if (state === 'expired')
     throw failure('conflict', `The plan ${plan.id} expired at ${plan.expires.toISOString()}. Create it again.`)
 }

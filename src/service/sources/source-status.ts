@@ -68,7 +68,7 @@ export interface SourceState {
 /** The outcome of an attempt: the reason of the conditions. */
 export type SourceOutcome = 'Applied' | 'Refused' | 'Retrying' | 'RolledBack' | 'PendingApproval' | 'DependencyNotReady'
 
-/** An attempt with its outcome. */
+/** A finished attempt to apply a source. */
 export interface FinishedAttempt {
   readonly outcome: SourceOutcome
   readonly revision: string | undefined

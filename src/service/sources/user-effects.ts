@@ -5,7 +5,7 @@ import type { Context } from '../context/context.ts'
 import { getSessionLimits } from '../login/sessions.ts'
 import { listObjects } from '../objects/live-objects.ts'
 
-/** An object that is about to be deleted or disabled. */
+/** An object that a plan deletes or disables. */
 export interface EndingObject {
   readonly kind: KindName
   readonly id: string

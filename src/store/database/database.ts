@@ -116,7 +116,7 @@ async function openEmbedded(
   lastMigration: string,
   onStatement?: StatementListener,
 ): Promise<Store> {
-  if (folder) await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (folder) await createFolder(folder, '--data (REGENT_DATA)')
   const lock = folder ? await lockFolder(folder) : undefined
   try {
     const pglite = await openPGlite(folder, lastMigration)

@@ -1,16 +1,21 @@
 // The lock of a data folder. PGlite itself would let a second process open the folder and write to it. The URL of the running server is
 // stored next to the lock.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import { chmod, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFolder } from '../../lib/create-folder.ts'
 import { lockFile } from '../../lib/file-lock.ts'
 
 /** Thrown if another process has the folder open. `url` is the address of its server, if it is one. */
 export class FolderInUse extends Error {
   readonly folder: string
   readonly url: string | undefined
+  /** The message without the remedy and without a full stop. */
+  readonly reason: string
   constructor(folder: string, url: string | undefined) {
-    super(`${folder} is in use by another process${url ? `, which serves ${url}` : ''}`)
+    const reason = `${folder} is in use by another process${url ? `, which serves ${url}` : ''}`
+    super(`${reason}. ${url ? 'Stop that server' : 'Wait until it ends'}, or pass another folder with --data.`)
+    this.reason = reason
     this.folder = folder
     this.url = url
   }
@@ -69,7 +74,7 @@ export async function findFolderServer(folder: string): Promise<string | undefin
 /** Creates the folder of the lock for the current user only: an address of another user could lead commands to their server. */
 async function prepareLockFolder(folder: string): Promise<string> {
   const lockFolder = join(folder, 'lock')
-  await mkdir(lockFolder, { recursive: true, mode: 0o700 })
+  await createFolder(lockFolder, '--data (REGENT_DATA)')
   const currentUser = process.getuid?.()
   const { uid } = await stat(lockFolder)
   if (currentUser === undefined) return lockFolder

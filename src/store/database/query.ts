@@ -43,13 +43,13 @@ export const textOf = <T extends string>(): Column<T> => column('text', 25)
 /** Returns the column of `jsonb` values of the type, which is not checked. */
 export const json = <T>(): Column<T> => column('jsonb', 3802)
 
-/** Returns the column with possible nulls. */
+/** Returns the column as one that may be null. */
 export const optional = <T>({ type, oid }: Column<T>): Column<T | null> => ({ type, oid, nulls: 'possible' })
 
-/** Returns the column with nulls only. */
+/** Returns the column as one that is always null. */
 export const absent = ({ type, oid }: Column<unknown>): Column<null> => ({ type, oid, nulls: 'always' })
 
-/** Describes rows of these columns. */
+/** Creates the description of rows with these columns. */
 export const row = <C extends Columns>(columns: C): Row<C> => ({ columns })
 
 /** Describes rows of the same columns with nulls only. */

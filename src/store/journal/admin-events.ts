@@ -8,7 +8,7 @@ import { deleteExpired } from '../delete-expired.ts'
 import { CHUNK_SIZE } from '../objects.ts'
 import type { Actor } from './journal.ts'
 
-/** An event to write. */
+/** An admin event to write. */
 export interface AdminEvent {
   readonly operationType: EventOperation
   readonly resourceType: EventType

@@ -4,7 +4,7 @@ import { integer, query, type RowOf, row, text, textOf } from '../database/query
 import type { Transaction } from '../database/transaction.ts'
 import { buildActiveFilter, type SessionLimits } from '../login/session-filter.ts'
 
-/** An effect on users or groups. */
+/** An effect of a deletion or update on users or groups. */
 export type Effect =
   | 'unlinksUsers'
   | 'blocksLogins'
@@ -27,7 +27,7 @@ const effectCountRow = row({
 /** An effect of an object, with the number of affected users, groups or sessions. */
 export type EffectCount = RowOf<typeof effectCountRow>
 
-/** The limits of active sessions. */
+/** The time limits of active online and offline sessions. */
 export interface SessionLimitsByType {
   readonly online: SessionLimits
   readonly offline: SessionLimits

@@ -40,7 +40,7 @@ export interface JournalEntry {
   readonly fields: Readonly<Record<string, Json>>
 }
 
-/** Describes a stored entry. */
+/** The columns of a stored journal entry. */
 export const storedEntryRow = row({
   number: bigint,
   at: timestamp,
@@ -52,7 +52,7 @@ export const storedEntryRow = row({
   fields: json<JournalEntry['fields']>(),
 })
 
-/** A stored entry. */
+/** A stored journal entry. */
 export type StoredEntry = RowOf<typeof storedEntryRow>
 
 /** The row that is returned if there is no protected row. */
@@ -65,7 +65,7 @@ export async function getNextNumber(tx: Transaction, realm: number): Promise<num
   return next
 }
 
-/** Entries about user data to write. */
+/** Journal entries about user data to write. */
 export interface NewUserEntries {
   readonly at: Date
   readonly actor: Actor

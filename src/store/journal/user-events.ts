@@ -4,7 +4,7 @@ import { json, optional, query, type RowOf, row, text, timestamp } from '../data
 import type { Transaction } from '../database/transaction.ts'
 import { deleteExpired } from '../delete-expired.ts'
 
-/** An event to write. */
+/** A user event to write. */
 export interface NewUserEvent {
   readonly type: string
   readonly client?: string | undefined
@@ -44,7 +44,7 @@ export interface UserEventFilter {
   readonly max: number
 }
 
-/** Inserts events. One statement. */
+/** Inserts user events. One statement. */
 export async function insertUserEvents(
   tx: Transaction,
   realm: number,

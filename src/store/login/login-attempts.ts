@@ -25,10 +25,10 @@ const countedAttemptRow = row({
   before: optional(json<Json>()),
 })
 
-/** The result of counting an attempt. */
+/** The result of counting a login attempt as a failure. */
 export type CountedAttempt = RowOf<typeof countedAttemptRow>
 
-/** A login attempt. */
+/** A login attempt to count as a failure. */
 export interface LoginAttempt extends FailureSubject {
   readonly now: Date
   readonly address: string | undefined

@@ -23,7 +23,7 @@ export const loginFailuresRow = row({
 /** The login failures of a subject. */
 export type LoginFailures = RowOf<typeof loginFailuresRow>
 
-/** The columns of a row `f`. */
+/** The columns of login failures, for a statement that names their table `f`. */
 export const loginFailureColumns = sql`f.failures, f.lockouts, f.otp_failures as "otpFailures", f.failed_at as "failedAt", f.address,
   f.locked_until as "lockedUntil", f.permanently_locked as "permanentlyLocked"`
 

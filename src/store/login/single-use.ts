@@ -5,7 +5,7 @@ import { integer, json, query, row } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { deleteExpired } from '../delete-expired.ts'
 
-/** A single-use object to store. */
+/** A value that can be used once, such as an authorization code, to store. */
 export interface SingleUse {
   readonly key: string
   readonly expiresAt: Date
@@ -45,7 +45,7 @@ export async function recordUse(tx: Transaction, realm: number, { key, expiresAt
   return uses
 }
 
-/** Whether a key was used. One statement. */
+/** Whether the value of a key was used. One statement. */
 export async function isUsed(tx: Transaction, realm: number, key: string): Promise<boolean> {
   const { rows } = await sql`
     select from single_use where realm = ${realm} and key = ${key} and uses > 0`.execute(tx)

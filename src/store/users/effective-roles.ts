@@ -22,7 +22,7 @@ const effectiveRoleRow = row({
   client: optional(text),
 })
 
-/** A role with its client id; null for a realm role. */
+/** A role with the client id of its client; null for a realm role. */
 export type EffectiveRole = RowOf<typeof effectiveRoleRow>
 
 /** Returns the SQL that joins the roles in `effective` with their composites, `c.child_role`, except for those of `unexpandedRole`. */
@@ -89,7 +89,7 @@ const roleOfRootRow = row({
   root: text,
 })
 
-/** An effective role of one of several objects. */
+/** A role with the id of the expanded role (`root`) that contains it. */
 export type RoleOfRoot = RowOf<typeof roleOfRootRow>
 
 /** Returns roles with all their composites, direct and indirect, without those of the realm role `unexpandedRole`. One statement. */

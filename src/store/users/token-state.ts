@@ -28,13 +28,13 @@ const tokenStateRow = row({
 
 const tokenStateWithRolesRow = row({ ...tokenStateRow.columns, roles: userPermissionsRow.columns.roles })
 
-/** The current state of what a token refers to. */
+/** The current state of the user, the client and the session of a token. */
 export interface TokenState extends RowOf<typeof tokenStateRow> {
   /** The effective roles of the user; absent unless requested. */
   readonly roles?: UserPermissions['roles']
 }
 
-/** The ids in a token. */
+/** The ids of the user, the client and the session of a token. */
 export interface TokenReferences {
   readonly client: string
   /** The user, if the token has no session. */

@@ -41,7 +41,7 @@ interface EnabledAction {
   readonly config: ActionConfig
 }
 
-/** The required actions of the user. Keycloak: actions that are not enabled in the realm are ignored. */
+/** The second stage of a login: executes the required actions of the user. Keycloak: actions that are not enabled in the realm are ignored. */
 export const requiredActionStage: LoginStage = {
   async findPage(login) {
     requireEnabledUser(login)

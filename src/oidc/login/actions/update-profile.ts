@@ -7,7 +7,7 @@ import { isProfileValid, listProfileFields, loadProfile, readProfile, toFormProb
 import type { FormProblem } from '../session/login-state.ts'
 import type { RequiredAction } from './action.ts'
 
-/** The user reviews and changes their profile. */
+/** The required action in which users review and change their profile. */
 export const updateProfile: RequiredAction = {
   events: ['UPDATE_PROFILE'],
   details: { context: 'UPDATE_PROFILE' },

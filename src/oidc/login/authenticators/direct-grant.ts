@@ -17,7 +17,7 @@ export const validateUsername: Authenticator = {
   },
 }
 
-/** Checks the password. */
+/** The authenticator that checks the password of a direct grant. */
 export const validatePassword: Authenticator = {
   async authenticate(login): Promise<'success'> {
     const { service, realm, request, state } = login

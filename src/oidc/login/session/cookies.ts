@@ -8,11 +8,11 @@ import type { BrowserRequest } from './browser-request.ts'
 export const AUTH_SESSION = 'AUTH_SESSION_ID'
 /** The authorization request, with which an expired login starts again. */
 export const RESTART = 'KC_RESTART'
-/** The session of the user who is logged in. */
+/** The cookie with the SSO session of the user. */
 export const IDENTITY = 'KEYCLOAK_IDENTITY'
 /** A hash of the session id, which scripts of applications compare. */
 export const SESSION = 'KEYCLOAK_SESSION'
-/** The language that the user selected. */
+/** The cookie with the language that the user selected. */
 export const LOCALE = 'KEYCLOAK_LOCALE'
 
 /** Creates a cookie for the pages of a realm. `isCrossSite`: applications that embed a page in a frame need it too. */

@@ -11,7 +11,7 @@ export const flowBindings = {
   directGrant: 'directGrantFlow',
 } as const
 
-/** The purpose of a flow. */
+/** The purpose of an authentication flow in a realm, such as browser login. */
 export type FlowBinding = keyof typeof flowBindings
 
 const text = z.string().exactOptional()

@@ -22,10 +22,10 @@ import {
 /** The fields of a body: each may be absent, and null is the same as absent. */
 type NullableFields<T> = { readonly [name in keyof T]?: T[name] | null | undefined }
 
-/** A step to add. */
+/** An execution to add to a flow. */
 export type NewStep = NullableFields<{ provider: string; priority: number }>
 
-/** A flow to add as a step. */
+/** A subflow to add to a flow. */
 export type NewSubFlow = NullableFields<{
   alias: string
   type: string
@@ -179,7 +179,7 @@ export async function deleteExecution(context: WriteContext, id: string): Promis
     await deleteConfigs(context, [config.id])
 }
 
-/** Assigns settings to an execution, by alias. */
+/** Assigns an authenticator config to an execution, by its alias. */
 export async function assignConfig(
   context: WriteContext,
   { flow, execution }: ExecutionInFlow,

@@ -27,7 +27,7 @@ import {
 
 const KIND = 'authorizationResource'
 
-/** Keycloak: ResourceSetService. */
+/** The REST operations on protected resources. Keycloak: ResourceSetService. */
 export const authorizationResources = {
   async list(context: Context, client: string, query: Query): Promise<Representation[]> {
     const server = await getResourceServer(context, client, 'view-authorization')

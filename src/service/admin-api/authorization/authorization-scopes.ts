@@ -44,7 +44,7 @@ const plainResource = createPlainResource({
     describeAdminEvent(context, { representation: toWireRepresentation(context.vault, live) }),
 })
 
-/** Keycloak: ScopeService. */
+/** The REST operations on authorization scopes. Keycloak: ScopeService. */
 export const authorizationScopes: AdminResource = {
   ...plainResource,
   async list(context, { owner }, query) {
@@ -91,7 +91,7 @@ export async function listPermissionsOnScope(context: Context, address: ObjectAd
   return (await listPoliciesWithTarget(context, 'scopes', [await getScope(context, address)])).map(toBriefPolicy)
 }
 
-/** Lists the resources that have a scope. */
+/** Lists the protected resources that have an authorization scope. */
 export async function listResourcesWithScope(context: Context, address: ObjectAddress): Promise<Representation[]> {
   requirePermissions(context, VIEW)
   const resources = await listLiveResourcesWithScope(context, await getScope(context, address))

@@ -12,7 +12,7 @@ import { requireControlOfClients } from '../../permissions/privilege-escalation.
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 
-/** Keycloak: CertificateRepresentation. */
+/** A certificate with its keys. Keycloak: CertificateRepresentation. */
 export interface CertificateInfo {
   readonly privateKey?: string
   readonly publicKey?: string

@@ -5,7 +5,7 @@ import { readNestedMapper } from './nested-mappers.ts'
 /** The message of an error about a client scope that does not exist. */
 export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'
 
-/** Keycloak: ClientScopesResource, ClientScopeResource. */
+/** The REST operations on client scopes. Keycloak: ClientScopesResource, ClientScopeResource. */
 export const clientScopes = createPlainResource({
   kind: 'clientScope',
   view: 'view-clients',

@@ -42,7 +42,7 @@ const plainResource = createPlainResource({
   readChild: readNestedMapper,
 })
 
-/** Keycloak: ClientsResource, ClientResource. */
+/** The REST operations on clients. Keycloak: ClientsResource, ClientResource. */
 export const clients: AdminResource = {
   ...plainResource,
   async list(context, _address, query) {

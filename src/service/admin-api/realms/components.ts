@@ -35,7 +35,7 @@ const UNKNOWN = 'Invalid provider type or no such provider'
 /** Keycloak: components of these types have operations of their own. */
 const INTERNAL = ['org.keycloak.models.workflow.WorkflowProvider', 'org.keycloak.models.workflow.WorkflowStepProvider']
 
-/** Keycloak: ComponentResource. */
+/** The REST operations on components. Keycloak: ComponentResource. */
 export const components: AdminResource = {
   kind: 'component',
   view: 'view-realm',

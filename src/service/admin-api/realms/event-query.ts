@@ -5,7 +5,7 @@ import type { Query } from '../common/resource.ts'
 const MAX = 100
 const DAY = 24 * 60 * 60 * 1000
 
-/** A part of a list of events. */
+/** The period and the page of a list of events. */
 export interface EventRange {
   readonly from?: Date
   /** Exclusive. */

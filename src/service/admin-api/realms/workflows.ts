@@ -19,7 +19,7 @@ const ALL = 'administer-realm'
 /** Keycloak: the most elements of a list, unless the query requests more. */
 const DEFAULT_PAGE_SIZE = 10
 
-/** Keycloak: WorkflowsResource, WorkflowResource. */
+/** The REST operations on workflows. Keycloak: WorkflowsResource, WorkflowResource. */
 export const workflows: AdminResource = {
   ...createPlainResource({
     kind: 'workflow',

@@ -91,7 +91,7 @@ export const roles: AdminResource = {
   },
 }
 
-/** Keycloak: RoleByIdResource, which has no list and no creation. */
+/** The REST operations on roles by id: neither list nor creation. Keycloak: RoleByIdResource. */
 export const rolesById = createRoleOperations(getRoleById)
 
 /** The realm or a client as the container of roles: the filter for its roles, and the parent of a new one. */

@@ -7,7 +7,7 @@ import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { getVisibility, isPermitted } from '../../permissions/require-permissions.ts'
 
-/** The parts of a group's representation. */
+/** Options that select the parts of a group's representation. */
 export interface GroupView {
   /** Without attributes and roles. */
   readonly brief?: boolean

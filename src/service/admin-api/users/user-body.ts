@@ -72,7 +72,7 @@ export function mergeAttributes(profile: UserProfile, live: Representation, decl
   return { ...Object.fromEntries([...defaults, ...retained]), ...filterEditable(profile, declared) }
 }
 
-/** Returns the values that administrators may edit. */
+/** Returns the attributes that administrators may edit according to the user profile. */
 export function filterEditable(profile: UserProfile, values: Record<string, Json>): Record<string, Json> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => canEdit(profile, name)))
 }
