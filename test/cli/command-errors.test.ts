@@ -175,6 +175,24 @@ test('admin-password on a server requires credentials', async () => {
   )
 })
 
+test('a folder that cannot be created is reported with the flag that names it', async () => {
+  await writeFile(join(cli.folder, 'file'), '')
+  expect(await cli.run('drift', '--data', 'file/data')).toMatchObject(
+    failedWith('The folder file/data cannot be created (ENOTDIR). Check --data (REGENT_DATA).'),
+  )
+  expect(await cli.run('init', 'nowhere/realm.yaml')).toMatchObject(
+    failedWith('There is no folder nowhere (ENOENT). Create it, or pass another file name.'),
+  )
+})
+
+test('an invalid token is reported with the flags that replace it', async () => {
+  const server = await cli.serve('--source', '')
+  expect(await cli.run('drift', '--server', server.url, '--token', 'x')).toMatchObject(
+    failedWith(/^HTTP 401 Unauthorized: the access token is invalid or has expired\. Pass a new one with --token/),
+  )
+  await server.stop()
+})
+
 test('admin-password without a password fails at the end of the input', async () => {
   expect(await cli.shell('regent admin-password --data d < /dev/null', {})).toMatchObject(
     failedWith(/Pass the password with --new-password-file or REGENT_NEW_PASSWORD\.\n$/),

@@ -60,5 +60,5 @@ test('drift --watch prints each change of a server or a store until Ctrl-C, and 
   expect([await remote.stop(), await store.stop()]).toEqual([0, 0])
   expect(await server.stop()).toBe(0)
   const unknownRealm = await cli.run('drift', 'nowhere', '--watch')
-  expect(unknownRealm).toMatchObject({ code: 1, err: 'Realm not found.\n' })
+  expect(unknownRealm).toMatchObject({ code: 1, err: 'There is no realm nowhere. Check its name.\n' })
 })

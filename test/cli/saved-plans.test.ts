@@ -40,7 +40,9 @@ test('apply --plan applies a saved plan, and refuses a modified, unknown or stal
   await writeFile(file('changed.json'), text.replace('"to": "Two"', '"to": "Three"'))
   expect(await run('apply', '--plan', 'changed.json')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^The plan \S+ has changed since it was saved\.\n$/),
+    err: expect.stringMatching(
+      /^The plan file was edited: its digest is not that of the saved plan \S+\. Use the original file, or plan again\.\n$/,
+    ),
   })
   await writeFile(file('later.json'), text.replace('"formatVersion": 1', '"formatVersion": 2'))
   expect(await run('apply', '--plan', 'later.json')).toMatchObject({
@@ -92,7 +94,10 @@ test.runIf(isFullRun)(
     expect((await run('plans', id!)).out).toContain(`${id}: pending approval until`)
     expect(await run('approve', id!)).toMatchObject({ code: 0, out: expect.stringContaining('approved by admin') })
     expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })
-    expect(await run('reject', id!)).toMatchObject({ code: 1, err: `The plan ${id} was applied already.\n` })
+    expect(await run('reject', id!)).toMatchObject({
+      code: 1,
+      err: `The plan ${id} was applied already. Plan again to apply later changes.\n`,
+    })
   },
 )
 

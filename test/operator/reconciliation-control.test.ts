@@ -129,7 +129,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(dependentRealm(acme!, 'base'))
     const { status } = await space.waitForReady(dependentRealm(acme!), 'False', 'DependencyNotReady')
     expect(findCondition({ status }, 'Ready').message).toBe(
-      'Realms that this realm depends on were never applied: base.',
+      'Realms that this realm depends on were never applied: base. Look at the status of these resources.',
     )
     expect(findCondition({ status }, 'Reconciling').status).toBe('True')
     expect(await service.findRealms([acme!.realm])).toEqual([])

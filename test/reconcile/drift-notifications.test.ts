@@ -93,7 +93,7 @@ test('drift and its resolution are each posted once by all servers together, sig
   // Failed deliveries are logged, without secrets in the URL.
   for (const { outboxWorker } of services) await outboxWorker?.whenIdle()
   expect(reports.join()).toMatch(
-    /a webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ responded with status 302/,
+    /A webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ responded with status 302/,
   )
   expect(reports.join()).not.toContain('canary')
   expect(await countOutboxMessages(service)).toBe(0)

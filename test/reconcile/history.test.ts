@@ -178,6 +178,10 @@ test('a field is explained by the file, line and revision that declare it, or by
   expect(JSON.stringify(fields)).not.toContain('canary')
   const setting = await read((context) => explainObject(context, 'displayName'))
   expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', declarations: [{ line: 2 }] }])
-  await expect(read((context) => explainObject(context, 'clients/shop/nam'))).rejects.toThrow('Did you mean name?')
-  await expect(read((context) => explainObject(context, 'clients/none'))).rejects.toThrow('client none does not exist')
+  await expect(read((context) => explainObject(context, 'clients/shop/nam'))).rejects.toThrow(
+    `The client shop in the realm ${realm} has no field nam. Did you mean name?`,
+  )
+  await expect(read((context) => explainObject(context, 'clients/none'))).rejects.toThrow(
+    `The realm ${realm} has no client none. Check the path.`,
+  )
 })

@@ -55,7 +55,7 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
   })
   expect(await regent.applySaved(id)).toMatchObject({
     status: 409,
-    body: { errorMessage: `The plan ${id} was applied already.` },
+    body: { errorMessage: `The plan ${id} was applied already. Plan again to apply later changes.` },
   })
   // The revision names the plan that it is from.
   const { body } = await server.call('GET', `/regent/v1/history/${realm}`)
@@ -109,7 +109,9 @@ test('a plan with another digest is refused, and so is one that is pending appro
   const { saved } = await regent.save({ realm })
   expect(await regent.applySaved(saved.id, { digest: 'another' })).toMatchObject({
     status: 409,
-    body: { errorMessage: `The plan ${saved.id} has changed since it was saved.` },
+    body: {
+      errorMessage: `The plan file was edited: its digest is not that of the saved plan ${saved.id}. Use the original file, or plan again.`,
+    },
   })
   expect(await regent.applySaved(saved.id, { digest: saved.digest })).toMatchObject({
     status: 409,
@@ -123,6 +125,18 @@ test('a plan with another digest is refused, and so is one that is pending appro
     by: 'admin',
   })
   expect((await regent.approve('lopa-nime-tura')).status).toBe(404)
+})
+
+test('a body with a missing or wrong field is refused by the name of the field', async () => {
+  const plan = async (body: object) => (await server.call('POST', '/regent/v1/plan', { body })).body
+  expect(await plan({})).toEqual({
+    error: 'invalid_request',
+    error_description: 'The field name of the request body is missing.',
+  })
+  expect(await plan({ name: realm, revision: 1, files: [] })).toEqual({
+    error: 'invalid_request',
+    error_description: 'The field revision of the request body is not valid (expected string, received number).',
+  })
 })
 
 test('a plan without a realm cannot be saved', async () => {

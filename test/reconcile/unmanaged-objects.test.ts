@@ -104,7 +104,12 @@ test('for the path of an object, its unmanaged fields are accepted too; for the 
     document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
     edits: [],
   })
-  expect(await get(`accept/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody does not exist' })
+  expect(await get(`accept/${realm}?path=clients/nobody`)).toEqual({
+    error: `The realm ${realm} has no client nobody. Check the path.`,
+  })
+  expect(await get(`accept/${realm}?path=clint/shop`)).toEqual({
+    errorMessage: `The realm ${realm} has no field clint. Did you mean clients?`,
+  })
   expect((await get(`accept/${realm}?path=groups&path=users`)).document).toEqual({
     realm,
     groups: [{ name: 'staff' }],

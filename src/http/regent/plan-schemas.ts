@@ -70,6 +70,7 @@ export const approvalBody: BodyForm = {
     })
     .register(namedSchemas, { id: 'ApprovePlanRepresentation' }),
   description: 'The approval.',
+  namesFields: true,
   optional: true,
 }
 

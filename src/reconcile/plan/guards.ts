@@ -148,10 +148,10 @@ function guardAdoption({ plan, input, facts }: GuardedPlan): Guard[] {
   if (!users.length) return []
   const names = users.slice(0, NAMED_OBJECTS).map(({ live }) => describeObject(live.kind, live.key))
   const credentials = digestCredentials(users)
-  const kept = credentials
+  const passwordEffect = credentials
     ? 'declared passwords are set only if you approve with --with-credentials'
     : 'their passwords stay'
-  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator, such as by self-registration; ${kept}`
+  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator, such as by self-registration; ${passwordEffect}`
   return [
     {
       guard: 'adoption',

@@ -1,7 +1,7 @@
 // Opens the store: a PostgreSQL database, or PGlite in this process.
-import { mkdir } from 'node:fs/promises'
 import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { createFolder } from '../../lib/create-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
 import { openPGlite } from './pglite.ts'
