@@ -1,7 +1,6 @@
 // Checks the words of STYLE.md in code, texts and documentation. words.json contains the refused words with their replacements,
-// names that say nothing, exceptions with their reasons, and the allowed number of problems per area, which is only ever lowered.
-// --list [PATH] lists the problems below a path, --lower lowers the allowed numbers to the current ones.
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+// names that say nothing, and exceptions with their reasons.
+import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import {
   isBindingElement,
@@ -271,39 +270,9 @@ export function checkRepository(root: string, rules: WordRules): WordProblem[] {
   return problems
 }
 
-/** Returns the number of problems by area and violation. An area is a folder of src or test, or a top folder. */
-export function countProblems(problems: readonly WordProblem[]): Record<string, number> {
-  const area = (file: string) =>
-    file
-      .split('/')
-      .slice(0, /^(?:src|test)\/[^/]+\//.test(file) ? 2 : 1)
-      .join('/')
-  const groups = Map.groupBy(problems, ({ file, violation }) => `${area(file)} ${violation}`)
-  return Object.fromEntries(
-    [...groups].map(([key, { length }]) => [key, length] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
-  )
-}
-
 if (import.meta.main) {
-  const path = join(import.meta.dirname, 'words.json')
-  const { bounds, ...rules } = JSON.parse(readFileSync(path, 'utf8')) as WordRules & {
-    readonly bounds: Record<string, number>
-  }
+  const rules = JSON.parse(readFileSync(join(import.meta.dirname, 'words.json'), 'utf8')) as WordRules
   const problems = checkRepository(process.cwd(), rules)
-  const counts = countProblems(problems)
-  const [mode, below = ''] = process.argv.slice(2)
-  if (mode === '--list')
-    for (const { violation, file, line, text } of problems)
-      if (file.startsWith(below)) console.log(`${file}:${line} ${violation}: ${text}`)
-  if (mode === '--lower') {
-    const lowered = Object.entries(counts).map(([key, count]) => [key, Math.min(count, bounds[key] ?? 0)] as const)
-    const remaining = Object.fromEntries(lowered.filter(([, count]) => count > 0))
-    writeFileSync(path, `${JSON.stringify({ ...rules, bounds: remaining }, null, 2)}\n`)
-  }
-  const above = Object.entries(counts).filter(([key, count]) => count > (bounds[key] ?? 0))
-  for (const [key, count] of above)
-    console.error(
-      `${key}: ${count}, limit ${bounds[key] ?? 0}. List them with: npm run check:words -- --list ${key.split(' ')[0]}`,
-    )
-  if (above.length) process.exitCode = 1
+  for (const { violation, file, line, text } of problems) console.error(`${file}:${line} ${violation}: ${text}`)
+  if (problems.length) process.exitCode = 1
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { checkRepository, countProblems, type WordRules } from '../scripts/check-words.ts'
+import { checkRepository, type WordRules } from '../scripts/check-words.ts'
 
 const rules: WordRules = {
   words: { gizmo: 'part' },
@@ -89,13 +89,4 @@ test('an exception counts for its word, its file and the text around it', async 
     'src/b.ts:1 words',
     'src/b.ts:2 words',
   ])
-})
-
-test('problems are counted by area and violation', () => {
-  const at = (file: string) => ({ violation: 'words', file, line: 1, text: '' }) as const
-  expect(countProblems([at('src/lib/a/b.ts'), at('src/lib/c.ts'), at('src/main.ts'), at('README.md')])).toEqual({
-    'README.md words': 1,
-    'src words': 1,
-    'src/lib words': 2,
-  })
 })
