@@ -23,7 +23,7 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
     head: ['Revision', 'Time', 'Actor', 'Changes'],
     rows: revisions.map(toRow),
     none: 'No changes so far.',
-    foot: `A revision is numbered by its last change of an object.
+    foot: `Each changed object takes a number, and a revision has its last one, so numbers may be skipped.
 Changes since the latest: "regent diff ${realm} r${revisions[0]?.number}".`,
   })
 }

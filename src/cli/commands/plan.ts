@@ -29,7 +29,8 @@ export async function plan(
     if (isBlocked) console.log(`Approve it with "regent approve ${saved.id}".`)
     if (changes) console.log(`Apply it with "regent apply --plan ${saved.id}".`)
   } else if (changes && !flags.detailedExitcode) {
+    const name = flags.name === undefined ? '' : ` --name ${flags.name}`
     const settingsHint = source.settings ? ' and the same settings' : ''
-    console.log(`Apply it with "regent apply ${withoutCredentials(path)}"${settingsHint}.`)
+    console.log(`Apply it with "regent apply ${withoutCredentials(path)}${name}"${settingsHint}.`)
   }
 }
