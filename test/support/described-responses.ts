@@ -36,8 +36,8 @@ export function expectDescribedResponse(
   if (problem) throw new Error(`${operation.operationId} returned ${status}: ${z.prettifyError(problem)}`)
 }
 
-/** Returns the schema, changed to refuse unknown fields. */
+/** Returns the schema, changed to refuse unknown fields, except where it describes them: protocol mappers add any claims to tokens. */
 function toStrictSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
   if (schema instanceof z.ZodArray) return z.array(toStrictSchema(schema.element as z.ZodType)!)
-  return schema instanceof z.ZodObject ? schema.strict() : schema
+  return schema instanceof z.ZodObject && !schema.def.catchall ? schema.strict() : schema
 }
