@@ -45,7 +45,7 @@ export async function connect(flags: StoreFlags): Promise<Connection> {
     return await openLocal(toStoreKey(flags))
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
-    demandLoopback(error.url, error.reason)
+    demandLoopback(error.url, error.message)
     return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)))
   }
 }
@@ -64,13 +64,13 @@ export async function findServerOfFolder(flags: StoreFlags): Promise<string | un
   if (database) return undefined
   const { findFolderServer: serverHolding } = await import('../service/context/store-types.ts')
   const url = await serverHolding(data)
-  if (url) demandLoopback(url, `The folder ${data} is in use by the server at ${url}`)
+  if (url) demandLoopback(url, `The folder ${data} is in use by the server at ${url}.`)
   return url
 }
 
 // The lock file of a folder must not send credentials to another machine.
 function demandLoopback(url: string, message: string): void {
-  if (!isLoopback(new URL(url).hostname)) throw new Error(`${message}. To use it, pass its URL with --server.`)
+  if (!isLoopback(new URL(url).hostname)) throw new Error(`${message} To use it, pass its URL with --server.`)
 }
 
 /** Sends one request to the store that flags and environment name. @throws ApiError for a status of 400 or more. */

@@ -46,13 +46,24 @@ function describeMissingRole(pathname: string): string {
     : 'your user lacks a role. Ask an administrator of the realm for it.'
 }
 
+/** What errors with a code have: of the system, of the database, of the data folder. */
+interface SystemError extends NodeJS.ErrnoException {
+  readonly address?: string
+  readonly port?: number
+  /** The URL of the server that has the data folder open. */
+  readonly url?: string
+}
+
 /** Renders an error: its problems with their positions, or its message. */
 export function renderError(error: unknown): string {
   const { problems } = error as { problems?: ApiError['problems'] }
   if (problems?.length)
     return problems.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('\n')
   if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStaleObjects(error.stale)}`
-  const { code, message, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { code, message, address, port, url } = error as SystemError
+  if (code === 'FOLDER_IN_USE')
+    return `${message} ${url ? 'Stop that server' : 'Wait until it ends'}, or pass another folder.`
+  if (code === 'FOLDER_NOT_CREATED') return `${message} Check the path and its permissions, or pass another folder.`
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Stop the process that listens on it, or choose another with --port.`
   if (code === 'EACCES' && port) return `Listening on port ${port} is not permitted. Choose one above 1023 with --port.`

@@ -1,13 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 
-/**
- * Creates a folder that only its owner can read, and its parents, unless it exists. `option`: the options that name the folder,
- * for the error.
- *
- * @throws Error if it cannot be created.
- */
-export async function createFolder(folder: string, option: string): Promise<void> {
+/** Creates a folder that only its owner can read, and its parents, unless it exists. @throws Error with the code FOLDER_NOT_CREATED. */
+export async function createFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
-    throw new Error(`The folder ${folder} cannot be created (${cause.code}). Check ${option}.`, { cause })
+    const error = new Error(`The folder ${folder} cannot be created (${cause.code}).`, { cause })
+    throw Object.assign(error, { code: 'FOLDER_NOT_CREATED' })
   })
 }

@@ -175,10 +175,12 @@ test('admin-password on a server requires credentials', async () => {
   )
 })
 
-test('a folder that cannot be created is reported with the flag that names it', async () => {
+test('a folder that cannot be created is reported with its path', async () => {
   await writeFile(join(cli.folder, 'file'), '')
   expect(await cli.run('drift', '--data', 'file/data')).toMatchObject(
-    failedWith('The folder file/data cannot be created (ENOTDIR). Check --data (REGENT_DATA).'),
+    failedWith(
+      'The folder file/data cannot be created (ENOTDIR). Check the path and its permissions, or pass another folder.',
+    ),
   )
   expect(await cli.run('init', 'nowhere/realm.yaml')).toMatchObject(
     failedWith('There is no folder nowhere (ENOENT). Create it, or pass another file name.'),

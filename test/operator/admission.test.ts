@@ -13,22 +13,14 @@ import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
 import { renderChart, requiredValues } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
-import {
-  connect,
-  hasKubernetes,
-  type Kubernetes,
-  type KubernetesResponse,
-  onKubernetes,
-} from '../support/kubernetes.ts'
+import { connect, hasKubernetes, type KubernetesResponse, onKubernetes } from '../support/kubernetes.ts'
 import { newName } from '../support/service.ts'
 import {
   createNamespace,
   getOperatorCluster,
   resource,
-  startTestOperator,
-  stopTestOperator,
+  setUpOperator,
   type TestNamespace,
-  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
 
@@ -42,22 +34,20 @@ const skipReason = [
 ].find(Boolean)
 
 describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
+  const setup = setUpOperator()
   const label = newName('regent-test')
   const failures: unknown[] = []
   const ending = new AbortController()
-  let [options, service, kubernetes, operator, server, folder, ca] = [] as unknown as [
+  let [options, server, folder, ca] = [] as unknown as [
     Parameters<typeof createAdmissionReviewer>[1],
-    Service,
-    Kubernetes,
-    TestOperator,
     AdmissionServer,
     string,
     Buffer,
   ]
 
-  const createReviewedNamespace = () => createNamespace(kubernetes, { [label]: 'yes' })
+  const createReviewedNamespace = () => createNamespace(setup.kubernetes, { [label]: 'yes' })
   const tryApply = (space: TestNamespace, candidate: ReturnType<typeof resource>, options = 'dryRun=All') =>
-    kubernetes.apply({ ...candidate, metadata: { ...candidate.metadata, namespace: space.namespace } }, options)
+    setup.kubernetes.apply({ ...candidate, metadata: { ...candidate.metadata, namespace: space.namespace } }, options)
   const client = (name: string, spec: object) => resource('RealmClient', name, { realmRef: { name: 'acme' }, ...spec })
   const denial = (message: string | RegExp) => ({
     status: 422,
@@ -65,7 +55,6 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
   })
 
   beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
     folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
     const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
     const subject = ['-subj', '/CN=regent', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
@@ -81,7 +70,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     }
     const serverOptions = { host: '127.0.0.1', port: 0, certificateFile, keyFile }
     server = await serveAdmission(
-      createAdmissionReviewer(service, options, ending.signal),
+      createAdmissionReviewer(setup.service, options, ending.signal),
       serverOptions,
       reportFailure,
     )
@@ -89,7 +78,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     const configuration = renderChart(values, { release: label, templates: ['admission'] })[1]!
     const [hook] = configuration.webhooks as object[]
     const clientConfig = { url: `https://127.0.0.1:${server.port}/admission`, caBundle: ca.toString('base64') }
-    await kubernetes.request('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
+    await setup.kubernetes.request('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
     // An API server uses a new webhook after a while.
     const probe = await createReviewedNamespace()
     const typo = resource('Realm', 'probe', {
@@ -98,10 +87,9 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     await waitUntil(async () => (await tryApply(probe, typo)).status === 422)
   })
   afterAll(async () => {
-    await kubernetes?.request('DELETE', `${HOOKS}/${label}`)
+    await setup.kubernetes?.request('DELETE', `${HOOKS}/${label}`)
     await server?.close()
     ending.abort()
-    await stopTestOperator(kubernetes, operator)
     if (folder) await rm(folder, { recursive: true })
   })
 
@@ -124,14 +112,14 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     )
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.waitForReady(resource('Realm', 'acme', {}), 'True')
-    const before = await service.read(SYSTEM, realm, listRealmSources)
+    const before = await setup.service.read(SYSTEM, realm, listRealmSources)
     const unresolvedClient = client('portal', { defaultClientScopes: ['no-such-scope'] })
     expect(await tryApply(space, unresolvedClient, '')).toMatchObject(
       denial(/: spec\.defaultClientScopes\[0\]: .*no-such-scope/),
     )
     expect((await space.get(unresolvedClient)).code).toBe(404)
     expect(await tryApply(space, client('portal', {}))).toMatchObject({ status: 201 })
-    expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(before)
+    expect(await setup.service.read(SYSTEM, realm, listRealmSources)).toEqual(before)
   })
 
   test('a resource may refer to one that was written a moment before', async () => {
@@ -159,9 +147,9 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
         await space.apply(acme(false))
         await space.waitForReady(acme(false), 'True')
       }
-      return service.findRealms(names)
+      return setup.service.findRealms(names)
     }
-    const { review } = createAdmissionReviewer({ ...service, findRealms: find }, options, ending.signal)
+    const { review } = createAdmissionReviewer({ ...setup.service, findRealms: find }, options, ending.signal)
     const { body } = await tryApply(space, client('portal', {}))
     const unresolvedClient = { ...body, spec: { ...body.spec, defaultClientScopes: ['no-such-scope'] } }
     const { refusal: refused } = await review(

@@ -1,10 +1,10 @@
 // Secrets of clients that the operator writes into Secrets of Kubernetes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/operator/cluster/resource.ts'
 import { createSecretWriter } from '../../src/operator/secrets/secret-writer.ts'
 import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
@@ -13,29 +13,21 @@ import {
   findCondition,
   getOperatorCluster,
   resource,
-  startTestOperator,
-  stopTestOperator,
+  setUpOperator,
   type TestNamespace,
-  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(() => stopTestOperator(kubernetes, operator))
+  const setup = setUpOperator()
 
   const getClientSecret = async (realm: string, client: string) => {
-    const { representation } = await getLiveObject(service, SYSTEM, realm, 'client', client)
-    return service.vault.open(representation.secret as string)
+    const { representation } = await getLiveObject(setup.service, SYSTEM, realm, 'client', client)
+    return setup.service.vault.open(representation.secret as string)
   }
   const rotate = async (realm: string, client: string) => {
-    const { id } = await getLiveObject(service, SYSTEM, realm, 'client', client)
-    await service.write(ANN, realm, (context) => regenerateSecret(context, id))
+    const { id } = await getLiveObject(setup.service, SYSTEM, realm, 'client', client)
+    await setup.service.write(ANN, realm, (context) => regenerateSecret(context, id))
   }
   const secret = (name: string, data: object = {}, labels: object = {}) => ({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, labels }, data },
@@ -48,7 +40,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   const shop = (spec: object) => resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, ...spec })
 
   test('writeSecretTo writes the secret of the client into a Secret, after each change of the client or the Secret', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(shop({ writeSecretTo: { name: 'for-shop' } }))
@@ -70,14 +62,14 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await waitUntil(async () => (await readTexts(space, 'for-shop'))['client-secret'] === second)
 
     const merge = { 'content-type': 'application/merge-patch+json' }
-    await kubernetes.request(
+    await setup.kubernetes.request(
       'PATCH',
       await pathOf(space, 'for-shop'),
       { data: { 'client-secret': btoa('mine') } },
       merge,
     )
     await waitUntil(async () => (await readTexts(space, 'for-shop'))['client-secret'] === second)
-    await kubernetes.request('DELETE', await pathOf(space, 'for-shop'))
+    await setup.kubernetes.request('DELETE', await pathOf(space, 'for-shop'))
     await waitUntil(async () => (await readTexts(space, 'for-shop'))['client-secret'] === second)
 
     await space.apply(shop({ writeSecretTo: { name: 'for-shop', key: 'password' } }))
@@ -88,11 +80,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(JSON.stringify(status)).not.toContain(second)
     await space.delete(shop({}))
     await space.waitForDeletion(secret('for-shop'))
-    expect(operator.failures).toEqual([])
+    expect(setup.operator.failures).toEqual([])
   })
 
   test('a Secret of another owner is not changed, and the resource is stalled until it is deleted', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const foreignData = { 'client-secret': btoa('mine') }
     await space.apply(secret('plain', foreignData))
@@ -117,11 +109,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a Secret that was changed, deleted or created since it was read is read again and written', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     // The API server deletes objects whose owner does not exist.
     await space.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } })
-    const owner: Resource = (await kubernetes.request('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`))
-      .body
+    const owner: Resource = (
+      await setup.kubernetes.request('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`)
+    ).body
     const { uid } = owner.metadata
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]
     const createOwnedSecret = (text: string) => ({
@@ -145,7 +138,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a tenant namespace gets no secret of a client that others declare too, or with admin permissions that it may not grant', async () => {
-    const [owner, tenant] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
+    const [owner, tenant] = [await createNamespace(setup.kubernetes), await createNamespace(setup.kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', {
       realm,

@@ -1,22 +1,14 @@
 // The permissions of the operator in the ClusterRole of the chart.
 import { globSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
 import { listParentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
 import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakImports } from '../support/keycloak-imports.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, readResources } from '../support/kubernetes.ts'
-import { newName, testService } from '../support/service.ts'
-import {
-  createNamespace,
-  getOperatorCluster,
-  resource,
-  startOperator,
-  stopTestOperator,
-  type TestOperator,
-  waitUntil,
-} from '../support/test-operator.ts'
+import { hasKubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
+import { newName } from '../support/service.ts'
+import { createNamespace, getOperatorCluster, resource, setUpOperator, waitUntil } from '../support/test-operator.ts'
 
 /** A rule of a ClusterRole. */
 interface Rule {
@@ -26,19 +18,12 @@ interface Rule {
 }
 
 describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, () => {
-  let kubernetes: Kubernetes
-  let operator: TestOperator
   const usedPermissions = new Set<string>()
-  beforeAll(async () => {
-    kubernetes = await openKubernetes()
-    await installKeycloakImports(kubernetes)
-    const { service } = await testService()
-    operator = startOperator(service, { cluster: recordPermissions(getOperatorCluster(), usedPermissions) })
-  })
-  afterAll(() => stopTestOperator(kubernetes, operator))
+  const setup = setUpOperator(() => ({ cluster: recordPermissions(getOperatorCluster(), usedPermissions) }))
+  beforeAll(() => installKeycloakImports(setup.kubernetes))
 
   test('the operator uses exactly the permissions of the ClusterRole', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const kinds = globSync('crds/*.yaml')
       .flatMap(readResources)
@@ -61,12 +46,12 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     )
     const areAllUsed = async () => {
       // Other tests remove the definition of imports, and install it.
-      await installKeycloakImports(kubernetes)
+      await installKeycloakImports(setup.kubernetes)
       return granted.every((permission) => usedPermissions.has(permission))
     }
     await waitUntil(areAllUsed).catch(() => {})
     expect([...usedPermissions].sort()).toEqual(granted.sort())
-    expect(operator.failures).toEqual([])
+    expect(setup.operator.failures).toEqual([])
   })
 })
 

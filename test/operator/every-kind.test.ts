@@ -1,31 +1,19 @@
 // A resource of every kind: its object is created, and deleted with the resource or retained, by deletionPolicy.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { listParentFields, listResourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { deleteObject, getLiveObject } from '../support/live-objects.ts'
 import { createSampleObject, createSampleObjects, toDocument } from '../support/samples.ts'
 import { newName } from '../support/service.ts'
-import {
-  createNamespace,
-  resource,
-  startTestOperator,
-  stopTestOperator,
-  type TestOperator,
-} from '../support/test-operator.ts'
+import { createNamespace, resource, setUpOperator } from '../support/test-operator.ts'
 
 const childKinds = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(() => stopTestOperator(kubernetes, operator))
+  const setup = setUpOperator()
 
   /** Returns a resource of the kind, with a parent where it needs one, and the key of its object. */
   function createSampleResource(kind: KindName, label: string, deletionPolicy: string) {
@@ -41,10 +29,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   }
 
   test('deletionPolicy Delete deletes the object of every kind with its resource, and Orphan retains it', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const exists = (kind: KindName, key: Key) =>
-      getLiveObject(service, SYSTEM, realm, kind, ...key).then(
+      getLiveObject(setup.service, SYSTEM, realm, kind, ...key).then(
         () => true,
         () => false,
       )
@@ -66,16 +54,16 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('resources of a realm that was deleted can be deleted', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
     for (const item of [acme, shop]) await space.apply(item)
     await space.waitForReady(shop, 'True')
     await space.apply(resource('Realm', 'acme', { realm, mode: 'plan' }))
-    await deleteObject(service, SYSTEM, realm, 'realm', realm)
+    await deleteObject(setup.service, SYSTEM, realm, 'realm', realm)
     await space.delete(acme, shop)
     for (const item of [acme, shop]) await space.waitForDeletion(item)
-    expect(await service.findRealms([realm])).toEqual([])
+    expect(await setup.service.findRealms([realm])).toEqual([])
   })
 })

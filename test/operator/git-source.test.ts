@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { signWebhook } from '../../src/lib/webhook-signature.ts'
 import { watchWebhookSources } from '../../src/operator/git/git-source-webhooks.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { listPermittedSources } from '../../src/service/sources/source-records.ts'
 import { wakeSources } from '../../src/service/sources/source-status.ts'
 import {
@@ -21,7 +21,7 @@ import {
   startGitServer,
   startSshServer,
 } from '../support/git.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import {
@@ -29,38 +29,31 @@ import {
   createNamespace,
   getOperatorCluster,
   resource,
-  startTestOperator,
-  stopTestOperator,
+  setUpOperator,
   type TestNamespace,
-  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
 
 const PASSWORD = 'token-of-the-repository'
 
 describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
   const folders: string[] = []
   const hosts: GitServer[] = []
   const spaces: TestNamespace[] = []
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
+  // Runs after the operator has stopped.
   afterAll(async () => {
     delete process.env.GIT_SSL_CAINFO
-    await stopTestOperator(kubernetes, operator)
     for (const host of hosts) await host.close()
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })
+  const setup = setUpOperator()
 
   // Each source polls its server every second.
   afterEach(async () => {
     for (const space of spaces.splice(0)) await space.delete(resource('RealmSource', 'realms', {}))
   })
   const createSourceNamespace = async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     spaces.push(space)
     return space
   }
@@ -85,11 +78,12 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
   const applyCredentials = (space: TestNamespace) => space.apply(secret('git', { username: 'ci', password: PASSWORD }))
   const source = (url: string, spec: object = {}, annotations = {}) =>
     resource('RealmSource', 'realms', { url, credentials, interval: '1s', ...spec }, { annotations })
-  const isLive = async (realm: string) => (await service.findRealms([realm])).length > 0
+  const isLive = async (realm: string) => (await setup.service.findRealms([realm])).length > 0
   const displayName = async (realm: string) =>
-    (await getLiveObject(service, SYSTEM, realm, 'realm', realm).catch(() => undefined))?.representation.displayName
+    (await getLiveObject(setup.service, SYSTEM, realm, 'realm', realm).catch(() => undefined))?.representation
+      .displayName
   const findClient = async (realm: string, name: string) =>
-    (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
+    (await getLiveObject(setup.service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
   const getCondition = (resource: AnyResource, type: string) =>
     resource.status.conditions.find((candidate: AnyResource) => candidate.type === type)
 
@@ -132,7 +126,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.delete(acme)
     await space.waitForDeletion(acme)
     expect(await isLive(realm)).toBe(false)
-    expect(operator.failures).toEqual([])
+    expect(setup.operator.failures).toEqual([])
   })
 
   test('a missing, unlabelled or wrong Secret and an unavailable server are reported, and retried', async () => {
@@ -181,7 +175,9 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.delete(acme({}))
     await space.waitForDeletion(acme({}))
     expect(await displayName(realm)).toBe('Three')
-    expect((await listPermittedSources(service, SYSTEM)).filter((candidate) => candidate.realm === realm)).toEqual([])
+    expect(
+      (await listPermittedSources(setup.service, SYSTEM)).filter((candidate) => candidate.realm === realm),
+    ).toEqual([])
   })
 
   test('a source of another namespace must be admitted by the realm, and cannot grant admin permissions there', async () => {
@@ -208,7 +204,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await pushFile('clients: [{ clientId: portal }]\n')
     await team.waitForReady(realms, 'True')
     // Realms that no resource created are foreign too.
-    const foreignRealm = await service.createRealm(
+    const foreignRealm = await setup.service.createRealm(
       SYSTEM,
       { representation: { realm: newName() } },
       async ({ realm }) => realm.name,
@@ -319,8 +315,8 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     })
     const receivers = { source: async (name: string) => createReceiver(await inCluster.findSecret(name), name) }
     const createReceiver = (secret: string | undefined, name: string) =>
-      secret === undefined ? undefined : { secret, pushed: () => void wakeSources(service, [name]) }
-    const app = await createServer(service, { basePath: '/v1', webhook: receivers })
+      secret === undefined ? undefined : { secret, pushed: () => void wakeSources(setup.service, [name]) }
+    const app = await createServer(setup.service, { basePath: '/v1', webhook: receivers })
     const post = async (name: string, key: string) => {
       const payload = JSON.stringify({ repository: {} })
       const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signWebhook(payload, key) }

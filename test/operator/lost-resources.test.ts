@@ -1,41 +1,31 @@
 // Resources that disappear without the operator, such as after a restore of the cluster.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { describe, expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
-import {
-  createNamespace,
-  resource,
-  startOperator,
-  startTestOperator,
-  stopTestOperator,
-  type TestOperator,
-} from '../support/test-operator.ts'
+import { createNamespace, resource, setUpOperator, startOperator } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(() => stopTestOperator(kubernetes, operator))
+  const setup = setUpOperator()
 
   test('nothing is deleted or written when lost resources are restored one by one, in another order', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     const clients = ['shop', 'portal'].map((name) => resource('RealmClient', name, { realmRef: { name: 'acme' } }))
     for (const item of [acme, ...clients]) await space.apply(item)
     for (const item of [acme, ...clients]) await space.waitForReady(item, 'True')
-    const [applied, changesBefore] = [await service.read(SYSTEM, realm, listRealmSources), service.applyCounts.changed]
-    await operator.stop()
+    const [applied, changesBefore] = [
+      await setup.service.read(SYSTEM, realm, listRealmSources),
+      setup.service.applyCounts.changed,
+    ]
+    await setup.operator.stop()
     for (const item of [acme, ...clients]) await space.removeFinalizers(item)
     await space.delete(acme, ...clients)
 
-    operator = startOperator(service)
+    setup.operator = startOperator(setup.service)
     await space.apply(acme)
     const { status } = await space.waitForReady(acme, 'False', 'PendingApproval')
     expect(status.conditions[0].message).toContain(
@@ -45,25 +35,25 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(clients[1]!, 'False', 'PendingApproval')
     await space.apply(clients[0]!)
     for (const item of [acme, ...clients]) await space.waitForReady(item, 'True')
-    expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
-    expect(service.applyCounts.changed).toBe(changesBefore)
+    expect(await setup.service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
+    expect(setup.service.applyCounts.changed).toBe(changesBefore)
   })
 
   test('objects of lost resources are deleted once an administrator approves the plan', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (annotations = {}) => resource('Realm', 'acme', { realm }, { annotations })
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
     await space.apply(acme())
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    await operator.stop()
+    await setup.operator.stop()
     await space.removeFinalizers(shop)
     await space.delete(shop)
-    operator = startOperator(service)
+    setup.operator = startOperator(setup.service)
     const { status } = await space.waitForReady(acme(), 'False', 'PendingApproval')
     await space.apply(acme({ 'regent.dev/approved-plan': status.plan.id }))
     await space.waitForReady(acme(), 'True')
-    await expect(getLiveObject(service, SYSTEM, realm, 'client', 'shop')).rejects.toThrow()
+    await expect(getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')).rejects.toThrow()
   })
 })

@@ -1,11 +1,11 @@
 // The operator on a real API server: it applies resources, reports in their status, and deletes their objects with them.
 import { globSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listPermittedSources, listRealmSources } from '../../src/service/sources/source-records.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
 import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
@@ -14,27 +14,19 @@ import {
   createNamespace,
   getOperatorCluster,
   resource,
+  setUpOperator,
   startOperator,
-  startTestOperator,
-  stopTestOperator,
-  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(() => stopTestOperator(kubernetes, operator))
+  const setup = setUpOperator()
 
   const findClient = async (realm: string, name: string) =>
-    (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
+    (await getLiveObject(setup.service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
 
   test('the examples are applied and become ready, an edit is applied, and deletion deletes the realm', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const examples = globSync('examples/kubernetes/*.yaml')
       .flatMap(readResources)
@@ -50,12 +42,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Another shop')
     await space.delete(...examples)
     for (const item of regentResources) await space.waitForDeletion(item)
-    expect(await service.findRealms([realm])).toEqual([])
-    expect(operator.failures).toEqual([])
+    expect(await setup.service.findRealms([realm])).toEqual([])
+    expect(setup.operator.failures).toEqual([])
   })
 
   test('an object of a resource with deletionPolicy Orphan is retained', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const client = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, deletionPolicy: 'Orphan' })
     await space.apply(resource('Realm', 'acme', { realm }))
@@ -67,7 +59,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('an invalid resource reports the path of its error, and neither changes its object nor blocks other resources', async () => {
-    const [platform, team] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
+    const [platform, team] = [await createNamespace(setup.kubernetes), await createNamespace(setup.kubernetes)]
     const realm = newName()
     const realmRef = { name: 'acme', namespace: platform.namespace }
     await platform.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: team.namespace }] }))
@@ -94,7 +86,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('two resources that declare different values for a field are both invalid, and the live value stays', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const [first, second] = ['One', 'Other'].map((name) =>
       resource('RealmClient', name.toLowerCase(), { realmRef: { name: 'acme' }, clientId: 'shop', name }),
@@ -116,12 +108,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a namespace that is not admitted can neither declare objects of a foreign realm nor take it over', async () => {
-    const [owner, stranger] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
+    const [owner, stranger] = [await createNamespace(setup.kubernetes), await createNamespace(setup.kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     await owner.apply(acme)
     await owner.waitForReady(acme, 'True')
-    const foreignRealm = await service.createRealm(
+    const foreignRealm = await setup.service.createRealm(
       SYSTEM,
       { representation: { realm: newName() } },
       async ({ realm }) => realm.name,
@@ -151,7 +143,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('only a Secret with the label is read, and a change of it is applied', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const secret = (text: string, labels = {}) => ({
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop', labels }, data: { secret: btoa(text) } },
@@ -169,14 +161,14 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await space.apply(secret(text, { 'regent.dev/secret': 'true' }))
       await waitUntil(async () => {
         const { secret } = (await findClient(realm, 'shop')) ?? {}
-        return typeof secret === 'string' && service.vault.open(secret) === text
+        return typeof secret === 'string' && setup.service.vault.open(secret) === text
       })
     }
     expect(JSON.stringify((await space.waitForReady(shop, 'True')).status)).not.toContain('secret-')
   })
 
   test('an annotation with the id of a pending plan approves it', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (clients: string[], annotations = {}) =>
       resource(
@@ -196,15 +188,18 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a restart with everything in sync writes nothing, and objects of lost resources are retained', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm, displayName: 'Acme' })
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
     await space.apply(acme)
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    await operator.stop()
-    const [unchanged, applied] = [service.applyCounts.unchanged, await service.read(SYSTEM, realm, listRealmSources)]
+    await setup.operator.stop()
+    const [unchanged, applied] = [
+      setup.service.applyCounts.unchanged,
+      await setup.service.read(SYSTEM, realm, listRealmSources),
+    ]
     const requestCounts = new Map<string, number>()
     const cluster = getOperatorCluster()
     const count = (verb: string) => requestCounts.set(verb, (requestCounts.get(verb) ?? 0) + 1)
@@ -215,35 +210,35 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         return cluster.request(method, ...rest)
       },
     }
-    const sources = await listPermittedSources(service, SYSTEM)
+    const sources = await listPermittedSources(setup.service, SYSTEM)
     const realms = new Set(sources.flatMap(({ source, realm }) => (source.startsWith('kubernetes:') ? [realm] : [])))
-    operator = startOperator(service, { cluster: counting })
-    await waitUntil(async () => service.applyCounts.unchanged - unchanged >= realms.size)
-    expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
+    setup.operator = startOperator(setup.service, { cluster: counting })
+    await waitUntil(async () => setup.service.applyCounts.unchanged - unchanged >= realms.size)
+    expect(await setup.service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
     expect([...requestCounts.keys()]).toEqual(['GET'])
 
-    await operator.stop()
+    await setup.operator.stop()
     for (const item of [acme, shop]) await space.removeFinalizers(item)
     await space.delete(acme, shop)
     const messages: string[] = []
-    operator = startOperator(service, { log: (line) => messages.push(line) })
+    setup.operator = startOperator(setup.service, { log: (line) => messages.push(line) })
     await waitUntil(async () => messages.some((line) => line.includes(`declares the realm ${realm} any more`)))
     expect(await findClient(realm, 'shop')).toBeDefined()
     // Nothing changes when the resources are back.
     await space.apply(acme)
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    expect((await listSavedPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
+    expect((await listSavedPlans(setup.service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
   })
 
   test('a change of the status or the finalizers by others is corrected', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const acme = resource('Realm', 'acme', { realm: newName() })
     await space.apply(acme)
     const { status, metadata } = await space.waitForReady(acme, 'True')
     const path = `/apis/regent.dev/v1alpha1/namespaces/${space.namespace}/realms/acme`
     const merge = { 'content-type': 'application/merge-patch+json' }
-    await kubernetes.request('PATCH', `${path}/status`, { status: { drift: 5, realm: 'other' } }, merge)
+    await setup.kubernetes.request('PATCH', `${path}/status`, { status: { drift: 5, realm: 'other' } }, merge)
     await waitUntil(async () => (await space.get(acme)).status.realm === status.realm)
     expect((await space.get(acme)).status).toEqual(status)
     await space.removeFinalizers(acme)
@@ -252,13 +247,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('drift is reported by the resource that declares the field, which stays ready', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Shop' })
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(shop)
     await space.waitForReady(shop, 'True')
-    await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
+    await updateObject(setup.service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
     await waitUntil(async () => (await space.get(shop)).status.drift === 1)
     const condition = (await space.get(shop)).status.conditions.find(({ type }: AnyResource) => type === 'Drifted')
     expect(condition).toMatchObject({

@@ -1,42 +1,25 @@
 // Fields and annotations that control the reconciliation of a realm.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Service } from '../../src/service/context/service.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { createObject, deleteObject, getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
-import {
-  createNamespace,
-  findCondition,
-  resource,
-  startTestOperator,
-  stopTestOperator,
-  type TestOperator,
-  waitUntil,
-} from '../support/test-operator.ts'
+import { createNamespace, findCondition, resource, setUpOperator, waitUntil } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(async () => {
-    await stopTestOperator(kubernetes, operator)
-    expect(operator?.failures).toEqual([])
-  })
+  const setup = setUpOperator()
+  afterAll(() => expect(setup.operator?.failures).toEqual([]))
 
   const findClient = async (realm: string, name: string) =>
-    (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
+    (await getLiveObject(setup.service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
   const shop = (spec: object = {}, more: object = {}) =>
     resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, ...spec }, more)
   const updateShop = (realm: string, fields: Record<string, string>) =>
-    updateObject(service, ANN, realm, 'client', ['shop'], fields)
+    updateObject(setup.service, ANN, realm, 'client', ['shop'], fields)
 
   test('a suspended realm gets no changes, deletions or requested reconciliations until it is resumed', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (spec: object, requestedAt: string) =>
       resource(
@@ -75,7 +58,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('drift is corrected at the interval of the realm, except with the policy report', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const drift = [{ kind: 'client', path: 'description', policy: 'report' }]
     const declared = shop({ name: 'Shop', description: 'Sells' })
@@ -93,20 +76,20 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('drift with the policy selfHeal is corrected at once', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     await space.apply(resource('Realm', 'acme', { realm, drift: [{ policy: 'selfHeal' }] }))
     await space.apply(shop({ name: 'Shop' }))
     await space.waitForReady(shop(), 'True')
     await updateShop(realm, { name: 'Changed' })
     await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Shop')
-    await deleteObject(service, ANN, realm, 'client', 'shop')
+    await deleteObject(setup.service, ANN, realm, 'client', 'shop')
     await waitUntil(async () => (await findClient(realm, 'shop')) !== undefined)
     await waitUntil(async () => (await space.get(shop())).status.drift === 0)
   })
 
   test('a requested reconciliation corrects drift, and is recorded in the status', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const requestedShop = (requestedAt: string) =>
       shop({ name: 'Shop' }, { annotations: { 'reconcile.regent.dev/requestedAt': requestedAt } })
@@ -122,7 +105,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a realm waits until its dependencies were applied once, and a dependency cycle is reported', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const [base, acme, ring, ringEnd] = ['base', 'acme', 'ring', 'other'].map((name) => ({ name, realm: newName() }))
     const dependentRealm = ({ name, realm }: { name: string; realm: string }, ...dependsOn: string[]) =>
       resource('Realm', name, { realm, dependsOn })
@@ -132,7 +115,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       'Realms that this realm depends on were never applied: base. Look at the status of these resources.',
     )
     expect(findCondition({ status }, 'Reconciling').status).toBe('True')
-    expect(await service.findRealms([acme!.realm])).toEqual([])
+    expect(await setup.service.findRealms([acme!.realm])).toEqual([])
     await space.apply(dependentRealm(base!))
     await space.waitForReady(dependentRealm(acme!), 'True')
     // A later error of the dependency does not block the realm.
@@ -158,7 +141,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('with mode plan the status shows the plan, and nothing is changed or deleted', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (spec: object) => resource('Realm', 'acme', { realm, ...spec })
     const removedClient = resource('RealmClient', 'removed', { realmRef: { name: 'acme' } })
@@ -188,7 +171,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('prune deletes removed managed objects by default, nothing with none, and all undeclared objects with all', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (prune: string | undefined, ...names: string[]) =>
       resource('Realm', 'acme', {
@@ -200,13 +183,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const groups = async () => {
       const names = ['a', 'b', 'c', 'd']
       const liveGroups = await Promise.all(
-        names.map((name) => getLiveObject(service, SYSTEM, realm, 'group', `/${name}`).catch(() => undefined)),
+        names.map((name) => getLiveObject(setup.service, SYSTEM, realm, 'group', `/${name}`).catch(() => undefined)),
       )
       return names.filter((_, at) => liveGroups[at]).join('')
     }
     await space.apply(acme(undefined, 'a', 'b', 'c'))
     await space.waitForReady(acme(undefined), 'True')
-    await createObject(service, ANN, realm, 'group', { path: '/d' })
+    await createObject(setup.service, ANN, realm, 'group', { path: '/d' })
     await space.apply(acme(undefined, 'b', 'c'))
     await space.waitForReady(acme(undefined), 'True')
     expect(await groups()).toBe('bcd')
@@ -231,7 +214,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('prune: disabled retains an object when its resource is deleted, and reconcile: disabled ignores the resource', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const annotated = (name: string, annotation: string, spec: object = {}) =>
       resource(
@@ -264,12 +247,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('allowedNamespaces admits namespaces by their current labels', async () => {
-    const owner = await createNamespace(kubernetes)
-    const team = await createNamespace(kubernetes)
+    const owner = await createNamespace(setup.kubernetes)
+    const team = await createNamespace(setup.kubernetes)
     const realm = newName()
     const setTier = async (tier: string | null) => {
       const merge = { 'content-type': 'application/merge-patch+json' }
-      await kubernetes.request(
+      await setup.kubernetes.request(
         'PATCH',
         `/api/v1/namespaces/${team.namespace}`,
         { metadata: { labels: { tier } } },

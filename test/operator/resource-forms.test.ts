@@ -1,45 +1,30 @@
 // A realm in each form of resources that the operator reads.
 import { existsSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { listResourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
 import { createDocument } from '../../src/realm-file/yaml/document.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { installKeycloakImports, removeKeycloakImports } from '../support/keycloak-imports.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { realmFiles } from '../support/realm-imports.ts'
 import { toResources } from '../support/realm-resources.ts'
 import { createSampleObjects, toDocument } from '../support/samples.ts'
 import { newName } from '../support/service.ts'
 import { createSource, planText } from '../support/sources.ts'
-import {
-  createNamespace,
-  resource,
-  startTestOperator,
-  stopTestOperator,
-  type TestNamespace,
-  type TestOperator,
-  waitUntil,
-} from '../support/test-operator.ts'
+import { createNamespace, resource, setUpOperator, type TestNamespace, waitUntil } from '../support/test-operator.ts'
 
 const readDocument = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
 const moped = new URL('moped.json', realmFiles)
 const benchmark = new URL('benchmark.yaml', realmFiles)
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
-  let operator: TestOperator
-  beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
-  })
-  afterAll(async () => {
-    await stopTestOperator(kubernetes, operator)
-    if (kubernetes) await removeKeycloakImports(kubernetes)
-  })
+  // Runs after the operator has stopped.
+  afterAll(() => removeKeycloakImports(setup.kubernetes))
+  const setup = setUpOperator()
 
   const createImport = (version: string, realm: Representation, placeholders = {}) => ({
     apiVersion: `k8s.keycloak.org/${version}`,
@@ -49,7 +34,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
   /** Returns the events of an import. */
   const listEvents = async ({ namespace }: TestNamespace, name: string): Promise<[reason: string, note: string][]> => {
-    const { body } = await kubernetes.request('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
+    const { body } = await setup.kubernetes.request('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
     const events = body.items as { reason: string; note: string; regarding: { kind: string; name: string } }[]
     const importEvents = events.filter(
       ({ regarding }) => regarding.kind === 'KeycloakRealmImport' && regarding.name === name,
@@ -58,7 +43,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   }
   /** Returns the complete export, without values that differ for each realm. */
   const exportContent = async (realm: string) => {
-    const all = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
+    const all = await setup.service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
     const text = JSON.stringify(all).replaceAll(realm, '{realm}')
     return JSON.parse(text, (field, value) => (field === 'createdTimestamp' ? typeof value : value))
   }
@@ -66,7 +51,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test.skipIf(!existsSync(moped))(
     'a realm has the same content as one resource, as separate resources, and as an import',
     async () => {
-      const space = await createNamespace(kubernetes)
+      const space = await createNamespace(setup.kubernetes)
       // Only one of three realms can have the id.
       const { id: _, ...content } = readDocument(moped).value as Representation
       const [realmOfWhole, realmOfParts, realmOfImport] = [newName(), newName(), newName()]
@@ -74,7 +59,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         resource('Realm', 'whole', { ...content, realm: realmOfWhole }),
         ...toResources(createDocument('moped', { ...content, realm: realmOfParts }), 'parts'),
       ]
-      await installKeycloakImports(kubernetes)
+      await installKeycloakImports(setup.kubernetes)
       await Promise.all(
         [...resources, createImport('v2beta1', { ...content, realm: realmOfImport })].map((item) => space.apply(item)),
       )
@@ -89,11 +74,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test.each(['v2alpha1', 'v2beta1'])(
     'an import of %s is applied once its definition is installed, with the Secrets of its placeholders',
     async (version) => {
-      const space = await createNamespace(kubernetes)
+      const space = await createNamespace(setup.kubernetes)
       const realm = newName()
       // A definition that the cluster had before stays.
-      await removeKeycloakImports(kubernetes)
-      await installKeycloakImports(kubernetes)
+      await removeKeycloakImports(setup.kubernetes)
+      await installKeycloakImports(setup.kubernetes)
       const password = { secret: { name: 'mail', key: 'password' } }
       const smtpServer = { host: 'mail.example.org', from: 'a@example.org', password: '${PASSWORD}' }
       const declareImport = (more: object) =>
@@ -106,7 +91,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await space.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('a-password') } })
       await waitUntil(async () => 'Applied' in (await readEvents()))
       const live = async () =>
-        (await service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))) as Representation
+        (await setup.service.read(SYSTEM, realm, (context) =>
+          exportRealm(context, { secrets: true }),
+        )) as Representation
       expect(await live()).toMatchObject({
         displayName: '${displayName}',
         smtpServer: { password: 'a-password' },
@@ -127,19 +114,19 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(new Set(parts.map(({ kind }) => kind))).toEqual(
       new Set(Object.values(kinds).map((kind) => listResourceNames(kind)[0])),
     )
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     await Promise.all(parts.map((item) => space.apply(item)))
     for (const item of parts) await space.waitForReady(item, 'True')
-    expect(await planText(service, createSource([content], 'world.json'))).toContain('Nothing to do.')
+    expect(await planText(setup.service, createSource([content], 'world.json'))).toContain('Nothing to do.')
   })
 
   test.skipIf(!existsSync(benchmark))('a large realm is applied from one resource', async () => {
     const realm = newName()
     const content = { ...(readDocument(benchmark).value as Representation), realm }
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const large = resource('Realm', 'benchmark', content)
     await space.apply(large)
     await space.waitForReady(large, 'True')
-    expect(await planText(service, createSource([content], 'benchmark.yaml'))).toContain('Nothing to do.')
+    expect(await planText(setup.service, createSource([content], 'benchmark.yaml'))).toContain('Nothing to do.')
   })
 })

@@ -1,8 +1,8 @@
 // Each status of resources in sequence, by the rules of kstatus, and events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
-import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
@@ -11,10 +11,8 @@ import {
   createNamespace,
   findCondition,
   resource,
-  startTestOperator,
-  stopTestOperator,
+  setUpOperator,
   type TestNamespace,
-  type TestOperator,
   waitUntil,
 } from '../support/test-operator.ts'
 
@@ -53,19 +51,13 @@ function listViolations({ metadata, status }: AnyResource, before: AnyResource):
 }
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
-  let service: Service
-  let kubernetes: Kubernetes
+  const setup = setUpOperator()
   let cluster: ClusterClient
-  let operator: TestOperator
   const ending = new AbortController()
   beforeAll(async () => {
-    ;({ service, kubernetes, operator } = await startTestOperator())
     cluster = connectToCluster()
   })
-  afterAll(async () => {
-    ending.abort()
-    await stopTestOperator(kubernetes, operator)
-  })
+  afterAll(() => ending.abort())
 
   /** Collects every version of the resources of a kind, and passes each to `look`. */
   function collectVersions(
@@ -86,10 +78,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     return versions
   }
   const findClientName = async (realm: string) =>
-    (await getLiveObject(service, SYSTEM, realm, 'client', 'shop').catch(() => undefined))?.representation.name
+    (await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop').catch(() => undefined))?.representation.name
 
   test('each status of a resource follows the rules, and none is ready before its object is live', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const readyClaims: Promise<{ generation: number; live: number }>[] = []
     const realms = collectVersions(space, 'realms')
@@ -115,7 +107,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(shop(11), 'True')
     // A report of drift during a new generation must not report this generation as live.
     for (const generation of [12, 13, 14]) {
-      await updateObject(service, ANN, realm, 'client', ['shop'], { description: `drift ${generation}` })
+      await updateObject(setup.service, ANN, realm, 'client', ['shop'], { description: `drift ${generation}` })
       await space.apply(shop(generation, { description: 'Declared' }))
     }
     await space.waitForReady(shop(14), 'True')
@@ -151,7 +143,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('the history has the last five runs, and events report changes, drift, errors and pending plans', async () => {
-    const space = await createNamespace(kubernetes)
+    const space = await createNamespace(setup.kubernetes)
     const realm = newName()
     const acme = (displayName: string, spec: object = {}) =>
       resource('Realm', 'acme', { realm, displayName, guards: { deletions: 0 }, ...spec })
@@ -166,7 +158,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(status.history.every(({ outcome }: AnyResource) => outcome === 'Applied')).toBe(true)
     expect(status).toMatchObject({ plan: { create: 0, update: 1, delete: 0 }, inventory: { objects: 2 }, drift: 0 })
 
-    await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
+    await updateObject(setup.service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
     await waitUntil(async () => findCondition(await space.get(acme('')), 'Drifted') !== undefined)
     await space.apply(acme('Acme 6', { ...groups, defaultDefaultClientScopes: ['no-such-scope'] }))
     const invalid = await space.waitForReady(acme(''), 'False', 'Invalid')
@@ -180,7 +172,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 
     const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
     const readEvents = async () => {
-      const { items } = (await kubernetes.request('GET', path)).body
+      const { items } = (await setup.kubernetes.request('GET', path)).body
       return items.map(({ type, reason, note }: AnyResource) => `${type} ${reason}: ${note}`).join('\n')
     }
     await waitUntil(async () => (await readEvents()).includes('PendingApproval'))

@@ -1,5 +1,5 @@
 // Runs the operator on a real API server, and helps tests to use its resources.
-import { inject, vi } from 'vitest'
+import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../../src/operator/operator.ts'
 import type { Service } from '../../src/service/context/service.ts'
@@ -149,15 +149,23 @@ export async function stopTestOperator(kubernetes?: Kubernetes, operator?: TestO
   }
 }
 
-/** Connects to the API server, and starts an operator for the service of the tests. */
-export async function startTestOperator(): Promise<{
-  service: Service
-  kubernetes: Kubernetes
-  operator: TestOperator
-}> {
-  const { service } = await testService()
-  const kubernetes = await openKubernetes()
-  return { service, kubernetes, operator: startOperator(service) }
+/** An operator with its service and API server, as the tests of a describe block use them. Set when their hooks and tests run. */
+export class OperatorSetup {
+  service!: Service
+  kubernetes!: Kubernetes
+  operator!: TestOperator
+}
+
+/** Starts an operator for the service of the tests before the tests of a describe block, and stops it after them. */
+export function setUpOperator(getOptions: () => Partial<OperatorOptions> = () => ({})): OperatorSetup {
+  const setup = new OperatorSetup()
+  beforeAll(async () => {
+    setup.service = (await testService()).service
+    setup.kubernetes = await openKubernetes()
+    setup.operator = startOperator(setup.service, getOptions())
+  })
+  afterAll(() => stopTestOperator(setup.kubernetes, setup.operator))
+  return setup
 }
 
 /** Returns a condition of a resource; undefined if there is none. */

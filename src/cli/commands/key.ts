@@ -21,8 +21,7 @@ export async function readKey({ database, data, keyFile }: StoreKey): Promise<Ui
     )
   const file = keyFile ?? join(data, 'key')
   const isNewStore = !database && !existsSync(join(data, 'pglite'))
-  if (isNewStore && !existsSync(file))
-    await createKeyFile(file, keyFile ? '--key-file (REGENT_KEY_FILE)' : '--data (REGENT_DATA)')
+  if (isNewStore && !existsSync(file)) await createKeyFile(file)
   return readStoreKeyFile(file)
 }
 
@@ -45,9 +44,9 @@ export async function readKeyFile(file: string, advice: string): Promise<Uint8Ar
   return key
 }
 
-/** Creates a key file that only its owner can read; `option` names its folder. If two processes do so at once, one file wins and is never half-written. */
-async function createKeyFile(file: string, option: string): Promise<void> {
-  await createFolder(dirname(file), option)
+/** Creates a key file that only its owner can read. If two processes do so at once, one file wins and is never half-written. */
+async function createKeyFile(file: string): Promise<void> {
+  await createFolder(dirname(file))
   const draft = `${file}.${process.pid}`
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {

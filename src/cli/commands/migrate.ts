@@ -6,7 +6,7 @@ import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
 import { assertStoreExists, describeContent } from './backup.ts'
 import { readKey } from './key.ts'
-import { renderServeCommand, withFolderAdvice, withoutPassword } from './restore.ts'
+import { renderServeCommand, withoutPassword } from './restore.ts'
 
 /** `regent migrate`: copies a store to another engine or place, by a backup that is restored at once. */
 export async function migrate(flags: StoreFlags & { to: string }): Promise<void> {
@@ -16,11 +16,11 @@ export async function migrate(flags: StoreFlags & { to: string }): Promise<void>
   const key = await readKey(from)
   const database = /^postgres(ql)?:\/\//.test(flags.to) ? flags.to : undefined
   const location = from.database ? { url: from.database } : { folder: from.data }
-  const service = await withFolderAdvice(() => openService({ location, key }))
+  const service = await openService({ location, key })
   try {
     const spooled = await createBackup(service, SYSTEM)
     const to = { location: database ? { url: database } : { folder: flags.to }, key }
-    const header = await withFolderAdvice(() => restoreBackup(to, spooled.read)).finally(spooled.close)
+    const header = await restoreBackup(to, spooled.read).finally(spooled.close)
     console.log(`Copied ${describeContent(header)} into ${database ? withoutPassword(database) : flags.to}.`)
   } finally {
     await service.close()

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import { FolderInUse } from '../../service/context/store-types.ts'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
 import { describeContent, withFileName } from './backup.ts'
@@ -14,23 +13,11 @@ export async function restoreCommand(file: string, flags: StoreFlags): Promise<v
     'A backup can only be restored with the key of its store. Pass the file with --key-file (REGENT_KEY_FILE).',
   )
   const location = database ? { url: database } : { folder: data }
-  const header = await withFileName(file, () =>
-    withFolderAdvice(() => restoreBackup({ location, key }, () => createReadStream(file))),
-  )
+  const header = await withFileName(file, () => restoreBackup({ location, key }, () => createReadStream(file)))
   console.log(
     `Restored ${describeContent(header)}, as of ${header.at}, into ${database ? withoutPassword(database) : data}.`,
   )
   console.log(renderServeCommand(database, data, keyFile))
-}
-
-/** Advises to stop the server if one has the folder open. */
-export async function withFolderAdvice<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error
-    throw new Error(`${error.reason}. Stop that server first.`, { cause: error })
-  }
 }
 
 /** Renders the command that starts a server on a store. */

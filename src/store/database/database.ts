@@ -116,7 +116,7 @@ async function openEmbedded(
   lastMigration: string,
   onStatement?: StatementListener,
 ): Promise<Store> {
-  if (folder) await createFolder(folder, '--data (REGENT_DATA)')
+  if (folder) await createFolder(folder)
   const lock = folder ? await lockFolder(folder) : undefined
   try {
     const pglite = await openPGlite(folder, lastMigration)

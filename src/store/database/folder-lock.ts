@@ -8,15 +8,10 @@ import { lockFile } from '../../lib/file-lock.ts'
 
 /** Thrown if another process has the folder open. `url` is the address of its server, if it is one. */
 export class FolderInUse extends Error {
-  readonly folder: string
+  readonly code = 'FOLDER_IN_USE'
   readonly url: string | undefined
-  /** The message without the remedy and without a full stop. */
-  readonly reason: string
   constructor(folder: string, url: string | undefined) {
-    const reason = `${folder} is in use by another process${url ? `, which serves ${url}` : ''}`
-    super(`${reason}. ${url ? 'Stop that server' : 'Wait until it ends'}, or pass another folder with --data.`)
-    this.reason = reason
-    this.folder = folder
+    super(`${folder} is in use by another process${url ? `, which serves ${url}` : ''}.`)
     this.url = url
   }
 }
@@ -74,7 +69,7 @@ export async function findFolderServer(folder: string): Promise<string | undefin
 /** Creates the folder of the lock for the current user only: an address of another user could lead commands to their server. */
 async function prepareLockFolder(folder: string): Promise<string> {
   const lockFolder = join(folder, 'lock')
-  await createFolder(lockFolder, '--data (REGENT_DATA)')
+  await createFolder(lockFolder)
   const currentUser = process.getuid?.()
   const { uid } = await stat(lockFolder)
   if (currentUser === undefined) return lockFolder
