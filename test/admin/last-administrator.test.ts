@@ -1,5 +1,5 @@
 // A change that would leave no administrator of all realms must be confirmed.
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
@@ -11,9 +11,7 @@ import type { TestResponse } from '../support/server.ts'
 import { openNewService } from '../support/service.ts'
 import { createSource } from '../support/sources.ts'
 
-// Master is locked: a store of its own for each test, whose server asks as Regent itself.
-const open: Service[] = []
-afterAll(() => Promise.all(open.map((service) => service.close())))
+// The tests lock administrators out of master, so each has a store of its own. Requests of its server have no administrator as caller.
 
 let service: Service
 let statements: string[]
@@ -24,7 +22,6 @@ let role: { id: string; name: string }
 beforeEach(async () => {
   statements = []
   service = await openNewService({ onStatement: ({ sql }) => statements.push(sql) })
-  open.push(service)
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service, { caller: SYSTEM })
   call = async (method, path, body, headers = {}) => {
@@ -40,10 +37,12 @@ beforeEach(async () => {
   role = (await call('GET', 'roles/admin')).body
 })
 
-const MEANT = { 'Regent-Allow-Lock-Out': 'true' }
+afterEach(() => service.close())
 
-/** The id of what was made. */
-async function make(path: string, body: object): Promise<string> {
+const CONFIRMED = { 'Regent-Allow-Lock-Out': 'true' }
+
+/** Creates an object, and returns its id. */
+async function create(path: string, body: object): Promise<string> {
   expect((await call('POST', path, body)).status).toBe(201)
   const name = Object.values(body)[0]
   const objects = (await call('GET', path)).body
@@ -54,8 +53,8 @@ const newUser = (username: string) => ({ username, enabled: true, credentials: [
 
 test('a change of the last administrator, of its roles or password is refused if it locks out all administrators', async () => {
   const password = (await call('GET', `${admin}/credentials`)).body[0].id
-  const group = await make('groups', { name: 'bosses' })
-  const inner = await make('roles', { name: 'inner' })
+  const group = await create('groups', { name: 'admins' })
+  const inner = await create('roles', { name: 'inner' })
   const changes: [string, string, unknown?][] = [
     ['DELETE', admin],
     ['PUT', admin, { enabled: false }],
@@ -76,30 +75,31 @@ test('a change of the last administrator, of its roles or password is refused if
   }
   expect(await hasAdministrator(service)).toBe(true)
 
-  // By the way of a group and of a role inside: the last who holds them may not lose any part of that way.
+  // The last administrator has the role through a group and a composite role only: no part of that may be removed.
   expect((await call('POST', `roles-by-id/${inner}/composites`, [role])).status).toBe(204)
-  const above = (await call('GET', 'roles/inner')).body
-  expect((await call('POST', `groups/${group}/role-mappings/realm`, [above])).status).toBe(204)
+  const composite = (await call('GET', 'roles/inner')).body
+  expect((await call('POST', `groups/${group}/role-mappings/realm`, [composite])).status).toBe(204)
   expect((await call('PUT', `${admin}/groups/${group}`)).status).toBe(204)
   expect((await call('DELETE', `${admin}/role-mappings/realm`, [role])).status).toBe(204)
-  const ways: [string, string, unknown?][] = [
+  const removals: [string, string, unknown?][] = [
     ['DELETE', `${admin}/groups/${group}`],
     ['DELETE', `groups/${group}`],
-    ['DELETE', `groups/${group}/role-mappings/realm`, [above]],
+    ['DELETE', `groups/${group}/role-mappings/realm`, [composite]],
     ['DELETE', `roles-by-id/${inner}/composites`, [role]],
     ['DELETE', `roles-by-id/${inner}`],
   ]
-  for (const [method, path, body] of ways) expect([path, (await call(method, path, body)).status]).toEqual([path, 400])
+  for (const [method, path, body] of removals)
+    expect([path, (await call(method, path, body)).status]).toEqual([path, 400])
   expect(await hasAdministrator(service)).toBe(true)
 })
 
 test('the change is allowed if another user or enabled service account is an administrator', async () => {
-  const other = await make('users', newUser('other'))
+  const other = await create('users', newUser('other'))
   expect((await call('DELETE', admin)).status).toBe(400)
   expect((await call('POST', `users/${other}/role-mappings/realm`, [role])).status).toBe(204)
   expect((await call('DELETE', admin)).status).toBe(204)
 
-  const client = await make('clients', { clientId: 'robot', serviceAccountsEnabled: true })
+  const client = await create('clients', { clientId: 'robot', serviceAccountsEnabled: true })
   const account = (await call('GET', `clients/${client}/service-account-user`)).body.id
   expect((await call('POST', `users/${account}/role-mappings/realm`, [role])).status).toBe(204)
   expect((await call('DELETE', `users/${other}`)).status).toBe(204)
@@ -116,11 +116,11 @@ test('the change is allowed if a request or document confirms it, and admin-pass
   expect(await hasAdministrator(service)).toBe(true)
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   expect(await hasAdministrator(service)).toBe(false)
-  // Where nobody administers, there is nobody to lock out.
+  // Without an administrator, changes lock nobody out.
   expect((await call('PUT', admin, { lastName: 'Example', enabled: false })).status).toBe(204)
   await resetAdminPassword(service, 'admin', 'new')
   expect(await hasAdministrator(service)).toBe(true)
-  expect((await call('DELETE', admin, undefined, MEANT)).status).toBe(204)
+  expect((await call('DELETE', admin, undefined, CONFIRMED)).status).toBe(204)
   expect(await hasAdministrator(service)).toBe(false)
 })
 
@@ -147,45 +147,45 @@ const flowOf = (authenticator: string, requirement: string) => ({
   builtIn: false,
   authenticationExecutions: [{ authenticator, requirement, priority: 10 }],
 })
-/** The same with something that only seems to be another way in, as exports of real masters have it. */
+/** The same with a client that only seems to permit another login, as exports of real master realms have it. */
 const withOther = (client: object, more = {}) => ({
   clients: [...KEYCLOAK_24, { clientId: 'other', ...client }],
   ...more,
 })
-/** A change of admin-cli alone: the console needs an address of its own, which a new realm does not have. */
+/** A change of admin-cli only: logging in to the console needs a redirect URI, which a new realm does not have. */
 const cli = (change: object) => ({ clients: [{ clientId: 'admin-cli', ...change }] })
 
 /** Changes after which no administrator can log in, one for each part of the login. */
 const lockOuts: Record<string, object> = {
-  'those and a SAML application': withOther({ protocol: 'saml', redirectUris: ['*'] }),
-  'those and a new client whose account administers': withOther(
+  'clients without full scope and a SAML application': withOther({ protocol: 'saml', redirectUris: ['*'] }),
+  'clients without full scope and a new client with an administrator as service account': withOther(
     { serviceAccountsEnabled: true },
     { users: [{ username: 'service-account-other', serviceAccountClientId: 'other', realmRoles: ['admin'] }] },
   ),
-  'a client of SAML': cli({ protocol: 'saml' }),
-  'a client that only checks tokens': cli({ bearerOnly: true }),
-  'a client that users must consent to': cli({ consentRequired: true }),
+  'a SAML client': cli({ protocol: 'saml' }),
+  'a bearer-only client': cli({ bearerOnly: true }),
+  'a client that requires consent': cli({ consentRequired: true }),
   'a client without direct grants': cli({ directAccessGrantsEnabled: false }),
-  'a client whose tokens are void': cli({ notBefore: 2_000_000_000 }),
-  'a client whose tokens are expired': cli({ attributes: { 'access.token.lifespan': '0' } }),
-  'a client whose tokens nothing signs': cli({ attributes: { 'access.token.signed.response.alg': 'XX' } }),
-  'a realm whose tokens are void': { notBefore: 2_000_000_000 },
-  'a realm whose tokens are expired': { accessTokenLifespan: 0 },
-  'a flow of clients by which none proves who it is': { clientAuthenticationFlow: 'registration' },
-  'a flow of direct grants that is for browsers': { directGrantFlow: 'browser' },
-  'an administrator who has to do something first': {
+  'a client with a not-before time in the future': cli({ notBefore: 2_000_000_000 }),
+  'a client whose tokens have a lifespan of 0 seconds': cli({ attributes: { 'access.token.lifespan': '0' } }),
+  'a client with an unknown signature algorithm': cli({ attributes: { 'access.token.signed.response.alg': 'XX' } }),
+  'a realm with a not-before time in the future': { notBefore: 2_000_000_000 },
+  'a realm whose tokens have a lifespan of 0 seconds': { accessTokenLifespan: 0 },
+  'a client authentication flow without a client authenticator': { clientAuthenticationFlow: 'registration' },
+  'a browser flow as direct grant flow': { directGrantFlow: 'browser' },
+  'an administrator with a required action': {
     users: [{ username: 'admin', requiredActions: ['UPDATE_PROFILE'] }],
   },
-  'an administrator whose tokens are void': { users: [{ username: 'admin', notBefore: 2_000_000_000 }] },
+  'an administrator with a not-before time in the future': { users: [{ username: 'admin', notBefore: 2_000_000_000 }] },
   'clients without full scope, as Keycloak 9 to 24 exports them': { clients: KEYCLOAK_24 },
   'disabled clients': { clients: KEYCLOAK_24.map(({ clientId }) => ({ clientId, enabled: false })) },
-  'clients by which nobody logs in': {
+  'clients without login flows': {
     clients: [
       { clientId: 'admin-cli', directAccessGrantsEnabled: false },
       { clientId: 'security-admin-console', standardFlowEnabled: false },
     ],
   },
-  'clients that return nowhere': {
+  'clients without redirect URIs': {
     clients: [
       { clientId: 'admin-cli', directAccessGrantsEnabled: false },
       { clientId: 'security-admin-console', redirectUris: [] },
@@ -201,7 +201,7 @@ const lockOuts: Record<string, object> = {
     directGrantFlow: 'mine',
     authenticationFlows: [flowOf('auth-username-password-form', 'DISABLED')],
   },
-  'flows of the clients': {
+  'flow overrides of the clients': {
     clients: KEYCLOAK_24.map(({ clientId }) => ({
       clientId,
       authenticationFlowBindingOverrides: { browser: 'mine', direct_grant: 'mine' },
@@ -216,7 +216,7 @@ const worse: Record<string, object> = {
     publicClient: true,
     redirectUris: ['https://app.example/*'],
   }),
-  'clients without full scope and a new client by which names and passwords are accepted': withOther({
+  'clients without full scope and a new client with direct grants': withOther({
     publicClient: true,
     directAccessGrantsEnabled: true,
   }),
@@ -227,7 +227,7 @@ test.each(Object.entries(worse))('an apply of %s to master is refused', async (_
   const state = createSource([{ realm: 'master', ...content }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
-  // What is left must not be lost either.
+  // The remaining way to log in is protected too.
   expect((await call('PUT', admin, { enabled: false })).status).toBe(400)
 })
 
@@ -236,7 +236,7 @@ test.each(Object.entries(lockOuts))('an apply of %s to master is refused', async
   await expect(planSources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
-  // Where nobody gets in, there is nobody to lock out; where it is put right, it is looked at again.
+  // Once no administrator can log in, changes lock nobody out.
   expect((await call('PUT', admin, { enabled: false })).status).toBe(204)
 })
 
@@ -244,11 +244,11 @@ test('one client and one flow are enough, and a service account of a client with
   await applySources(service, SYSTEM, [createSource([{ realm: 'master', clients: KEYCLOAK_24.slice(1) }])])
   const cli = (await call('GET', 'clients?clientId=admin-cli')).body[0].id
   expect((await call('PUT', `clients/${cli}`, { fullScopeAllowed: false })).status).toBe(400)
-  const robot = await make('clients', { clientId: 'robot', serviceAccountsEnabled: true, fullScopeAllowed: false })
+  const robot = await create('clients', { clientId: 'robot', serviceAccountsEnabled: true, fullScopeAllowed: false })
   const account = (await call('GET', `clients/${robot}/service-account-user`)).body.id
   expect((await call('POST', `users/${account}/role-mappings/realm`, [role])).status).toBe(204)
   expect((await call('PUT', `clients/${cli}`, { fullScopeAllowed: false })).status).toBe(400)
-  // With the role in its scope it counts.
+  // With the role in its scope, the service account counts as an administrator.
   expect((await call('POST', `clients/${robot}/scope-mappings/realm`, [role])).status).toBe(204)
   expect((await call('PUT', `clients/${cli}`, { fullScopeAllowed: false })).status).toBe(204)
   expect((await call('DELETE', `clients/${robot}/scope-mappings/realm`, [role])).status).toBe(400)
@@ -256,10 +256,10 @@ test('one client and one flow are enough, and a service account of a client with
 })
 
 test('an application with another login does not replace the client that needs no other application', async () => {
-  await make('clients', { clientId: 'app', publicClient: true, redirectUris: ['https://app.example/*'] })
+  await create('clients', { clientId: 'app', publicClient: true, redirectUris: ['https://app.example/*'] })
   const state = createSource([{ realm: 'master', clients: KEYCLOAK_24 }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
-  // Where it is all that there is, it must not be lost either.
+  // Once it is the only client for logins, it is protected too.
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   const app = (await call('GET', 'clients?clientId=app')).body[0].id
   expect((await call('PUT', `clients/${app}`, { redirectUris: ['https://app.example/b'] })).status).toBe(204)
@@ -282,14 +282,14 @@ test.each(['admin', 'other'])('after a confirmed lock-out, admin-password lets %
 })
 
 const servers = new WeakMap<Service, ReturnType<typeof createServer>>()
-/** The server that asks its callers who they are. */
+/** Returns the server that authenticates its callers. */
 function serverOf(store: Service): ReturnType<typeof createServer> {
   const server = servers.get(store) ?? createServer(store)
   servers.set(store, server)
   return server
 }
 
-/** Whether the user gets a token by name and password that is accepted. */
+/** Whether the user gets an accepted access token for the password. */
 async function administers(username: string, password: string): Promise<boolean> {
   const app = await serverOf(service)
   const form = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password })
@@ -305,7 +305,7 @@ async function administers(username: string, password: string): Promise<boolean>
 }
 
 describe('an apply of master that changes a field either leaves an administrator who can log in or is refused:', () => {
-  /** Not looked at without a network: whether HTTPS is there is known of requests only, see lock-out.test.ts. */
+  /** `sslRequired` depends on the connection of a request: see lock-out.test.ts. */
   const excluded = ['realm', 'sslRequired']
   const flows = ['browser', 'direct grant', 'registration', 'clients']
   const values = [true, false, 0, -1, 2_147_483_647, '', 'saml', 'client-jwt', 'RSA-OAEP', ...flows, [], ['x']]
