@@ -1,4 +1,4 @@
-// Checks the words of STYLE.md in code, texts and documentation. words.json contains the refused words with their replacements,
+// Checks the words of STYLE.md in code, texts, documentation and names of files. words.json contains the refused words with their replacements,
 // names that say nothing, and exceptions with their reasons.
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -30,7 +30,7 @@ const foreignTexts = /^(?:src\/kinds\/built-in\/.*\.json|docs\/openapi\.json|doc
 
 /** The content of words.json. */
 export interface WordRules {
-  /** Words that are refused in names, comments, texts and pages, with their replacements. */
+  /** Words that are refused in names, comments, texts, pages and paths, with their replacements. */
   readonly words: Readonly<Record<string, string>>
   /** Phrases that are refused in comments, texts and pages: case-insensitive patterns with their replacements. */
   readonly phrases: Readonly<Record<string, string>>
@@ -150,6 +150,14 @@ function checkText(file: string, { line, text }: Text, rules: WordRules): WordPr
   return [...words, ...phrases]
 }
 
+/** Returns the refused words in the names of a file and its folders. */
+export function checkPath(file: string, rules: WordRules): WordProblem[] {
+  const words = file.split(/[-/.]/).map((word) => word.toLowerCase())
+  return words
+    .filter((word) => Object.hasOwn(rules.words, word) && !isExcepted(file, word, file, rules))
+    .map((word) => ({ violation: 'words', file, line: 1, text: `name of the file: ${word} → ${rules.words[word]}` }))
+}
+
 function isExcepted(file: string, word: string, text: string, rules: WordRules): boolean {
   return rules.exceptions.some(
     (exception) => exception.word === word && file.startsWith(exception.file) && text.includes(exception.within),
@@ -256,8 +264,12 @@ export function checkRepository(root: string, rules: WordRules): WordProblem[] {
       cwd: root,
     },
   )
+  const paths = globSync('{src,test,bench,scripts,docs}/**', { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
   const read = (file: string) => readFileSync(join(root, file), 'utf8')
   const problems = [
+    ...paths.flatMap((file) => checkPath(file, rules)),
     ...trees.flatMap(({ file, tree }) => checkCode(file, tree, rules)),
     ...checkTypes(trees),
     ...pages.flatMap((file) => checkPage(file, read(file), rules)),

@@ -62,6 +62,10 @@ test.each<[title: string, file: string, text: string, expected: readonly string[
   ['a word on a generated page is refused', 'docs/lint.md', 'gizmo\n', ['docs/lint.md:1 words']],
   ['a long line of a generated page is accepted', 'docs/lint.md', `${'a'.repeat(161)}\n`, []],
   ['a word in an example is refused', 'examples/a.yaml', '# gizmo\n', ['examples/a.yaml:1 words']],
+  ['a word in the name of a file is refused', 'test/a/lost-gizmo.test.ts', '', ['test/a/lost-gizmo.test.ts:1 words']],
+  ['a word in the name of a folder is refused', 'docs/Gizmo/a.json', '{}', ['docs/Gizmo/a.json:1 words']],
+  ['a word within a longer word of a file name is accepted', 'bench/begizmoed-gizmos.ts', '', []],
+  ['a word in the name of a file of another folder is accepted', 'charts/gizmo.json', '{}', []],
   [
     'a long sentence of a description is refused',
     'docs/openapi.json',

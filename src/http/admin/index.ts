@@ -15,13 +15,13 @@ import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
+import { emailOperations } from './emails.ts'
 import { evaluateScopesOperations } from './evaluate-scopes.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
 import { localizationOperations } from './localization.ts'
-import { mailOperations } from './mails.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { partialImportOperations } from './partial-import.ts'
@@ -61,7 +61,7 @@ export const operations: readonly Operation[] = withOwnershipResponses(
     ...userProfileOperations,
     ...userOperations,
     ...sessionOperations,
-    ...mailOperations,
+    ...emailOperations,
     ...attackDetectionOperations,
     ...componentOperations,
     ...keyOperations,

@@ -49,7 +49,7 @@ const settings: BodyForm = {
 const DELIVERY_WAIT = 5_000
 
 /** The operations that send emails with links, and the test of a mail server. */
-export const mailOperations: Operation[] = [
+export const emailOperations: Operation[] = [
   ...tagged('Users', [
     {
       operationId: 'executeActionsEmail',
