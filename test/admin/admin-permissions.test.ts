@@ -4,18 +4,18 @@ import { permissionTypes } from '../../src/kinds/admin-permissions.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
-const { call, realm, make } = await testServer()
+const { call, createRealm, create } = await testServer()
 const CLIENT = 'admin-permissions'
-const on = { adminPermissionsEnabled: true }
+const ENABLED = { adminPermissionsEnabled: true }
 
-const clientOf = async (path: string) => {
+const findClientPath = async (path: string) => {
   const [client] = (await call('GET', `${path}/clients?clientId=${CLIENT}`)).body
   return client && `${path}/clients/${client.id}`
 }
 
 /** Returns the scopes of each resource by its name, and the numbers of scopes and policies. */
-async function contentOf(path: string) {
-  const server = `${await clientOf(path)}/authz/resource-server`
+async function readContent(path: string) {
+  const server = `${await findClientPath(path)}/authz/resource-server`
   const [resources, scopes, policies] = await Promise.all(
     ['resource', 'scope', 'policy'].map(async (list) => (await call('GET', `${server}/${list}?max=1000`)).body),
   )
@@ -26,22 +26,22 @@ async function contentOf(path: string) {
   return { types: Object.fromEntries(types), scopes: scopes.length, policies: policies.length }
 }
 
-const complete = {
+const COMPLETE_CONTENT = {
   types: Object.fromEntries(Object.entries(permissionTypes).map(([name, { scopes }]) => [name, [...scopes].sort()])),
   scopes: 16,
   policies: 0,
 }
 
-/** Returns what the client does not have in Keycloak: a secret, a service account, roles. */
-async function extrasOf(path: string) {
-  const client = await clientOf(path)
+/** Returns parts that other clients have, but not this client in Keycloak: a secret, a service account, roles. */
+async function readUnexpectedParts(path: string) {
+  const client = await findClientPath(path)
   return {
     secret: (await call('GET', `${client}/client-secret`)).body.value,
     account: (await call('GET', `${client}/service-account-user`)).status,
     roles: (await call('GET', `${client}/roles`)).body,
   }
 }
-const noExtras = { secret: undefined, account: 400, roles: [] }
+const NO_UNEXPECTED_PARTS = { secret: undefined, account: 400, roles: [] }
 
 const send = (path: 'plan' | 'apply', name: string, source: string, document: object, settings = {}) => {
   const files = [{ file: 'x.json', text: JSON.stringify({ realm: name, ...document }), values: [{}] }]
@@ -51,7 +51,7 @@ const send = (path: 'plan' | 'apply', name: string, source: string, document: ob
 const plan = (name: string, source: string, document: object) => send('plan', name, source, document)
 const apply = (name: string, source: string, document: object, settings?: object) =>
   send('apply', name, source, document, settings)
-const actionsIn = ({ body }: { body: { realms: { plan: { actions: unknown[] } }[] } }) =>
+const listActions = ({ body }: { body: { realms: { plan: { actions: unknown[] } }[] } }) =>
   body.realms.flatMap(({ plan }) => plan.actions)
 
 const settings = { policyEnforcementMode: 'ENFORCING', decisionStrategy: 'UNANIMOUS' }
@@ -66,8 +66,8 @@ const permission = {
     applyPolicies: '["clerks"]',
   },
 }
-/** The client as documents and exports declare it. */
-const forms: [form: string, client: object, policies: number][] = [
+/** The client as documents and exports declare it, with the expected number of policies. */
+const declarations: [title: string, client: object, policies: number][] = [
   ['its name alone', {}, 0],
   ['the settings of Keycloak', { serviceAccountsEnabled: true, authorizationServicesEnabled: true }, 0],
   [
@@ -80,12 +80,12 @@ const forms: [form: string, client: object, policies: number][] = [
 ]
 
 test('enabling admin permissions creates the client with all resources and scopes, without secret, service account or roles', async () => {
-  const path = await realm(on)
-  expect(await contentOf(path)).toEqual(complete)
-  expect(await extrasOf(path)).toEqual(noExtras)
+  const path = await createRealm(ENABLED)
+  expect(await readContent(path)).toEqual(COMPLETE_CONTENT)
+  expect(await readUnexpectedParts(path)).toEqual(NO_UNEXPECTED_PARTS)
   const { adminPermissionsEnabled, adminPermissionsClient } = (await call('GET', path)).body
   expect([adminPermissionsEnabled, adminPermissionsClient.clientId]).toEqual([true, CLIENT])
-  const client = (await clientOf(path))!
+  const client = (await findClientPath(path))!
   expect((await call('GET', client)).body).toMatchObject({
     fullScopeAllowed: false,
     serviceAccountsEnabled: true,
@@ -100,45 +100,48 @@ test('enabling admin permissions creates the client with all resources and scope
 })
 
 describe('the client stays complete after an import that declares', () => {
-  test.each(forms)('%s, in a new realm', async (_, client, policies) => {
-    const path = await realm({ ...on, clients: [{ clientId: CLIENT, ...client }] })
-    expect(await contentOf(path)).toEqual({ ...complete, policies })
-    expect(await extrasOf(path)).toEqual(noExtras)
+  test.each(declarations)('%s, in a new realm', async (_, client, policies) => {
+    const path = await createRealm({ ...ENABLED, clients: [{ clientId: CLIENT, ...client }] })
+    expect(await readContent(path)).toEqual({ ...COMPLETE_CONTENT, policies })
+    expect(await readUnexpectedParts(path)).toEqual(NO_UNEXPECTED_PARTS)
   })
 
-  test.each(['FAIL', 'SKIP', 'OVERWRITE'])('it, in a partial import with %s', async (ifResourceExists) => {
-    const path = await realm(on)
-    const before = await clientOf(path)
-    const clients = forms.map(([, client]) => ({ clientId: CLIENT, ...client }))
+  test.each(['FAIL', 'SKIP', 'OVERWRITE'])('the client, in a partial import with %s', async (ifResourceExists) => {
+    const path = await createRealm(ENABLED)
+    const before = await findClientPath(path)
+    const clients = declarations.map(([, client]) => ({ clientId: CLIENT, ...client }))
     const { status, body } = await call('POST', `${path}/partialImport`, { body: { ifResourceExists, clients } })
     expect([status, body.results]).toEqual([200, []])
-    expect(await clientOf(path)).toBe(before)
-    expect(await contentOf(path)).toEqual(complete)
+    expect(await findClientPath(path)).toBe(before)
+    expect(await readContent(path)).toEqual(COMPLETE_CONTENT)
   })
 
-  test.each(forms)('%s, in a document', async (_, client, policies) => {
-    const document = { ...on, clients: [{ clientId: CLIENT, ...client }] }
-    const path = await realm()
+  test.each(declarations)('%s, in a document', async (_, client, policies) => {
+    const document = { ...ENABLED, clients: [{ clientId: CLIENT, ...client }] }
+    const path = await createRealm()
     const name = path.split('/').at(-1)!
-    for (const into of [newName(), name]) {
-      expect((await apply(into, `s-${into}`, document)).status).toBe(200)
-      expect(await contentOf(`/admin/realms/${into}`)).toEqual({ ...complete, policies })
-      expect(await extrasOf(`/admin/realms/${into}`)).toEqual(noExtras)
-      expect(actionsIn(await plan(into, `s-${into}`, document))).toEqual([])
+    for (const realm of [newName(), name]) {
+      expect((await apply(realm, `s-${realm}`, document)).status).toBe(200)
+      expect(await readContent(`/admin/realms/${realm}`)).toEqual({ ...COMPLETE_CONTENT, policies })
+      expect(await readUnexpectedParts(`/admin/realms/${realm}`)).toEqual(NO_UNEXPECTED_PARTS)
+      expect(listActions(await plan(realm, `s-${realm}`, document))).toEqual([])
     }
   })
 
   test('a plan warns that the declared scopes of a resource are ignored', async () => {
-    const { body } = await plan(newName(), newName(), { ...on, clients: [{ clientId: CLIENT, ...forms[2]![1] }] })
+    const { body } = await plan(newName(), newName(), {
+      ...ENABLED,
+      clients: [{ clientId: CLIENT, ...declarations[2]![1] }],
+    })
     expect(JSON.stringify(body)).toContain('the declared scopes of resource Users are ignored')
   })
 })
 
 test('an export applied as another realm creates the same client, and the next plan is empty', async () => {
-  const path = await realm({ ...on, clients: [{ clientId: CLIENT, ...forms[4]![1] }] })
-  const client = (await clientOf(path))!
+  const path = await createRealm({ ...ENABLED, clients: [{ clientId: CLIENT, ...declarations[4]![1] }] })
+  const client = (await findClientPath(path))!
   const { body } = await call('GET', client)
-  await call('PUT', client, { body: { ...body, description: 'Ours' } })
+  await call('PUT', client, { body: { ...body, description: 'Custom' } })
   for (const query of ['', '?full=true', '?full=true&secrets=true']) {
     const name = newName()
     const { body: exported } = await call('GET', `/regent/v1/export/${path.split('/').at(-1)}${query}`)
@@ -148,9 +151,9 @@ test('an export applied as another realm creates the same client, and the next p
         .replaceAll(/"(id|_id)":"[^"]*",?/g, ''),
     )
     expect((await apply(name, name, document)).status, query).toBe(200)
-    expect(actionsIn(await plan(name, name, document)), query).toEqual([])
-    expect(await contentOf(`/admin/realms/${name}`), query).toEqual({ ...complete, policies: 2 })
-    expect((await call('GET', (await clientOf(`/admin/realms/${name}`))!)).body.description).toBe('Ours')
+    expect(listActions(await plan(name, name, document)), query).toEqual([])
+    expect(await readContent(`/admin/realms/${name}`), query).toEqual({ ...COMPLETE_CONTENT, policies: 2 })
+    expect((await call('GET', (await findClientPath(`/admin/realms/${name}`))!)).body.description).toBe('Custom')
   }
 })
 
@@ -158,34 +161,34 @@ test.each([{}, { prune: 'all' }])(
   'removing the client from a source with %j deletes only its policies',
   async (settings) => {
     const name = newName()
-    const declared = { ...on, clients: [{ clientId: CLIENT, ...forms[4]![1] }] }
+    const declared = { ...ENABLED, clients: [{ clientId: CLIENT, ...declarations[4]![1] }] }
     expect((await apply(name, name, declared, settings)).status).toBe(200)
-    expect((await apply(name, name, { ...on, clients: [] }, settings)).status).toBe(200)
-    expect(await contentOf(`/admin/realms/${name}`)).toEqual(complete)
-    expect(actionsIn(await plan(name, name, { ...on, clients: [] }))).toEqual([])
+    expect((await apply(name, name, { ...ENABLED, clients: [] }, settings)).status).toBe(200)
+    expect(await readContent(`/admin/realms/${name}`)).toEqual(COMPLETE_CONTENT)
+    expect(listActions(await plan(name, name, { ...ENABLED, clients: [] }))).toEqual([])
   },
 )
 
-test('policies of another source than the one that enables admin permissions are created and deleted without the client', async () => {
+test('a source that does not enable admin permissions can create and delete policies of the client', async () => {
   const name = newName()
-  const policies = { clients: [{ clientId: CLIENT, ...forms[4]![1] }] }
-  await apply(name, `${name}-realm`, on)
+  const policies = { clients: [{ clientId: CLIENT, ...declarations[4]![1] }] }
+  await apply(name, `${name}-realm`, ENABLED)
   expect((await apply(name, `${name}-policies`, policies)).status).toBe(200)
-  expect(await contentOf(`/admin/realms/${name}`)).toEqual({ ...complete, policies: 2 })
+  expect(await readContent(`/admin/realms/${name}`)).toEqual({ ...COMPLETE_CONTENT, policies: 2 })
   expect((await apply(name, `${name}-policies`, {})).status).toBe(200)
-  expect(await contentOf(`/admin/realms/${name}`)).toEqual(complete)
+  expect(await readContent(`/admin/realms/${name}`)).toEqual(COMPLETE_CONTENT)
 })
 
-test('PUT updates the client, which stays complete; renaming it or changing its type returns 400', async () => {
-  const path = await realm(on)
-  const client = (await clientOf(path))!
+test('PUT updates the client without removing its resources; renaming it or changing its type returns 400', async () => {
+  const path = await createRealm(ENABLED)
+  const client = (await findClientPath(path))!
   const { body } = await call('GET', client)
   expect((await call('PUT', client, { body })).status).toBe(204)
   expect(
-    (await call('PUT', client, { body: { ...body, description: 'Ours', authorizationSettings: { resources: [] } } }))
+    (await call('PUT', client, { body: { ...body, description: 'Custom', authorizationSettings: { resources: [] } } }))
       .status,
   ).toBe(204)
-  expect((await call('GET', client)).body.description).toBe('Ours')
+  expect((await call('GET', client)).body.description).toBe('Custom')
   for (const change of [
     { publicClient: true },
     { bearerOnly: true },
@@ -196,12 +199,12 @@ test('PUT updates the client, which stays complete; renaming it or changing its 
     const response = await call('PUT', client, { body: { ...body, ...change } })
     expect([response.status, response.body.error_description]).toEqual([400, 'Not supported for this client.'])
   }
-  expect(await contentOf(path)).toEqual(complete)
+  expect(await readContent(path)).toEqual(COMPLETE_CONTENT)
 })
 
 test('settings, resources and scopes of the client cannot be exported or changed; policies can', async () => {
-  const path = await realm(on)
-  const server = `${await clientOf(path)}/authz/resource-server`
+  const path = await createRealm(ENABLED)
+  const server = `${await findClientPath(path)}/authz/resource-server`
   const [resource] = (await call('GET', `${server}/resource`)).body
   const [scope] = (await call('GET', `${server}/scope`)).body
   for (const [method, address, body] of [
@@ -219,20 +222,20 @@ test('settings, resources and scopes of the client cannot be exported or changed
     expect([response.status, response.body.error], `${method} ${address}`).toEqual([400, 'unknown_error'])
   }
   expect((await call('POST', `${server}/policy/role`, { body: { name: 'clerks', roles: [] } })).status).toBe(201)
-  expect(await contentOf(path)).toEqual({ ...complete, policies: 1 })
+  expect(await readContent(path)).toEqual({ ...COMPLETE_CONTENT, policies: 1 })
 })
 
 test('enabling admin permissions returns 409 if another client has the name, and disabling them keeps that client', async () => {
-  const path = await realm()
-  const client = await make(`${path}/clients`, { clientId: CLIENT })
-  expect((await call('PUT', path, { body: on })).status).toBe(409)
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, { clientId: CLIENT })
+  expect((await call('PUT', path, { body: ENABLED })).status).toBe(409)
   expect((await call('PUT', path, { body: { adminPermissionsEnabled: false } })).status).toBe(204)
   expect((await call('GET', client)).status).toBe(200)
 })
 
 test('the client gets no token by client credentials, since it has no service account', async () => {
-  const path = await realm(on)
-  const client = (await clientOf(path))!
+  const path = await createRealm(ENABLED)
+  const client = (await findClientPath(path))!
   await call('PUT', client, { body: (await call('GET', client)).body })
   const { value: secret } = (await call('GET', `${client}/client-secret`)).body
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: CLIENT, client_secret: secret })

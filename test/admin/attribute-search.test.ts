@@ -1,9 +1,10 @@
+// Searches by attributes: the query parameter `q` of users, groups, clients and organizations.
 import { expect, test } from 'vitest'
 import { parseAttributeQuery } from '../../src/service/admin-api/common/list-query.ts'
 import { IN_PROPORTION, measureGrowth } from '../support/growth.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, realm } = await testServer()
+const { call, createRealm } = await testServer()
 
 test.each<[string, Record<string, string>]>([
   ['a:b', { a: 'b' }],
@@ -21,22 +22,22 @@ test.each<[string, Record<string, string>]>([
 
 test.each(['users', 'groups', 'clients', 'organizations'])(
   'q with more than 2,000 characters returns 400 for %s',
-  async (list) => {
-    const path = await realm({ organizationsEnabled: true })
-    for (const letter of ['a', '"', 'a"', ':', ' a'])
-      expect(await call('GET', `${path}/${list}?q=${encodeURIComponent(letter.repeat(2001))}`)).toMatchObject({
+  async (collection) => {
+    const path = await createRealm({ organizationsEnabled: true })
+    for (const text of ['a', '"', 'a"', ':', ' a'])
+      expect(await call('GET', `${path}/${collection}?q=${encodeURIComponent(text.repeat(2001))}`)).toMatchObject({
         status: 400,
       })
-    const longest = await call('GET', `${path}/${list}?q=a:${'b'.repeat(1998)}`)
-    expect(JSON.stringify(longest.body)).not.toContain('characters')
+    const response = await call('GET', `${path}/${collection}?q=a:${'b'.repeat(1998)}`)
+    expect(JSON.stringify(response.body)).not.toContain('characters')
   },
 )
 
 test.each(['a', '"', 'a"', '"a', ':', ' a', ':"', 'a:'])(
-  'parsing a query of many %s takes linear time',
-  async (part) => {
-    const ratio = await measureGrowth(250 / part.length, (size) => {
-      const query = part.repeat(size)
+  'parsing q takes linear time for many repetitions of %s',
+  async (text) => {
+    const ratio = await measureGrowth(250 / text.length, (size) => {
+      const query = text.repeat(size)
       return () => parseAttributeQuery(query)
     })
     expect(ratio).toBeLessThan(IN_PROPORTION)

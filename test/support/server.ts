@@ -12,7 +12,7 @@ import { testService, withoutCounting } from './service.ts'
 export interface TestResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every form
   readonly body: any
 }
 
@@ -32,9 +32,13 @@ export interface TestServer {
   /** Logs the administrator in, so that no call of the next half minute logs in, which would execute more statements. */
   logIn(): Promise<void>
   /** Creates a realm, and returns its address below /admin/realms. */
-  realm(settings?: object): Promise<string>
+  createRealm(settings?: object): Promise<string>
   /** Creates an object, and returns its address. Throws if it fails. */
-  make(path: string, body: object): Promise<string>
+  create(path: string, body: object): Promise<string>
+  /** Another name of `createRealm` in tests outside test/admin. */
+  realm: TestServer['createRealm']
+  /** Another name of `create` in tests outside test/admin. */
+  make: TestServer['create']
   /** Starts listening, and returns the address. */
   listen(): Promise<string>
 }
@@ -83,19 +87,22 @@ async function start(): Promise<TestServer> {
     expectDescribedResponse(method, path, result)
     return result
   }
-  const make: TestServer['make'] = async (path, body) => {
+  const create: TestServer['create'] = async (path, body) => {
     const response = await call('POST', path, { body })
     if (response.status !== 201) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
     return new URL(String(response.headers.location)).pathname
   }
+  const createRealm: TestServer['createRealm'] = (settings = {}) =>
+    create('/admin/realms', { realm: `test-${randomUUID().slice(0, 8)}`, enabled: true, ...settings })
   return {
     app,
     call,
     adminToken,
     logIn,
-    make,
-    realm: (settings = {}) =>
-      make('/admin/realms', { realm: `test-${randomUUID().slice(0, 8)}`, enabled: true, ...settings }),
+    create,
+    createRealm,
+    make: create,
+    realm: createRealm,
     listen() {
       address ??= app.listen({ host: '127.0.0.1', port: 0 })
       return address
