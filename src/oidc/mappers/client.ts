@@ -17,7 +17,7 @@ export function mapAudience(claims: Claims, config: MapperConfig): void {
   if (name) addAudience(claims, name)
 }
 
-/** Writes the web origins of the client. */
+/** Adds the web origins of the client to the claims. */
 export function mapAllowedOrigins(claims: Claims, _config: MapperConfig, { client, base }: MapperFacts): void {
   const origins = listWebOrigins(client.representation, base)
   if (origins.length) claims['allowed-origins'] = origins

@@ -5,7 +5,7 @@ import type { MapperFacts } from './mapper.ts'
 /** The type of mapper that makes a client scope an organization scope, whose name may be followed by a colon and an alias. */
 export const ORGANIZATION_MEMBERSHIP = 'oidc-organization-membership-mapper'
 
-/** Writes the aliases of the organizations; with details, an object by alias. */
+/** Adds the aliases of the user's organizations to the claims; with details, an object by alias. */
 export function mapOrganizations(claims: Claims, config: MapperConfig, facts: MapperFacts): void {
   const aliases = (facts.organizations ?? []).map(({ alias }) => alias)
   if (config.multivalued !== 'true') setClaim(claims, config, aliases[0])

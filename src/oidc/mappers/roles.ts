@@ -19,7 +19,7 @@ export function addHardcodedRole(roles: TokenRoles, { role }: MapperConfig): voi
   if (role) addRole(roles, role)
 }
 
-/** Writes the realm roles of the user. */
+/** Adds the names of the user's realm roles to the claims. */
 export function mapRealmRoles(claims: Claims, config: MapperConfig, { roles }: MapperFacts): void {
   const prefix = config['usermodel.realmRoleMapping.rolePrefix'] ?? ''
   const names = [...(roles.get(undefined) ?? [])]
@@ -30,7 +30,7 @@ export function mapRealmRoles(claims: Claims, config: MapperConfig, { roles }: M
   )
 }
 
-/** Writes the roles of one client, or of each client; `${client_id}` is replaced in the claim name and the prefix. */
+/** Adds the user's roles of one client, or of each client, to the claims; `${client_id}` is replaced in the claim name and the prefix. */
 export function mapClientRoles(claims: Claims, config: MapperConfig, { roles }: MapperFacts): void {
   const onlyClient = config['usermodel.clientRoleMapping.clientId']
   for (const [client, names] of roles) {

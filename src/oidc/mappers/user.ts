@@ -38,7 +38,7 @@ export function mapAddress(claims: Claims, config: MapperConfig, { user }: Mappe
   if (parts.length) claims.address = Object.fromEntries(parts)
 }
 
-/** Writes the groups of the user, always as a list. */
+/** Adds the user's groups to the claims, always as a list. */
 export function mapGroups(claims: Claims, config: MapperConfig, { groups }: MapperFacts): void {
   const hasFullPath = config['full.path'] === 'true'
   const names = groups.filter(({ direct }) => direct).map(({ path, name }) => (hasFullPath ? path : name))

@@ -4,10 +4,10 @@ import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../context/context.ts'
 import { getIdsByKey } from './references.ts'
 
-/** The users with their declared lists; undefined: none is declared. */
+/** The declared list of each user, such as their credentials; undefined: the document declares none. */
 export type UserLists = readonly { readonly id: string; readonly declared: Json | undefined }[]
 
-/** Returns the lists by id of the user. `select` returns rows in order, `toElement` converts each to an element. */
+/** Returns the live list of each user, by user id. `select` returns rows in order, `toElement` converts each to an element. */
 export async function getUserLists<Row extends { readonly user: string }>(
   users: readonly { readonly id: string }[],
   select: (ids: readonly string[]) => Promise<readonly Row[]>,
@@ -18,7 +18,7 @@ export async function getUserLists<Row extends { readonly user: string }>(
   return new Map([...rowsByUser].map(([user, rows]) => [user, rows.map(toElement)]))
 }
 
-/** Replaces the lists of users: deletes all elements and inserts the declared ones. */
+/** Replaces the live lists of users: deletes all elements and inserts the declared ones. */
 export async function replaceUserLists(
   users: UserLists,
   deleteLists: (ids: readonly string[]) => Promise<void>,

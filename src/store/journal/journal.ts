@@ -70,9 +70,9 @@ export interface NewUserEntries {
   readonly at: Date
   readonly actor: Actor
   readonly entries: readonly JournalEntry[]
-  /** Names of the sources that made the changes. Their inventory rows are not marked. */
+  /** Names of the sources that made the changes: their inventory rows are not marked as possibly drifted. */
   readonly except: readonly string[]
-  /** Whether to return the inventory rows of sources that warn of, or refuse, changes by others. */
+  /** Whether to return the inventory rows of changed objects whose source warns of changes by others, or refuses them. */
   readonly returnsProtected?: boolean
 }
 

@@ -45,7 +45,7 @@ export async function recordUse(tx: Transaction, realm: number, { key, expiresAt
   return uses
 }
 
-/** Whether the value of a key was used. One statement. */
+/** Whether a value that may be used only once, such as an authorization code, was used. `key` identifies it. One statement. */
 export async function isUsed(tx: Transaction, realm: number, key: string): Promise<boolean> {
   const { rows } = await sql`
     select from single_use where realm = ${realm} and key = ${key} and uses > 0`.execute(tx)
