@@ -1,12 +1,12 @@
-// Authorization services of clients over REST, beyond the recorded exchanges.
+// Authorization services of clients over REST: cases without a recorded exchange of Keycloak.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
-const server = (client: string) => `${client}/authz/resource-server`
-const deciding = { serviceAccountsEnabled: true, authorizationServicesEnabled: true }
+const toResourceServer = (client: string) => `${client}/authz/resource-server`
+const ENABLED = { serviceAccountsEnabled: true, authorizationServicesEnabled: true }
 const settings = {
   allowRemoteResourceManagement: true,
   policyEnforcementMode: 'PERMISSIVE',
@@ -31,68 +31,76 @@ const settings = {
   ],
 }
 
-async function bank(): Promise<string> {
-  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
-  await make(`${path}/roles`, { name: 'cashier' })
+/** Creates a realm with the role to which the policy `Tellers` refers. */
+async function createBankRealm(): Promise<string> {
+  const path = await createRealm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  await create(`${path}/roles`, { name: 'cashier' })
   return path
 }
 
-test('authorization settings in a new client are exported again, and can be imported into another client', async () => {
-  const path = await bank()
-  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
+test('authorization settings of a new client are exported unchanged, and can be imported into another client', async () => {
+  const path = await createBankRealm()
+  const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED, authorizationSettings: settings })
   expect((await call('GET', client)).body).not.toHaveProperty('authorizationSettings')
-  const exported = (await call('GET', `${server(client)}/settings`)).body
+  const exported = (await call('GET', `${toResourceServer(client)}/settings`)).body
   expect(exported).toEqual(settings)
-  const other = await make(`${path}/clients`, { clientId: 'other', ...deciding })
-  expect((await call('POST', `${server(other)}/import`, { body: exported })).status).toBe(204)
-  expect((await call('GET', `${server(other)}/settings`)).body).toEqual(settings)
-  expect((await call('POST', `${server(other)}/import`, { body: exported })).status).toBe(204)
+  const other = await create(`${path}/clients`, { clientId: 'other', ...ENABLED })
+  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exported })).status).toBe(204)
+  expect((await call('GET', `${toResourceServer(other)}/settings`)).body).toEqual(settings)
+  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exported })).status).toBe(204)
 })
 
 test('an import with a missing reference changes nothing, and the message names it', async () => {
-  const client = await make(`${await bank()}/clients`, { clientId: 'api', ...deciding })
+  const client = await create(`${await createBankRealm()}/clients`, { clientId: 'api', ...ENABLED })
   const policies = [{ name: 'Ghosts', type: 'user', config: { users: '["ghost"]' } }]
-  const response = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
+  const response = await call('POST', `${toResourceServer(client)}/import`, {
+    body: { policies, scopes: [{ name: 'open' }] },
+  })
   expect(response.status).toBe(400)
   expect(response.body.error_description).toContain('user ghost, which does not exist')
-  expect((await call('GET', `${server(client)}/scope`)).body).toEqual([])
+  expect((await call('GET', `${toResourceServer(client)}/scope`)).body).toEqual([])
 })
 
 test('an update without authorizationServicesEnabled deletes the authorization services and their policies', async () => {
-  const client = await make(`${await bank()}/clients`, {
+  const client = await create(`${await createBankRealm()}/clients`, {
     clientId: 'api',
-    ...deciding,
+    ...ENABLED,
     authorizationSettings: settings,
   })
   expect((await call('PUT', client, { body: { description: 'An API' } })).status).toBe(204)
   expect((await call('GET', client)).body).not.toHaveProperty('authorizationServicesEnabled')
   expect((await call('PUT', client, { body: { authorizationServicesEnabled: true } })).status).toBe(204)
-  expect((await call('GET', `${server(client)}/settings`)).body).toMatchObject({ resources: [], policies: [] })
+  expect((await call('GET', `${toResourceServer(client)}/settings`)).body).toMatchObject({
+    resources: [],
+    policies: [],
+  })
 })
 
-test('a public client has no authorization services', async () => {
-  const path = `${await bank()}/clients`
-  const body = { clientId: 'api', publicClient: true, ...deciding }
+test('authorization services of a public client are refused when it is created, and deleted when it becomes public', async () => {
+  const path = `${await createBankRealm()}/clients`
+  const body = { clientId: 'api', publicClient: true, ...ENABLED }
   expect(await call('POST', path, { body })).toMatchObject({ status: 400 })
-  const client = await make(path, { clientId: 'api', ...deciding })
-  expect((await call('PUT', client, { body: { ...deciding, publicClient: true } })).status).toBe(204)
-  expect((await call('GET', server(client))).status).toBe(404)
+  const client = await create(path, { clientId: 'api', ...ENABLED })
+  expect((await call('PUT', client, { body: { ...ENABLED, publicClient: true } })).status).toBe(204)
+  expect((await call('GET', toResourceServer(client))).status).toBe(404)
 })
 
 test('a policy cannot refer to resources of another client', async () => {
-  const path = `${await bank()}/clients`
-  const client = await make(path, { clientId: 'api', ...deciding, authorizationSettings: settings })
-  const other = await make(path, { clientId: 'other', ...deciding })
-  const [resource] = (await call('GET', `${server(client)}/resource`)).body
-  const foreign = { name: 'Theirs', resources: [resource._id] }
-  expect(await call('POST', `${server(other)}/permission/resource`, { body: foreign })).toMatchObject({ status: 400 })
-  expect((await call('GET', `${server(other)}/resource/${resource._id}`)).status).toBe(404)
+  const path = `${await createBankRealm()}/clients`
+  const client = await create(path, { clientId: 'api', ...ENABLED, authorizationSettings: settings })
+  const other = await create(path, { clientId: 'other', ...ENABLED })
+  const [resource] = (await call('GET', `${toResourceServer(client)}/resource`)).body
+  const permission = { name: 'Foreign', resources: [resource._id] }
+  expect(await call('POST', `${toResourceServer(other)}/permission/resource`, { body: permission })).toMatchObject({
+    status: 400,
+  })
+  expect((await call('GET', `${toResourceServer(other)}/resource/${resource._id}`)).status).toBe(404)
 })
 
 test('the admin event of a policy contains the representation of the response', async () => {
-  const path = await bank()
-  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding })
-  const created = await call('POST', `${server(client)}/policy/time`, {
+  const path = await createBankRealm()
+  const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED })
+  const created = await call('POST', `${toResourceServer(client)}/policy/time`, {
     body: { name: 'Morning', hour: '6', hourEnd: 9 },
   })
   expect(created.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
@@ -105,76 +113,78 @@ test('the admin event of a policy contains the representation of the response', 
   expect(JSON.parse(event.representation)).toEqual(created.body)
 })
 
-test('a list takes as many statements as one object, for any length', async () => {
+test('a list takes the same number of statements for any number of objects', async () => {
   const { statements } = await testService()
-  const client = await make(`${await bank()}/clients`, {
+  const client = await create(`${await createBankRealm()}/clients`, {
     clientId: 'api',
-    ...deciding,
+    ...ENABLED,
     authorizationSettings: settings,
   })
-  const count = async () => {
-    const lists = ['resource', 'scope', 'policy', 'permission'].map((list) => `${server(client)}/${list}`)
+  const countStatements = async () => {
+    const lists = ['resource', 'scope', 'policy', 'permission'].map((list) => `${toResourceServer(client)}/${list}`)
     const counts: number[] = []
     for (const list of lists) counts.push((await statements(() => call('GET', list))).length)
     return counts
   }
-  const before = await count()
+  const before = await countStatements()
   for (const name of ['one', 'two', 'three']) {
-    await call('POST', `${server(client)}/resource`, { body: { name, scopes: ['open', name] } })
-    await call('POST', `${server(client)}/permission/resource`, {
+    await call('POST', `${toResourceServer(client)}/resource`, { body: { name, scopes: ['open', name] } })
+    await call('POST', `${toResourceServer(client)}/permission/resource`, {
       body: { name, resources: [name], policies: ['Tellers'] },
     })
   }
-  expect(await count()).toEqual(before)
+  expect(await countStatements()).toEqual(before)
 })
 
-test('a policy is replaced at its URL without a type too, in the form of exports', async () => {
-  const path = await bank()
-  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
-  const tellers = (await call('GET', `${server(client)}/policy?name=Tellers`)).body[0]
+test('PUT at the URL of a policy without its type replaces the policy', async () => {
+  const path = await createBankRealm()
+  const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED, authorizationSettings: settings })
+  const tellers = (await call('GET', `${toResourceServer(client)}/policy?name=Tellers`)).body[0]
   const roleId = (await call('GET', `${path}/roles/cashier`)).body.id
   const body = { ...tellers, logic: 'NEGATIVE', config: { roles: JSON.stringify([{ id: roleId, required: false }]) } }
-  expect((await call('PUT', `${server(client)}/policy/${tellers.id}`, { body })).status).toBe(201)
-  expect((await call('GET', `${server(client)}/policy/${tellers.id}`)).body).toEqual(body)
-  expect((await call('PUT', `${server(client)}/policy/nowhere`, { body })).status).toBe(404)
+  expect((await call('PUT', `${toResourceServer(client)}/policy/${tellers.id}`, { body })).status).toBe(201)
+  expect((await call('GET', `${toResourceServer(client)}/policy/${tellers.id}`)).body).toEqual(body)
+  expect((await call('PUT', `${toResourceServer(client)}/policy/nowhere`, { body })).status).toBe(404)
 })
 
-test('a role policy ignores missing realm roles, and refuses roles of missing clients', async () => {
-  const path = await realm({ clients: [{ clientId: 'api', authorizationServicesEnabled: true }] })
+test('a role policy omits missing realm roles, even if none remains, and also without its type in the URL', async () => {
+  const path = await createRealm({ clients: [{ clientId: 'api', authorizationServicesEnabled: true }] })
   const [{ id }] = (await call('GET', `${path}/clients?clientId=api`)).body
   const policies = `${path}/clients/${id}/authz/resource-server/policy`
-  const create = (name: string, ...roles: object[]) => call('POST', `${policies}/role`, { body: { name, roles } })
-  expect(await create('some', { id: 'ghost', required: true }, { id: 'offline_access' })).toMatchObject({ status: 201 })
+  const createPolicy = (name: string, ...roles: object[]) => call('POST', `${policies}/role`, { body: { name, roles } })
+  expect(await createPolicy('some', { id: 'ghost', required: true }, { id: 'offline_access' })).toMatchObject({
+    status: 201,
+  })
   const [policy] = (await call('GET', `${policies}?name=some`)).body
   expect(policy.config.roles).toContain('id')
   expect(JSON.parse(policy.config.roles)).toHaveLength(1)
-  expect(await create('none', { id: 'ghost' })).toMatchObject({ status: 201 })
-  expect(await create('lost', { id: 'nowhere/ghost' })).toMatchObject({ status: 400 })
+  expect(await createPolicy('none', { id: 'ghost' })).toMatchObject({ status: 201 })
+  expect(await createPolicy('lost', { id: 'nowhere/ghost' })).toMatchObject({ status: 400 })
   const body = { name: 'text', type: 'role', config: { roles: '[{"id":"ghost"}]' } }
   expect(await call('POST', policies, { body })).toMatchObject({ status: 201 })
 })
 
 test('a role policy ignores missing roles of the realm and of existing clients; roles of missing clients are refused', async () => {
-  const client = await make(`${await bank()}/clients`, { clientId: 'a/pi', ...deciding })
-  await make(`${client}/roles`, { name: 'x/real' })
-  const at = `${server(client)}/policy/role`
-  const rolesIn = async () => {
-    const { policies } = (await call('GET', `${server(client)}/settings`)).body
+  const client = await create(`${await createBankRealm()}/clients`, { clientId: 'a/pi', ...ENABLED })
+  await create(`${client}/roles`, { name: 'x/real' })
+  const path = `${toResourceServer(client)}/policy/role`
+  const listRoles = async () => {
+    const { policies } = (await call('GET', `${toResourceServer(client)}/settings`)).body
     return policies.map(({ config }: { config: { roles: string } }) =>
       (JSON.parse(config.roles) as { id: string }[]).map(({ id }) => id).sort(),
     )
   }
   const roles = ['a/pi/ghost', 'cashier', 'ghost', 'a/pi/x/real', 'a/pi/'].map((id) => ({ id }))
-  const created = await call('POST', at, { body: { name: 'Tellers', roles } })
+  const created = await call('POST', path, { body: { name: 'Tellers', roles } })
   expect(created.status).toBe(201)
-  expect(await rolesIn()).toEqual([['a/pi/x/real', 'cashier']])
+  expect(await listRoles()).toEqual([['a/pi/x/real', 'cashier']])
   for (const id of ['nowhere/ghost', '/x'])
-    for (const [method, path] of [
-      ['POST', at],
-      ['PUT', `${at}/${created.body.id}`],
+    for (const [method, address] of [
+      ['POST', path],
+      ['PUT', `${path}/${created.body.id}`],
     ] as const)
-      expect((await call(method, path, { body: { name: 'Ghosts', roles: [{ id }] } })).status).toBe(400)
-  const emptied = { name: 'Tellers', roles: [{ id: 'a/pi/ghost' }] }
-  expect((await call('PUT', `${at}/${created.body.id}`, { body: emptied })).status).toBe(201)
-  expect(await rolesIn()).toEqual([[]])
+      expect((await call(method, address, { body: { name: 'Ghosts', roles: [{ id }] } })).status).toBe(400)
+  const withoutRoles = { name: 'Tellers', roles: [{ id: 'a/pi/ghost' }] }
+  expect((await call('PUT', `${path}/${created.body.id}`, { body: withoutRoles })).status).toBe(201)
+  expect(await listRoles()).toEqual([[]])
 })

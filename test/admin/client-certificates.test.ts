@@ -4,13 +4,13 @@ import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 
-const { app, adminToken, call, make, realm } = await testServer()
+const { app, adminToken, call, create, createRealm } = await testServer()
 
-/** A realm that keeps admin events, with a client that signs assertions; and what sends a file for it. */
-async function realmWithSigner() {
-  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
-  const settings = { clientId: 'signer', clientAuthenticatorType: 'client-jwt', serviceAccountsEnabled: true }
-  const client = await make(`${path}/clients`, settings)
+/** Creates a realm with admin events and a client that authenticates with signed JWTs. `upload` uploads a key of the client. */
+async function createRealmWithSigner() {
+  const path = await createRealm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  const signer = { clientId: 'signer', clientAuthenticatorType: 'client-jwt', serviceAccountsEnabled: true }
+  const client = await create(`${path}/clients`, signer)
   const upload = async (prefix: string, keystoreFormat: string, text: string) => {
     const form = new FormData()
     form.append('keystoreFormat', keystoreFormat)
@@ -30,10 +30,10 @@ async function realmWithSigner() {
   return { path, name: path.split('/').at(-1)!, client, upload }
 }
 
-/** Whether the key proves the client. */
-async function proves(name: string, privateKey: string): Promise<boolean> {
-  const well = `/realms/${name}/.well-known/openid-configuration`
-  const { issuer } = (await call('GET', well, { token: null })).body
+/** Whether the client can authenticate with the key. */
+async function canAuthenticate(name: string, privateKey: string): Promise<boolean> {
+  const discovery = `/realms/${name}/.well-known/openid-configuration`
+  const { issuer } = (await call('GET', discovery, { token: null })).body
   const key = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs1' })
   const assertion = await new SignJWT({ iss: 'signer', sub: 'signer', aud: issuer, jti: randomUUID() })
     .setProtectedHeader({ alg: 'RS256' })
@@ -52,35 +52,38 @@ async function proves(name: string, privateKey: string): Promise<boolean> {
   return status === 200
 }
 
-test('a client authenticates with its key until it is replaced, and admin events do not contain the key', async () => {
-  const { path, name, client, upload } = await realmWithSigner()
+test('a client authenticates with its key until the key is replaced, and admin events do not contain private keys', async () => {
+  const { path, name, client, upload } = await createRealmWithSigner()
   const generated = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
   const certificate = new X509Certificate(Buffer.from(generated.certificate, 'base64'))
   expect(certificate.subject).toBe('CN=signer')
   expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual(generated)
-  expect(await proves(name, generated.privateKey)).toBe(true)
+  expect(await canAuthenticate(name, generated.privateKey)).toBe(true)
 
-  const set = JSON.stringify({ keys: [{ ...certificate.publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig' }] })
-  expect((await upload('jwt.credential', 'JSON Web Key Set', set)).body).toMatchObject({ kid: 'k', jwks: set })
-  expect(await proves(name, generated.privateKey)).toBe(true)
+  const jwks = JSON.stringify({ keys: [{ ...certificate.publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig' }] })
+  expect((await upload('jwt.credential', 'JSON Web Key Set', jwks)).body).toMatchObject({ kid: 'k', jwks })
+  expect(await canAuthenticate(name, generated.privateKey)).toBe(true)
   const { attributes } = (await call('GET', client)).body
-  expect(attributes).toMatchObject({ 'use.jwks.string': 'true', 'jwks.string': set })
+  expect(attributes).toMatchObject({ 'use.jwks.string': 'true', 'jwks.string': jwks })
   expect(attributes).not.toHaveProperty(['jwt.credential.private.key'])
 
-  const other = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
-  expect([await proves(name, generated.privateKey), await proves(name, other.privateKey)]).toEqual([false, true])
+  const replacement = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
+  expect([
+    await canAuthenticate(name, generated.privateKey),
+    await canAuthenticate(name, replacement.privateKey),
+  ]).toEqual([false, true])
   const events = JSON.stringify((await call('GET', `${path}/admin-events`)).body)
   expect(events).toContain('certificates/jwt.credential/generate')
-  expect([events.includes(generated.privateKey), events.includes(other.privateKey)]).toEqual([false, false])
+  expect([events.includes(generated.privateKey), events.includes(replacement.privateKey)]).toEqual([false, false])
 })
 
-test('a file without a key, a key store, and a private key that would not be stored encrypted are refused', async () => {
-  const { client, upload } = await realmWithSigner()
+test('a file without a key, a Java keystore, and a key under an unknown attribute prefix are refused', async () => {
+  const { client, upload } = await createRealmWithSigner()
   expect((await upload('jwt.credential', 'Certificate PEM', 'nonsense')).status).toBe(400)
   expect((await upload('jwt.credential', 'PKCS12', 'anything')).body.errorMessage).toContain(
     'does not read Java keystores',
   )
-  const refused = await call('POST', `${client}/certificates/anything/generate`)
-  expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('under anything')])
+  const generation = await call('POST', `${client}/certificates/anything/generate`)
+  expect([generation.status, generation.body.errorMessage]).toEqual([400, expect.stringContaining('under anything')])
   expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual({})
 })

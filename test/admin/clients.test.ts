@@ -1,33 +1,34 @@
+// Clients over REST.
 import { expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { listObjects } from '../../src/service/objects/live-objects.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
-test('GET returns the secret of a confidential client, and none for a public one', async () => {
-  const path = `${await realm()}/clients`
-  const client = await make(path, { clientId: 'app', secret: 'not-so-secret' })
+test('GET returns the secret of a confidential client, and no secret of a public client', async () => {
+  const path = `${await createRealm()}/clients`
+  const client = await create(path, { clientId: 'app', secret: 'not-so-secret' })
   expect((await call('GET', client)).body.secret).toBe('not-so-secret')
   await call('PUT', client, { body: { publicClient: true } })
   expect((await call('GET', client)).body).not.toHaveProperty('secret')
 })
 
 test('a masked secret retains the existing one', async () => {
-  const client = await make(`${await realm()}/clients`, { clientId: 'app', secret: 'not-so-secret' })
+  const client = await create(`${await createRealm()}/clients`, { clientId: 'app', secret: 'not-so-secret' })
   await call('PUT', client, { body: { secret: '**********', name: 'App' } })
   expect((await call('GET', client)).body).toMatchObject({ secret: 'not-so-secret', name: 'App' })
 })
 
-test('flow overrides are ids on the wire', async () => {
+test('flow overrides of a client are ids of flows; an empty id removes one, and an unknown id returns 400', async () => {
   const { service } = await testService()
-  const path = await realm()
-  const { listObjects } = await import('../../src/service/objects/live-objects.ts')
-  const { SYSTEM } = await import('../../src/service/context/service.ts')
+  const path = await createRealm()
   const [flow] = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>
     listObjects(context, 'authenticationFlow', { keys: [['browser']] }),
   )
   const body = { clientId: 'app', authenticationFlowBindingOverrides: { browser: flow!.id } }
-  const client = await make(`${path}/clients`, body)
+  const client = await create(`${path}/clients`, body)
   expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({ browser: flow!.id })
   await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: '' } } })
   expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({})
@@ -35,10 +36,11 @@ test('flow overrides are ids on the wire', async () => {
   expect(response.status).toBe(400)
 })
 
-test('the admin client cannot be changed, and built-in clients cannot be deleted', async () => {
-  const path = `${await realm()}/clients`
-  const find = async (clientId: string) => `${path}/${(await call('GET', `${path}?clientId=${clientId}`)).body[0].id}`
-  const [management, account] = [await find('realm-management'), await find('account')]
+test('realm-management cannot be changed or deleted, and other built-in clients cannot be deleted', async () => {
+  const path = `${await createRealm()}/clients`
+  const findPath = async (clientId: string) =>
+    `${path}/${(await call('GET', `${path}?clientId=${clientId}`)).body[0].id}`
+  const [management, account] = [await findPath('realm-management'), await findPath('account')]
   expect((await call('PUT', management, { body: { name: 'x' } })).status).toBe(403)
   expect((await call('DELETE', management)).status).toBe(403)
   expect((await call('PUT', account, { body: { name: 'x' } })).status).toBe(204)
@@ -49,23 +51,23 @@ test('the admin client cannot be changed, and built-in clients cannot be deleted
 })
 
 test('clients are found by client id, by a part of it, and by searchable attributes', async () => {
-  const path = `${await realm()}/clients`
-  await make(path, { clientId: 'Shop_1', attributes: { 'jwt.credential.sub': 'shop one' } })
-  await make(path, { clientId: 'shop%2' })
-  const ids = async (query: string) =>
+  const path = `${await createRealm()}/clients`
+  await create(path, { clientId: 'Shop_1', attributes: { 'jwt.credential.sub': 'shop one' } })
+  await create(path, { clientId: 'shop%2' })
+  const listClientIds = async (query: string) =>
     (await call('GET', `${path}?${query}`)).body.map(({ clientId }: { clientId: string }) => clientId)
-  expect(await ids('clientId=shop')).toEqual([])
-  expect(await ids('clientId=SHOP&search=true')).toEqual(['Shop_1', 'shop%2'])
-  expect(await ids('clientId=shop_&search=true')).toEqual(['Shop_1'])
-  expect(await ids('q=jwt.credential.sub:%22shop%20one%22')).toEqual(['Shop_1'])
-  expect(await ids('first=1&max=2')).toEqual(['account', 'account-console'])
-  expect(await ids('first=-1&max=0')).toEqual([])
+  expect(await listClientIds('clientId=shop')).toEqual([])
+  expect(await listClientIds('clientId=SHOP&search=true')).toEqual(['Shop_1', 'shop%2'])
+  expect(await listClientIds('clientId=shop_&search=true')).toEqual(['Shop_1'])
+  expect(await listClientIds('q=jwt.credential.sub:%22shop%20one%22')).toEqual(['Shop_1'])
+  expect(await listClientIds('first=1&max=2')).toEqual(['account', 'account-console'])
+  expect(await listClientIds('first=-1&max=0')).toEqual([])
   expect((await call('GET', `${path}?first=x`)).status).toBe(404)
 })
 
-test('a client keeps any id of its body', async () => {
-  const path = `${await realm()}/clients`
-  const client = await make(path, { id: 'a b/ü', clientId: 'app' })
+test('a new client gets the id in its body, whatever characters it has', async () => {
+  const path = `${await createRealm()}/clients`
+  const client = await create(path, { id: 'a b/ü', clientId: 'app' })
   expect(client).toBe(`${path}/a%20b%2F%C3%BC`)
   expect((await call('GET', client)).body.id).toBe('a b/ü')
   expect(await call('POST', path, { body: { id: 'a b/ü', clientId: 'other' } })).toMatchObject({
@@ -74,63 +76,65 @@ test('a client keeps any id of its body', async () => {
   })
 })
 
-test('a client scope is assigned once, as default or as optional', async () => {
-  const path = await realm()
-  const client = await make(`${path}/clients`, { clientId: 'app' })
-  const scope = (await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })).split('/').at(-1)
-  const names = async (assignment: string) =>
+test('an optional client scope does not become a default client scope by a second assignment', async () => {
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, { clientId: 'app' })
+  const scope = (await create(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' }))
+    .split('/')
+    .at(-1)
+  const listScopes = async (assignment: string) =>
     (await call('GET', `${client}/${assignment}-client-scopes`)).body.map(({ name }: { name: string }) => name)
   await call('PUT', `${client}/optional-client-scopes/${scope}`)
   await call('PUT', `${client}/default-client-scopes/${scope}`)
-  expect(await names('optional')).toContain('orders')
-  expect(await names('default')).not.toContain('orders')
+  expect(await listScopes('optional')).toContain('orders')
+  expect(await listScopes('default')).not.toContain('orders')
   await call('DELETE', `${client}/default-client-scopes/${scope}`)
-  expect(await names('optional')).not.toContain('orders')
+  expect(await listScopes('optional')).not.toContain('orders')
 })
 
 test('a new client gets the declared client scopes of its protocol, each once', async () => {
-  const path = `${await realm()}/clients`
-  const scopesOf = async (client: string) => {
+  const path = `${await createRealm()}/clients`
+  const readScopes = async (client: string) => {
     const { defaultClientScopes, optionalClientScopes } = (await call('GET', client)).body
     return [defaultClientScopes, optionalClientScopes]
   }
-  const lists = { defaultClientScopes: ['role_list', 'email', 'no such'], optionalClientScopes: ['email', 'phone'] }
-  expect(await scopesOf(await make(path, { clientId: 'app', ...lists }))).toEqual([['email'], ['phone']])
-  expect(await scopesOf(await make(path, { clientId: 'saml', protocol: 'saml', ...lists }))).toEqual([
+  const scopes = { defaultClientScopes: ['role_list', 'email', 'no such'], optionalClientScopes: ['email', 'phone'] }
+  expect(await readScopes(await create(path, { clientId: 'app', ...scopes }))).toEqual([['email'], ['phone']])
+  expect(await readScopes(await create(path, { clientId: 'saml', protocol: 'saml', ...scopes }))).toEqual([
     ['role_list'],
     [],
   ])
 })
 
-test('the client scope of service accounts is removed with the account, and added by an update that declares it', async () => {
-  const path = await realm()
-  const client = await make(`${path}/clients`, {
+test('the client scope service_account is removed with the service account, and added by an update that declares the service account', async () => {
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, {
     clientId: 'app',
     defaultClientScopes: [],
     serviceAccountsEnabled: true,
   })
-  const scopes = async () => (await call('GET', `${client}/default-client-scopes`)).body
-  const [scope] = await scopes()
+  const listScopes = async () => (await call('GET', `${client}/default-client-scopes`)).body
+  const [scope] = await listScopes()
   expect(scope.name).toBe('service_account')
   await call('DELETE', `${client}/default-client-scopes/${scope.id}`)
   await call('PUT', client, { body: { name: 'App' } })
-  expect(await scopes()).toEqual([])
+  expect(await listScopes()).toEqual([])
   await call('PUT', client, { body: { serviceAccountsEnabled: true } })
-  expect(await scopes()).toEqual([scope])
+  expect(await listScopes()).toEqual([scope])
   await call('PUT', client, { body: { serviceAccountsEnabled: false } })
-  expect(await scopes()).toEqual([])
+  expect(await listScopes()).toEqual([])
 })
 
 test('an update of a confidential client without a secret generates one, and realm_client cannot be set', async () => {
-  const path = `${await realm()}/clients`
-  const get = async (address: string) => (await call('GET', address)).body
+  const path = `${await createRealm()}/clients`
+  const read = async (address: string) => (await call('GET', address)).body
   const broker = `${path}/${(await call('GET', `${path}?clientId=broker`)).body[0].id}`
-  expect(await get(broker)).not.toHaveProperty('secret')
+  expect(await read(broker)).not.toHaveProperty('secret')
   await call('PUT', broker, { body: { secret: '**********', attributes: { realm_client: 'false' } } })
-  expect(await get(broker)).toMatchObject({
+  expect(await read(broker)).toMatchObject({
     secret: expect.stringMatching(/^\w{32}$/),
     attributes: { realm_client: 'true', 'client.secret.creation.time': expect.stringMatching(/^\d+$/) },
   })
-  const app = await make(path, { clientId: 'app', attributes: { realm_client: 'true' } })
-  expect((await get(app)).attributes.realm_client).toBe('false')
+  const app = await create(path, { clientId: 'app', attributes: { realm_client: 'true' } })
+  expect((await read(app)).attributes.realm_client).toBe('false')
 })
