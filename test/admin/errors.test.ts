@@ -1,11 +1,12 @@
+// Requests that no operation accepts, and properties of all responses.
 import { expect, test } from 'vitest'
 import { missingOperations } from '../../src/http/admin/index.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call, make, realm } = await testServer()
-const path = await realm()
+const { app, call, create, createRealm } = await testServer()
+const path = await createRealm()
 
-test('the message names an unknown field, also beside a value of the wrong type', async () => {
+test('the message names an unknown field, even if another field has a value of the wrong type', async () => {
   for (const body of ['{"colour":1}', '{"colour":1,"redirectUris":"x"}', '{"redirectUris":"x","colour":1}']) {
     expect(await call('POST', `${path}/clients`, { body })).toMatchObject({
       status: 400,
@@ -22,13 +23,13 @@ test('the message names an unknown nested field and its representation', async (
 })
 
 test('invalid JSON and JSON of the wrong type have different messages', async () => {
-  const send = async (body: string) => (await call('POST', `${path}/clients`, { body })).body.error
-  expect(await send('{"clientId":"a",}')).toBe('invalid_request')
-  expect(await send('')).toBe('invalid_request')
-  expect(await send('[]')).toBe('unknown_error')
-  expect(await send('"x"')).toBe('unknown_error')
-  expect(await send('{"name":{}}')).toBe('unknown_error')
-  expect(await send('{"name":"\\u0000"}')).toBe('unknown_error')
+  const getError = async (body: string) => (await call('POST', `${path}/clients`, { body })).body.error
+  expect(await getError('{"clientId":"a",}')).toBe('invalid_request')
+  expect(await getError('')).toBe('invalid_request')
+  expect(await getError('[]')).toBe('unknown_error')
+  expect(await getError('"x"')).toBe('unknown_error')
+  expect(await getError('{"name":{}}')).toBe('unknown_error')
+  expect(await getError('{"name":"\\u0000"}')).toBe('unknown_error')
 })
 
 test.each([
@@ -41,7 +42,7 @@ test.each([
   ['POST', 'client-scopes/nowhere/protocol-mappers/models', 'Could not find client scope'],
   ['PUT', '../nowhere', 'Realm not found.'],
   ['POST', '../nowhere/clients', 'Realm not found.'],
-])('%s %s is refused before its body is read', async (method, address, error) => {
+])('%s %s returns 404 before the body is read', async (method, address, error) => {
   const url = new URL(`${path}/${address}`, 'http://localhost').pathname
   for (const body of ['{', '{"nowhere":1}', '[1]']) {
     expect(await call(method, url, { body })).toMatchObject({ status: 404, body: { error } })
@@ -50,23 +51,23 @@ test.each([
   expect(await call(method, url, { body: '{}', headers })).toMatchObject({ status: 404, body: { error } })
 })
 
-test('the body is read before the last object of a URL is looked up', async () => {
-  const client = await make(`${path}/clients`, { clientId: 'of-bodies' })
+test('an invalid body returns 400 if only the last object in the URL does not exist', async () => {
+  const client = await create(`${path}/clients`, { clientId: 'shop' })
   for (const address of [`${path}/roles/x`, `${path}/roles-by-id/x`, `${client}/protocol-mappers/models/x`]) {
     expect(await call('PUT', address, { body: '{' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   }
 })
 
 test('numbers and booleans may be strings, and strings may be numbers', async () => {
-  const client = await make(`${path}/clients`, { name: 5, enabled: 'true', notBefore: '7' })
+  const client = await create(`${path}/clients`, { name: 5, enabled: 'true', notBefore: '7' })
   expect((await call('GET', client)).body).toMatchObject({ name: '5', enabled: true, notBefore: 7 })
 })
 
 test('the content type must be JSON, and may have a charset', async () => {
-  const send = (type: string) =>
+  const send = (contentType: string) =>
     call('POST', `${path}/client-scopes`, {
       body: { name: `x${Math.random()}`, protocol: 'saml' },
-      headers: { 'content-type': type },
+      headers: { 'content-type': contentType },
     })
   expect((await send('application/json;charset=UTF-8')).status).toBe(201)
   expect(await send('text/plain')).toMatchObject({
@@ -75,12 +76,12 @@ test('the content type must be JSON, and may have a charset', async () => {
   })
 })
 
-test('a trailing slash is ignored, and so is an unexpected body', async () => {
-  const scope = await make(`${path}/client-scopes/`, { name: 'orders', protocol: 'saml' })
+test('a trailing slash and an unexpected body are ignored', async () => {
+  const scope = await create(`${path}/client-scopes/`, { name: 'orders', protocol: 'saml' })
   expect(scope).not.toContain('//')
   expect((await call('GET', `${scope}/`)).status).toBe(200)
   expect((await call('DELETE', scope, { body: [{ id: 'x' }] })).status).toBe(204)
-  const other = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'saml' })
+  const other = await create(`${path}/client-scopes`, { name: 'orders', protocol: 'saml' })
   expect((await call('DELETE', other, { body: {} })).status).toBe(204)
 })
 
@@ -111,19 +112,19 @@ test('an unknown path returns 404, and an unknown method 405', async () => {
 })
 
 test('an operation that is not implemented returns 501 with its name', async () => {
-  const missing = missingOperations[0]!
-  const address = missing.path.replace('/admin/realms/{realm}', path).replace(/\{[^}]+\}/g, 'any')
-  expect(await call(missing.method, address)).toMatchObject({
+  const operation = missingOperations[0]!
+  const address = operation.path.replace('/admin/realms/{realm}', path).replace(/\{[^}]+\}/g, 'any')
+  expect(await call(operation.method, address)).toMatchObject({
     status: 501,
-    body: { error_description: expect.stringContaining(`${missing.method} ${missing.path}`) },
+    body: { error_description: expect.stringContaining(`${operation.method} ${operation.path}`) },
   })
 })
 
-test('the legacy API returns the same responses, with its own URLs', async () => {
+test('the legacy API returns the same responses, with legacy URLs', async () => {
   const name = path.split('/').at(-1)
-  const client = await make(`/v1/${name}/clients`, { clientId: 'earlier' })
+  const client = await create(`/v1/${name}/clients`, { clientId: 'legacy' })
   expect(client).toMatch(new RegExp(`^/v1/${name}/clients/`))
-  expect((await call('GET', client)).body.clientId).toBe('earlier')
+  expect((await call('GET', client)).body.clientId).toBe('legacy')
   expect((await call('GET', '/v1?briefRepresentation=true')).status).toBe(200)
 })
 
@@ -146,10 +147,10 @@ test('the server has health endpoints and a home page', async () => {
 })
 
 test('first and max are 32-bit integers, and an empty value is the same as absent', async () => {
-  const status = async (query: string) => (await call('GET', `${path}/users?${query}`)).status
-  expect(await status('first=0&max=2147483647')).toBe(200)
-  expect(await status('first=2147483647&max=2147483647')).toBe(200)
-  expect(await status('first=-2147483648&max=')).toBe(200)
-  expect(await status('max=2147483648')).toBe(404)
-  expect(await status('first=ten')).toBe(404)
+  const getStatus = async (query: string) => (await call('GET', `${path}/users?${query}`)).status
+  expect(await getStatus('first=0&max=2147483647')).toBe(200)
+  expect(await getStatus('first=2147483647&max=2147483647')).toBe(200)
+  expect(await getStatus('first=-2147483648&max=')).toBe(200)
+  expect(await getStatus('max=2147483648')).toBe(404)
+  expect(await getStatus('first=ten')).toBe(404)
 })

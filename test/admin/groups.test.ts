@@ -1,57 +1,57 @@
-// Groups over REST: a tree by names, which is stored as paths.
+// Groups over REST.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
-const idOf = (address: string) => address.split('/').at(-1)!
+const { call, create, createRealm } = await testServer()
+const getId = (address: string) => address.split('/').at(-1)!
 
-test('a group with a slash in its name is found by a path with that slash', async () => {
-  const path = await realm()
-  const outer = await make(`${path}/groups`, { name: 'a/b' })
-  const inner = await make(`${outer}/children`, { name: 'c/d' })
-  expect((await call('GET', inner)).body).toMatchObject({ name: 'c/d', path: '/a/b/c/d', parentId: idOf(outer) })
-  for (const way of ['a/b/c/d', 'a%2Fb/c%2Fd'])
-    expect((await call('GET', `${path}/group-by-path/${way}`)).body).toMatchObject({ id: idOf(inner) })
+test('a group with a slash in its name is found by its path, with or without percent-encoding', async () => {
+  const path = await createRealm()
+  const outer = await create(`${path}/groups`, { name: 'a/b' })
+  const inner = await create(`${outer}/children`, { name: 'c/d' })
+  expect((await call('GET', inner)).body).toMatchObject({ name: 'c/d', path: '/a/b/c/d', parentId: getId(outer) })
+  for (const groupPath of ['a/b/c/d', 'a%2Fb/c%2Fd'])
+    expect((await call('GET', `${path}/group-by-path/${groupPath}`)).body).toMatchObject({ id: getId(inner) })
   expect((await call('GET', `${path}/group-by-path/a~/b`)).status).toBe(404)
 })
 
-test('moving a group moves its subgroups, and a group cannot be moved into itself or below', async () => {
-  const path = await realm()
+test('moving a group moves its subgroups, and moving it below itself returns 400', async () => {
+  const path = await createRealm()
   const [fruit, nuts] = [
-    await make(`${path}/groups`, { name: 'fruit' }),
-    await make(`${path}/groups`, { name: 'nuts' }),
+    await create(`${path}/groups`, { name: 'fruit' }),
+    await create(`${path}/groups`, { name: 'nuts' }),
   ]
-  const apple = await make(`${fruit}/children`, { name: 'apple' })
-  expect((await call('POST', `${nuts}/children`, { body: { id: idOf(fruit), name: 'any' } })).status).toBe(204)
+  const apple = await create(`${fruit}/children`, { name: 'apple' })
+  expect((await call('POST', `${nuts}/children`, { body: { id: getId(fruit), name: 'any' } })).status).toBe(204)
   expect((await call('GET', apple)).body.path).toBe('/nuts/fruit/apple')
-  expect(await call('POST', `${apple}/children`, { body: { id: idOf(nuts), name: 'nuts' } })).toMatchObject({
+  expect(await call('POST', `${apple}/children`, { body: { id: getId(nuts), name: 'nuts' } })).toMatchObject({
     status: 400,
     body: { errorMessage: 'Group /nuts cannot be moved below itself' },
   })
 })
 
-test('a search ignores case, does not expand wildcards, and adds ancestors after paging', async () => {
-  const path = await realm()
-  const top = await make(`${path}/groups`, { name: 'Straße_1' })
-  for (const name of ['ÄPFEL', 'äpfel 2', 'a%b']) await make(`${top}/children`, { name })
-  const names = async (query: string) =>
+test('a search ignores case, does not expand database wildcards, and adds ancestors after paging', async () => {
+  const path = await createRealm()
+  const top = await create(`${path}/groups`, { name: 'Straße_1' })
+  for (const name of ['ÄPFEL', 'äpfel 2', 'a%b']) await create(`${top}/children`, { name })
+  const searchNames = async (query: string) =>
     (await call('GET', `${path}/groups?${query}`)).body.flatMap(
       (group: { name: string; subGroups: { name: string }[] }) => [
         group.name,
         ...group.subGroups.map(({ name }) => name),
       ],
     )
-  expect(await names('search=%C3%A4PF')).toEqual(['Straße_1', 'ÄPFEL', 'äpfel 2'])
-  expect(await names('search=%C3%A4PF&first=1&max=1')).toEqual(['Straße_1', 'äpfel 2'])
-  expect(await names('search=%C3%A4PF&populateHierarchy=false')).toEqual(['ÄPFEL', 'äpfel 2'])
-  expect(await names('search=%25&populateHierarchy=false')).toEqual(['a%b'])
-  expect(await names('search=e_&populateHierarchy=false')).toEqual(['Straße_1'])
+  expect(await searchNames('search=%C3%A4PF')).toEqual(['Straße_1', 'ÄPFEL', 'äpfel 2'])
+  expect(await searchNames('search=%C3%A4PF&first=1&max=1')).toEqual(['Straße_1', 'äpfel 2'])
+  expect(await searchNames('search=%C3%A4PF&populateHierarchy=false')).toEqual(['ÄPFEL', 'äpfel 2'])
+  expect(await searchNames('search=%25&populateHierarchy=false')).toEqual(['a%b'])
+  expect(await searchNames('search=e_&populateHierarchy=false')).toEqual(['Straße_1'])
   expect((await call('GET', `${path}/groups/count?search=%C3%84`)).body).toEqual({ count: 2 })
 })
 
-test('subgroups, roles, ids and paths in a body are ignored', async () => {
-  const path = await realm()
+test('subgroups, roles, the path and the parent in a body are ignored, and another id is refused', async () => {
+  const path = await createRealm()
   const body = {
     name: 'crew',
     path: '/other',
@@ -59,7 +59,7 @@ test('subgroups, roles, ids and paths in a body are ignored', async () => {
     realmRoles: ['offline_access'],
     subGroups: [{ name: 'y' }],
   }
-  const crew = await make(`${path}/groups`, body)
+  const crew = await create(`${path}/groups`, body)
   await call('PUT', crew, { body: { ...body, name: 'team', attributes: { a: ['1'], b: [] } } })
   expect((await call('GET', crew)).body).toMatchObject({
     path: '/team',
@@ -72,11 +72,11 @@ test('subgroups, roles, ids and paths in a body are ignored', async () => {
   })
 })
 
-test('a search takes as many statements as a list, for any depth of the tree', async () => {
-  const path = await realm()
+test('a search takes the same number of statements for any depth of the tree', async () => {
+  const path = await createRealm()
   const { statements } = await testService()
-  let last = await make(`${path}/groups`, { name: 'g0' })
+  let parent = await create(`${path}/groups`, { name: 'g0' })
   const before = await statements(() => call('GET', `${path}/groups?search=g`))
-  for (const name of ['g1', 'g2', 'g3']) last = await make(`${last}/children`, { name })
+  for (const name of ['g1', 'g2', 'g3']) parent = await create(`${parent}/children`, { name })
   expect((await statements(() => call('GET', `${path}/groups?search=g3`))).length).toBe(before.length)
 })

@@ -1,4 +1,4 @@
-// Identity providers over REST, beyond the recorded exchanges.
+// Identity providers over REST: cases without a recorded exchange of Keycloak.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,18 +6,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Element, parseXml } from '../../src/lib/xml.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 const config = { clientId: 'regent', clientSecret: 'hush', tokenUrl: 'https://op.example.org/token' }
-const post = (path: string, body: object) => call('POST', `${path}/identity-provider/instances`, { body })
-const newProvider = async (more: object = {}) => {
-  const path = await realm()
-  return make(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config, ...more })
+const postProvider = (path: string, body: object) => call('POST', `${path}/identity-provider/instances`, { body })
+const createProvider = async (more: object = {}) => {
+  const path = await createRealm()
+  return create(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config, ...more })
 }
-const refusal = (errorMessage: string) => ({ status: 400, body: { errorMessage } })
+const toErrorResponse = (errorMessage: string) => ({ status: 400, body: { errorMessage } })
 
-let other: Server
-let address: string
+let providerServer: Server
+/** The URL of the server of a provider. */
+let providerUrl: string
+/** The responses of that server, by path. */
 const documents: Record<string, string> = {
   '/op': JSON.stringify({ issuer: 'https://op.example.org', jwks_uri: 'https://op.example.org/keys' }),
   '/keys': JSON.stringify({ keys: [{ kty: 'RSA' }] }),
@@ -37,43 +39,43 @@ const documents: Record<string, string> = {
 }
 
 beforeAll(async () => {
-  other = createServer(({ url = '' }, response) => {
+  providerServer = createServer(({ url = '' }, response) => {
     response.statusCode = url in documents ? 200 : 404
     response.end(documents[url])
   })
-  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
-  address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  await new Promise<void>((resolve) => providerServer.listen(0, '127.0.0.1', resolve))
+  providerUrl = `http://127.0.0.1:${(providerServer.address() as AddressInfo).port}`
 })
-afterAll(() => other.close())
+afterAll(() => providerServer.close())
 
-test('a provider gets the id of its body, and is found by it', async () => {
-  const path = await newProvider({ internalId: 'my-own-id' })
-  expect((await call('GET', path)).body.internalId).toBe('my-own-id')
-  expect((await call('GET', path.replace(/op$/, 'my-own-id'))).body.alias).toBe('op')
+test('a new provider gets the internalId in its body, and GET finds it by that id', async () => {
+  const path = await createProvider({ internalId: 'my-id' })
+  expect((await call('GET', path)).body.internalId).toBe('my-id')
+  expect((await call('GET', path.replace(/op$/, 'my-id'))).body.alias).toBe('op')
 })
 
-test('an update clears undeclared fields, and does not change alias, id and type', async () => {
-  const path = await newProvider({ internalId: 'kept', displayName: 'The OP', trustEmail: true, enabled: false })
+test('PUT clears absent fields, and does not change alias, internalId and providerId', async () => {
+  const path = await createProvider({ internalId: 'my-id', displayName: 'The OP', trustEmail: true, enabled: false })
   expect((await call('PUT', path, { body: { internalId: 'other', providerId: 'saml' } })).status).toBe(204)
-  const { types: _, ...remaining } = (await call('GET', path)).body
-  expect(remaining).toEqual({ alias: 'op', internalId: 'kept', providerId: 'oidc', enabled: true, config: {} })
+  const { types: _, ...representation } = (await call('GET', path)).body
+  expect(representation).toEqual({ alias: 'op', internalId: 'my-id', providerId: 'oidc', enabled: true, config: {} })
 })
 
-test('admin events contain providers with id and masked secrets, and mappers below their provider', async () => {
-  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
-  const op = await make(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config })
+test('the admin event of a provider has its id and masked secrets, and the one of a mapper has the path below its provider', async () => {
+  const path = await createRealm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  const op = await create(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config })
   const mapper = { name: 'login', identityProviderAlias: 'op', identityProviderMapper: 'oidc-username-idp-mapper' }
-  const id = (await make(`${op}/mappers`, mapper)).split('/').at(-1)
-  const [ofMapper, ofProvider] = (await call('GET', `${path}/admin-events`)).body
-  expect(ofMapper).toMatchObject({
+  const id = (await create(`${op}/mappers`, mapper)).split('/').at(-1)
+  const [mapperEvent, providerEvent] = (await call('GET', `${path}/admin-events`)).body
+  expect(mapperEvent).toMatchObject({
     resourceType: 'IDENTITY_PROVIDER_MAPPER',
     resourcePath: `identity-provider/instances/op/mappers/${id}`,
   })
-  expect(ofProvider).toMatchObject({
+  expect(providerEvent).toMatchObject({
     resourceType: 'IDENTITY_PROVIDER',
     resourcePath: 'identity-provider/instances/op',
   })
-  expect(JSON.parse(ofProvider.representation)).toEqual({
+  expect(JSON.parse(providerEvent.representation)).toEqual({
     alias: 'op',
     internalId: (await call('GET', op)).body.internalId,
     providerId: 'oidc',
@@ -83,17 +85,17 @@ test('admin events contain providers with id and masked secrets, and mappers bel
 })
 
 test('a secret that is a vault reference is not masked', async () => {
-  const path = await newProvider({ config: { clientSecret: '${vault.op}' } })
+  const path = await createProvider({ config: { clientSecret: '${vault.op}' } })
   expect((await call('GET', path)).body.config).toEqual({ clientSecret: '${vault.op}' })
 })
 
 test('a mask in a new provider is not stored as a secret', async () => {
-  const path = await newProvider({ config: { clientId: 'regent', clientSecret: '**********' } })
+  const path = await createProvider({ config: { clientId: 'regent', clientSecret: '**********' } })
   expect((await call('GET', path)).body.config).toEqual({ clientId: 'regent' })
 })
 
 test('GET returns the default settings of provider types', async () => {
-  const path = await newProvider({ providerId: 'kubernetes', config: {} })
+  const path = await createProvider({ providerId: 'kubernetes', config: {} })
   expect((await call('GET', path)).body).toMatchObject({
     hideOnLogin: true,
     config: { issuer: 'https://kubernetes.default.svc.cluster.local' },
@@ -102,7 +104,7 @@ test('GET returns the default settings of provider types', async () => {
 })
 
 test('hideOnLogin is also read in its legacy form', async () => {
-  const path = await newProvider({ config: { hideOnLoginPage: 'true' } })
+  const path = await createProvider({ config: { hideOnLoginPage: 'true' } })
   expect((await call('GET', path)).body).toMatchObject({ hideOnLogin: true, config: {} })
 })
 
@@ -120,112 +122,116 @@ test.each([
     "JWKS URL is required when 'Supports client assertions' enabled and 'Use JWKS URL' enabled",
   ],
   [{ supportsClientAssertions: 'true', useJwksUrl: 'true', jwksUrl: 'https://op.example.org' }, 'Issuer is required'],
-])('%j returns 400', async (settings, message) => {
-  expect(await post(await realm(), { alias: 'op', providerId: 'oidc', config: settings })).toMatchObject(
-    refusal(message),
+])('a new provider with %j returns 400', async (settings, message) => {
+  expect(await postProvider(await createRealm(), { alias: 'op', providerId: 'oidc', config: settings })).toMatchObject(
+    toErrorResponse(message),
   )
 })
 
-test('an http URL is accepted in private networks, and everywhere if the realm requires no SSL', async () => {
-  const near = {
+test('an http URL is accepted in private networks unless sslRequired is all, and in public networks if it is none', async () => {
+  const privateUrls = {
     tokenUrl: 'http://10.0.0.7/token',
     authorizationUrl: 'http://op:8080/auth',
     jwksUrl: 'http://[::1]/keys',
   }
-  expect((await post(await realm(), { alias: 'op', providerId: 'oidc', config: near })).status).toBe(201)
-  const far = { tokenUrl: 'http://op.example.org/token' }
-  const open = await realm({ sslRequired: 'none' })
-  expect((await post(open, { alias: 'op', providerId: 'oidc', config: far })).status).toBe(201)
-  const closed = await realm({ sslRequired: 'all' })
-  expect((await post(closed, { alias: 'op', providerId: 'oidc', config: near })).status).toBe(400)
+  expect(
+    (await postProvider(await createRealm(), { alias: 'op', providerId: 'oidc', config: privateUrls })).status,
+  ).toBe(201)
+  const publicUrl = { tokenUrl: 'http://op.example.org/token' }
+  const withoutSsl = await createRealm({ sslRequired: 'none' })
+  expect((await postProvider(withoutSsl, { alias: 'op', providerId: 'oidc', config: publicUrl })).status).toBe(201)
+  const withSsl = await createRealm({ sslRequired: 'all' })
+  expect((await postProvider(withSsl, { alias: 'op', providerId: 'oidc', config: privateUrls })).status).toBe(400)
 })
 
-test('only one enabled provider may have an issuer whose assertions authenticate users', async () => {
-  const path = await realm()
+test('a second enabled provider for JWT authorization grants with the same issuer returns 400', async () => {
+  const path = await createRealm()
   const body = { providerId: 'jwt-authorization-grant', config: { issuer: 'https://op.example.org' } }
-  expect((await post(path, { alias: 'one', ...body })).status).toBe(201)
-  expect((await post(path, { alias: 'two', ...body, enabled: false })).status).toBe(201)
-  expect(await post(path, { alias: 'three', ...body })).toMatchObject(
-    refusal(
-      "Issuer URL already used for IDP 'one', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication",
+  expect((await postProvider(path, { alias: 'first', ...body })).status).toBe(201)
+  expect((await postProvider(path, { alias: 'second', ...body, enabled: false })).status).toBe(201)
+  expect(await postProvider(path, { alias: 'third', ...body })).toMatchObject(
+    toErrorResponse(
+      "Issuer URL already used for IDP 'first', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication",
     ),
   )
 })
 
-test('lists are filtered by capability, and have at most 100 elements by default', async () => {
-  const path = await realm()
+test('the list of providers is filtered by type, capability and search', async () => {
+  const path = await createRealm()
   for (const [alias, providerId] of [
     ['a', 'saml'],
     ['b', 'github'],
     ['c', 'kubernetes'],
   ])
-    await make(`${path}/identity-provider/instances`, { alias, providerId, displayName: `Log in with ${alias}` })
-  const listed = async (query: string) => {
+    await create(`${path}/identity-provider/instances`, { alias, providerId, displayName: `Log in with ${alias}` })
+  const listAliases = async (query: string) => {
     const { body } = await call('GET', `${path}/identity-provider/instances?briefRepresentation=true&${query}`)
     return body.map(({ alias }: { alias: string }) => alias).join('')
   }
-  expect(await listed('type=USER_AUTHENTICATION')).toBe('ab')
-  expect(await listed('type=CLIENT_ASSERTION&capability=USER_LINKING')).toBe('')
-  expect(await listed('search=LOG*b')).toBe('b')
-  expect(await listed('search=%22Log%20in%20with%20c%22')).toBe('c')
-  expect(await listed('search=%25')).toBe('')
+  expect(await listAliases('type=USER_AUTHENTICATION')).toBe('ab')
+  expect(await listAliases('type=CLIENT_ASSERTION&capability=USER_LINKING')).toBe('')
+  expect(await listAliases('search=LOG*b')).toBe('b')
+  expect(await listAliases('search=%22Log%20in%20with%20c%22')).toBe('c')
+  expect(await listAliases('search=%25')).toBe('')
   expect((await call('GET', `${path}/identity-provider/instances?type=X`)).status).toBe(400)
 })
 
-test('a mapper belongs to the provider in its body, and keeps its id when it is moved', async () => {
-  const op = await newProvider()
+test('a mapper belongs to the provider in its body, and has the same id after an update with another provider', async () => {
+  const op = await createProvider()
   const instances = op.replace(/\/op$/, '')
-  const saml = await make(instances, { alias: 'saml', providerId: 'saml' })
+  const saml = await create(instances, { alias: 'saml', providerId: 'saml' })
   const mapper = {
     name: 'staff',
     identityProviderAlias: 'op',
     identityProviderMapper: 'oidc-hardcoded-role-idp-mapper',
   }
-  const address = await make(`${saml}/mappers`, mapper)
+  const address = await create(`${saml}/mappers`, mapper)
   expect((await call('GET', `${saml}/mappers`)).body).toEqual([])
   await call('PUT', address, { body: { ...mapper, identityProviderAlias: 'saml' } })
   expect((await call('GET', `${saml}/mappers`)).body).toMatchObject([{ id: address.split('/').at(-1), name: 'staff' }])
   expect(await call('POST', `${saml}/mappers`, { body: { name: 'x' } })).toMatchObject({ status: 409 })
   expect(await call('POST', `${op}/mappers`, { body: { ...mapper, identityProviderAlias: 'x' } })).toMatchObject(
-    refusal('There is no identity provider x'),
+    toErrorResponse('There is no identity provider x'),
   )
 })
 
-test('settings are imported from a URL; the message says why one cannot be read', async () => {
-  const path = `${await realm()}/identity-provider/import-config`
-  const settings = (providerId: string, fromUrl: string) => call('POST', path, { body: { providerId, fromUrl } })
-  expect((await settings('oidc', `${address}/op`)).body).toEqual({
+test('import-config reads settings from a URL, and reports why a URL cannot be read', async () => {
+  const path = `${await createRealm()}/identity-provider/import-config`
+  const importSettings = (providerId: string, fromUrl: string) => call('POST', path, { body: { providerId, fromUrl } })
+  expect((await importSettings('oidc', `${providerUrl}/op`)).body).toEqual({
     issuer: 'https://op.example.org',
     jwksUrl: 'https://op.example.org/keys',
     validateSignature: 'true',
     useJwksUrl: 'true',
-    metadataDescriptorUrl: `${address}/op`,
+    metadataDescriptorUrl: `${providerUrl}/op`,
   })
-  expect((await settings('github', `${address}/op`)).body).toEqual({ metadataDescriptorUrl: `${address}/op` })
-  expect(await settings('oidc', `${address}/nothing`)).toMatchObject(
-    refusal(`${address}/nothing cannot be read: the response has status 404`),
+  expect((await importSettings('github', `${providerUrl}/op`)).body).toEqual({
+    metadataDescriptorUrl: `${providerUrl}/op`,
+  })
+  expect(await importSettings('oidc', `${providerUrl}/nothing`)).toMatchObject(
+    toErrorResponse(`${providerUrl}/nothing cannot be read: the response has status 404`),
   )
-  expect((await settings('oidc', `${address}/text`)).body.error_description).toBe('Cannot parse the JSON')
+  expect((await importSettings('oidc', `${providerUrl}/text`)).body.error_description).toBe('Cannot parse the JSON')
   for (const [providerId, url] of [
     ['oidc', 'data:application/json,{}'],
-    ['nowhere', address],
-    ['kubernetes', address],
+    ['nowhere', providerUrl],
+    ['kubernetes', providerUrl],
   ] as const)
-    expect((await settings(providerId, url)).status).toBe(400)
+    expect((await importSettings(providerId, url)).status).toBe(400)
 })
 
 test('reload-keys reads the keys of a provider again', async () => {
   const reload = async (jwksUrl: string) => {
-    const path = await newProvider({ config: { useJwksUrl: 'true', jwksUrl } })
+    const path = await createProvider({ config: { useJwksUrl: 'true', jwksUrl } })
     return call('GET', `${path}/reload-keys`)
   }
-  expect((await reload(`${address}/keys`)).body).toBe(true)
-  expect((await reload(`${address}/none`)).body).toBe(false)
-  expect((await reload(`${address}/nothing`)).status).toBe(400)
+  expect((await reload(`${providerUrl}/keys`)).body).toBe(true)
+  expect((await reload(`${providerUrl}/none`)).body).toBe(false)
+  expect((await reload(`${providerUrl}/nothing`)).status).toBe(400)
 })
 
-test('a key is read from the supported file formats', async () => {
-  const path = `${await realm()}/identity-provider/upload-certificate`
+test('upload-certificate reads keys in PEM and JWKS files, and refuses other files', async () => {
+  const path = `${await createRealm()}/identity-provider/upload-certificate`
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const jwks = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), use: 'sig', kid: 'k' }] })
@@ -251,12 +257,12 @@ test('a key is read from the supported file formats', async () => {
     expect((await upload(format, text)).body.error).toBe('certificate-not-found')
 })
 
-test('SAML metadata at a URL are imported; the message says what is wrong with other texts', async () => {
-  const path = `${await realm()}/identity-provider/import-config`
-  const imported = async (where: string) =>
-    call('POST', path, { body: { providerId: 'saml', fromUrl: `${address}${where}` } })
-  expect((await imported('/saml')).body).toEqual({
-    metadataDescriptorUrl: `${address}/saml`,
+test('import-config reads SAML metadata from a URL, and returns 400 for other documents', async () => {
+  const importPath = `${await createRealm()}/identity-provider/import-config`
+  const importMetadata = async (path: string) =>
+    call('POST', importPath, { body: { providerId: 'saml', fromUrl: `${providerUrl}${path}` } })
+  expect((await importMetadata('/saml')).body).toEqual({
+    metadataDescriptorUrl: `${providerUrl}/saml`,
     idpEntityId: 'a&b',
     singleSignOnServiceUrl: 'https://other/post',
     singleLogoutServiceUrl: 'https://other/out',
@@ -272,21 +278,21 @@ test('SAML metadata at a URL are imported; the message says what is wrong with o
     loginHint: 'false',
     enabledFromMetadata: 'true',
   })
-  expect((await imported('/service')).body).toEqual({ metadataDescriptorUrl: `${address}/service` })
-  for (const text of ['/text', '/entity', '/op'])
-    expect(await imported(text)).toMatchObject(refusal('The text is not SAML metadata'))
+  expect((await importMetadata('/service')).body).toEqual({ metadataDescriptorUrl: `${providerUrl}/service` })
+  for (const documentPath of ['/text', '/entity', '/op'])
+    expect(await importMetadata(documentPath)).toMatchObject(toErrorResponse('The text is not SAML metadata'))
 })
 
-test('the metadata for a SAML provider contain the keys of the realm and the requested attributes', async () => {
-  const path = await realm()
+test('the SP metadata for a SAML provider that signs requests contain the key of the realm and the requested attributes', async () => {
+  const path = await createRealm()
   const settings = {
     singleSignOnServiceUrl: 'https://other/post',
     postBindingResponse: 'true',
-    entityId: 'we & <they>',
+    entityId: 'sp & <idp>',
   }
   const signing = { wantAuthnRequestsSigned: 'true', wantAssertionsSigned: 'true' }
-  await post(path, { alias: 'plain', providerId: 'saml', config: settings })
-  await post(path, { alias: 'signed', providerId: 'saml', config: { ...settings, ...signing } })
+  await postProvider(path, { alias: 'plain', providerId: 'saml', config: settings })
+  await postProvider(path, { alias: 'signed', providerId: 'saml', config: { ...settings, ...signing } })
   await call('POST', `${path}/identity-provider/instances/signed/mappers`, {
     body: {
       name: 'mail',
@@ -295,21 +301,21 @@ test('the metadata for a SAML provider contain the keys of the realm and the req
       config: { 'attribute.friendly.name': 'mail', 'user.attribute': 'email' },
     },
   })
-  const exported = async (alias: string) => {
+  const exportMetadata = async (alias: string) => {
     const { headers, body } = await call('GET', `${path}/identity-provider/instances/${alias}/export`)
     expect(headers['content-type']).toContain('application/xml')
     return parseXml(body)!
   }
   const findElements = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
-  const plain = await exported('plain')
-  expect(plain.getAttribute('entityID')).toBe('we & <they>')
+  const plain = await exportMetadata('plain')
+  expect(plain.getAttribute('entityID')).toBe('sp & <idp>')
   expect(findElements(plain, 'X509Certificate')).toEqual([])
   expect(findElements(plain, 'AssertionConsumerService')[0]!.getAttribute('Location')).toMatch(
     /\/broker\/plain\/endpoint$/,
   )
   const { keys } = (await call('GET', `${path}/keys`)).body as { keys: { algorithm: string; certificate: string }[] }
   const certificate = keys.find(({ algorithm }) => algorithm === 'RS256')!.certificate
-  const signed = await exported('signed')
+  const signed = await exportMetadata('signed')
   expect(findElements(signed, 'X509Certificate').map((element) => element.textContent)).toEqual([certificate])
   expect(findElements(signed, 'RequestedAttribute').map((element) => element.getAttribute('FriendlyName'))).toEqual([
     'mail',

@@ -1,4 +1,4 @@
-// Each operation takes the same number of statements when the realm has a hundred times as much of everything.
+// Each operation takes the same number of statements in a realm with one object of each kind and in a realm with a hundred.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
@@ -22,42 +22,42 @@ import { userTags } from '../support/user-tags.ts'
 const { app, call } = await testServer()
 const { service, statements } = await testService()
 
-/** The names of the objects in URLs. */
-const LABEL = 'thing'
+/** The name of the objects in URLs. */
+const LABEL = 'sample'
 const USER = '/admin/realms/{realm}/users/{user-id}'
-/** Only what this client got tokens for may ask who it is. */
+/** The only client whose tokens may request whoami. */
 const CONSOLE = 'security-admin-console'
 
-/** A realm with so many of everything, and the ids in it of what nothing else names: roles of the realm and of the client, and a client scope. */
-interface Sized extends FilledRealm {
+/** A realm with `size` objects of each kind. `unused` has ids of roles and of a client scope to which no object refers. */
+interface SizedRealm extends FilledRealm {
   readonly size: number
-  readonly spare: { readonly realm: string[]; readonly client: string[]; readonly clientScope: string }
+  readonly unused: { readonly realm: string[]; readonly client: string[]; readonly clientScope: string }
 }
 
 let mailbox: Mailbox
-let sizes: Sized[]
-const delivering = service.outboxWorker
+let realms: SizedRealm[]
+const outboxWorker = service.outboxWorker
 beforeAll(async () => {
   mailbox = await openMailbox()
-  // What leaves after an operation is not its own work.
+  // Deliveries after an operation would be counted as its statements.
   service.outboxWorker = undefined
-  sizes = [await sized(1), await sized(100)]
+  realms = [await createSizedRealm(1), await createSizedRealm(100)]
 })
 afterAll(async () => {
-  service.outboxWorker = delivering
-  delivering?.wake()
+  service.outboxWorker = outboxWorker
+  outboxWorker?.wake()
   await mailbox.close()
 })
 
-/** Operations that end what others need, in this order: after those that end parts of objects, before those that end objects. */
+/** Operations that remove credentials and sessions, which operations on parts of users need. Only deletions of objects are later. */
 const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'logOutAllUsers']
 
-/** In an order in which each finds what it is about. */
-const inOrder = operations
+/** The operations, sorted so that the objects of each still exist. */
+const sortedOperations = operations
   .filter(({ tag }) => userTags.includes(tag))
-  .toSorted((a, b) => stageOf(a) - stageOf(b) || (a.method === 'DELETE' ? b.path.length - a.path.length : 0))
+  .toSorted((a, b) => getStage(a) - getStage(b) || (a.method === 'DELETE' ? b.path.length - a.path.length : 0))
 
-function stageOf({ method, path, operationId }: Operation): number {
+function getStage({ method, path, operationId }: Operation): number {
   if (LATE.includes(operationId)) return 3 + LATE.indexOf(operationId) / LATE.length
   if (method !== 'DELETE') return method === 'GET' ? 0 : 1
   return /\{(user-id|group-id|role-name|role-id|realm)\}$/.test(path) ? 4 : 2
@@ -78,86 +78,89 @@ test('the large realm has about a hundred times as many rows as the small one', 
   ]
   for (const list of lists) {
     const [few, many] = await Promise.all(
-      sizes.map(async (realm) => (await call('GET', `${toAddress(list, realm)}?max=1000`)).body.length),
+      realms.map(async (realm) => (await call('GET', `${toAddress(list, realm)}?max=1000`)).body.length),
     )
-    // What fills the realm leaves some events of its own.
+    // Filling the realm creates some more events.
     expect(few, list).toBeLessThanOrEqual(40)
     expect(many, list).toBeGreaterThanOrEqual(100)
   }
 })
 
-/** Objects that are created below a URL are deleted there. */
-const paths = new Set(takeSample([...new Set(inOrder.map(({ path }) => path))]))
+/** The tested paths. The sample has all operations of a path, so that created objects are also deleted. */
+const testedPaths = new Set(takeSample([...new Set(sortedOperations.map(({ path }) => path))]))
 
-test.each(inOrder.filter(({ path }) => paths.has(path)))('$method $path', async (operation) => {
-  const counts: number[] = []
-  for (const realm of sizes) {
-    const token = await withoutCounting.run(true, () => tokenFor(operation, realm))
-    // What is kept in memory of master until it changes.
-    await call('GET', '/admin/realms/master')
-    const body = bodyOf(operation, realm)
-    const executed = await statements(async () => {
-      const { status, body: responseBody } = await call(operation.method, pathOf(operation, realm), {
-        ...(token !== undefined && { token }),
-        ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
-        ...(body !== undefined && { body }),
+test.each(sortedOperations.filter(({ path }) => testedPaths.has(path)))(
+  '$method $path takes the same number of statements in both realms',
+  async (operation) => {
+    const counts: number[] = []
+    for (const realm of realms) {
+      const token = await withoutCounting.run(true, () => logIn(operation, realm))
+      // Caches the keys and settings of master, which some operations change.
+      await call('GET', '/admin/realms/master')
+      const body = createRequestBody(operation, realm)
+      const executed = await statements(async () => {
+        const { status, body: responseBody } = await call(operation.method, getPath(operation, realm), {
+          ...(token !== undefined && { token }),
+          ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
+          ...(body !== undefined && { body }),
+        })
+        expect(status, JSON.stringify(responseBody)).toBeLessThan(300)
       })
-      expect(status, JSON.stringify(responseBody)).toBeLessThan(300)
-    })
-    counts.push(executed.length)
-  }
-  expect(counts[0]).toBeGreaterThan(0)
-  expect(counts[1]).toBe(counts[0])
-})
+      counts.push(executed.length)
+    }
+    expect(counts[0]).toBeGreaterThan(0)
+    expect(counts[1]).toBe(counts[0])
+  },
+)
 
-/** Bodies that must say something in particular. */
-const bodies: Readonly<Record<string, (realm: Sized) => unknown>> = {
+/** Bodies of operations, by operation id, for which a sample of the schema is not valid or too small. */
+const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = {
   createRealm: () => ({ realm: newName() }),
   updateRealm: () => ({ displayName: 'Other' }),
   describeClient: ({ size }) =>
-    JSON.stringify({ clientId: 'described', redirectUris: numbered(size, (at) => `https://${at}.example.org/*`) }),
-  updateClientProfiles: ({ size }) => ({ profiles: numbered(size, (at) => ({ name: `profile-${at}` })) }),
+    JSON.stringify({ clientId: 'described', redirectUris: createList(size, (at) => `https://${at}.example.org/*`) }),
+  updateClientProfiles: ({ size }) => ({ profiles: createList(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),
-  testSMTPConnection: () => smtp(),
+  testSMTPConnection: () => createSmtpServer(),
   updateUserProfile: ({ size }) => ({
-    attributes: ['username', 'email', ...numbered(size, (at) => `attribute-${at}`)].map((name) => ({ name })),
+    attributes: ['username', 'email', ...createList(size, (at) => `attribute-${at}`)].map((name) => ({ name })),
   }),
-  updateUsersUserId: ({ size }) => ({ email: `${LABEL}@example.org`, attributes: attributes(size + 1) }),
-  labelUserCredential: () => 'the blue one',
+  updateUsersUserId: ({ size }) => ({ email: `${LABEL}@example.org`, attributes: createAttributes(size + 1) }),
+  labelUserCredential: () => 'blue key',
   resetUserPassword: () => ({ type: 'password', value: 'another password' }),
   disableUserCredentialTypes: () => ['password'],
   executeActionsEmail: () => ['VERIFY_EMAIL'],
-  addFederatedIdentity: () => ({ userId: 'them', userName: 'them' }),
-  createGroup: () => ({ name: 'fresh' }),
-  createGroupChild: () => ({ name: 'fresh' }),
-  updateGroupsGroupId: ({ size }) => ({ name: 'renamed', attributes: attributes(size) }),
-  setLocalizationTexts: ({ size }) => Object.fromEntries(numbered(size, (at) => [`other-${at}`, 'Text'])),
+  addFederatedIdentity: () => ({ userId: 'linked', userName: 'linked' }),
+  createGroup: () => ({ name: 'created' }),
+  createGroupChild: () => ({ name: 'created' }),
+  updateGroupsGroupId: ({ size }) => ({ name: 'renamed', attributes: createAttributes(size) }),
+  setLocalizationTexts: ({ size }) => Object.fromEntries(createList(size, (at) => [`other-${at}`, 'Text'])),
   setLocalizationText: () => 'Hello',
 }
 
-function bodyOf(operation: Operation, realm: Sized): unknown {
+function createRequestBody(operation: Operation, realm: SizedRealm): unknown {
   const { operationId, path, body } = operation
   if (!body) return undefined
-  const special = bodies[operationId]?.(realm)
+  const special = specialBodies[operationId]?.(realm)
   if (special !== undefined) return special
   if (/(composites|role-mappings\/(realm|clients\/\{client-id\}))$/.test(path))
-    return realm.spare[path.includes('role-mappings/clients') ? 'client' : 'realm'].map((id) => ({ id }))
+    return realm.unused[path.includes('role-mappings/clients') ? 'client' : 'realm'].map((id) => ({ id }))
   return operation.method === 'PUT'
-    ? createBody(operation, LABEL, { description: 'Other', attributes: attributes(realm.size) })
-    : createBody(operation, 'fresh')
+    ? createBody(operation, LABEL, { description: 'Other', attributes: createAttributes(realm.size) })
+    : createBody(operation, 'created')
 }
 
-/** The address; of something else where another operation has done the same to what it is usually about. */
-function pathOf({ operationId, path }: Operation, realm: Sized): string {
-  const instead: Record<string, string> = {
-    ...(operationId === 'deleteRolesByIdRoleId' && { 'role-id': realm.spare.realm[0]! }),
-    ...(path.includes('default-optional') && { clientScopeId: realm.spare.clientScope }),
+/** Returns the URL. Operations that repeat an earlier one use an unused role or client scope, since the first one is already deleted or assigned. */
+function getPath({ operationId, path }: Operation, realm: SizedRealm): string {
+  const unusedIds: Record<string, string> = {
+    ...(operationId === 'deleteRolesByIdRoleId' && { 'role-id': realm.unused.realm[0]! }),
+    ...(path.includes('default-optional') && { clientScopeId: realm.unused.clientScope }),
   }
-  return toAddress(path, { value: (path, parameter) => instead[parameter] ?? realm.value(path, parameter) })
+  return toAddress(path, { value: (path, parameter) => unusedIds[parameter] ?? realm.value(path, parameter) })
 }
 
-/** A token of an administrator of the realm only, where that is enough: what they may give is looked into. */
-async function tokenFor({ path, operationId }: Operation, { name }: Sized): Promise<string | undefined> {
+/** Returns a token of an administrator of only this realm, so that permissions to grant roles are checked; undefined for operations on all realms. */
+async function logIn({ path, operationId }: Operation, { name }: SizedRealm): Promise<string | undefined> {
   if (!path.includes('{realm}')) return undefined
   const form = {
     grant_type: 'password',
@@ -174,15 +177,16 @@ async function tokenFor({ path, operationId }: Operation, { name }: Sized): Prom
   return response.json().access_token
 }
 
-async function sized(size: number): Promise<Sized> {
-  const createAll = <T>(make: (at: number) => T) => numbered(size, make)
+/** Creates a realm with `size` objects of each kind, and runtime data for them. */
+async function createSizedRealm(size: number): Promise<SizedRealm> {
+  const createAll = <T>(createElement: (at: number) => T) => createList(size, createElement)
   const names = (prefix: string) => createAll((at) => `${prefix}-${at}`)
-  const wide = names(`/${LABEL}/wide`)
+  const groupPaths = names(`/${LABEL}/wide`)
   const [roles, users, clients, providers] = ['role', 'member', 'client', 'provider'].map(names) as string[][]
   const roleMappings = { realmRoles: [LABEL], clientRoles: { [LABEL]: [LABEL] } }
-  const many = { realmRoles: [LABEL, ...roles!], clientRoles: { [LABEL]: [LABEL, ...roles!] } }
+  const allRoleMappings = { realmRoles: [LABEL, ...roles!], clientRoles: { [LABEL]: [LABEL, ...roles!] } }
   const password = await hashPassword('pw')
-  const mail = (username: string) => ({
+  const profile = (username: string) => ({
     email: `${username}@example.org`,
     firstName: 'A',
     lastName: 'B',
@@ -195,17 +199,17 @@ async function sized(size: number): Promise<Sized> {
       adminEventsEnabled: true,
       adminEventsDetailsEnabled: true,
       bruteForceProtected: true,
-      defaultGroups: wide,
-      smtpServer: smtp(),
+      defaultGroups: groupPaths,
+      smtpServer: createSmtpServer(),
       editUsernameAllowed: true,
     },
-    role: { composites: { realm: roles!, client: { [LABEL]: roles! } }, attributes: attributes(size) },
-    group: { ...many, attributes: attributes(size) },
+    role: { composites: { realm: roles!, client: { [LABEL]: roles! } }, attributes: createAttributes(size) },
+    group: { ...allRoleMappings, attributes: createAttributes(size) },
     user: {
-      ...many,
-      ...mail(LABEL),
-      attributes: attributes(size),
-      groups: wide,
+      ...allRoleMappings,
+      ...profile(LABEL),
+      attributes: createAttributes(size),
+      groups: groupPaths,
       credentials: [
         ...createAll((at) => ({ type: 'webauthn', userLabel: `key ${at}`, secretData: '{}', credentialData: '{}' })),
         ...createAll((at) => ({
@@ -219,15 +223,15 @@ async function sized(size: number): Promise<Sized> {
       clientConsents: [LABEL, ...clients!].map((clientId) => ({ clientId, grantedClientScopes: [LABEL] })),
     },
   }
-  const role = (name: string) => [
+  const toRoles = (name: string) => [
     createSampleObject('role', name),
     { ...createSampleObject('role', name), key: ['client', LABEL, name] },
   ]
   const filled = await createFilledRealm(LABEL, (kind) => fields[kind] ?? {}, [
-    ...[...roles!, ...names('spare')].flatMap(role),
+    ...[...roles!, ...names('unused')].flatMap(toRoles),
     createSampleObject('group', LABEL),
-    createSampleObject('clientScope', 'spare'),
-    ...wide.map((path) => ({
+    createSampleObject('clientScope', 'unused'),
+    ...groupPaths.map((path) => ({
       kind: 'group' as const,
       key: [path],
       representation: { path, ...roleMappings },
@@ -243,13 +247,13 @@ async function sized(size: number): Promise<Sized> {
     ...providers!.map((name) => createSampleObject('identityProvider', name)),
     ...users!.map((name) =>
       createSampleObject('user', name, {
-        ...mail(name),
+        ...profile(name),
         ...roleMappings,
-        groups: [toName('group', LABEL), ...wide.slice(0, 3)],
+        groups: [toName('group', LABEL), ...groupPaths.slice(0, 3)],
       }),
     ),
     createSampleObject('user', 'administrator', {
-      ...mail('administrator'),
+      ...profile('administrator'),
       credentials: [password],
       clientRoles: { 'realm-management': ['realm-admin'] },
     }),
@@ -257,31 +261,33 @@ async function sized(size: number): Promise<Sized> {
       texts: Object.fromEntries([['greeting', 'Hi'], ...names('text').map((key) => [key, 'x'])]),
     }),
   ])
-  await live(filled, size)
-  const spare = async (path: string) =>
-    (await call('GET', `${toAddress(path, filled)}?search=spare`)).body.map(({ id }: { id: string }) => id)
+  await addRuntimeData(filled, size)
+  const listUnusedIds = async (path: string) =>
+    (await call('GET', `${toAddress(path, filled)}?search=unused`)).body.map(({ id }: { id: string }) => id)
   return {
     ...filled,
     size,
-    spare: {
-      realm: await spare('/admin/realms/{realm}/roles'),
-      client: await spare('/admin/realms/{realm}/clients/{client-uuid}/roles'),
+    unused: {
+      realm: await listUnusedIds('/admin/realms/{realm}/roles'),
+      client: await listUnusedIds('/admin/realms/{realm}/clients/{client-uuid}/roles'),
       clientScope: (await call('GET', `/admin/realms/${filled.name}/client-scopes`)).body.find(
-        ({ name }: { name: string }) => name === 'spare',
+        ({ name }: { name: string }) => name === 'unused',
       ).id,
     },
   }
 }
 
 /** Adds runtime data to a realm: sessions, login failures, user events and admin events. */
-async function live(realm: FilledRealm, size: number): Promise<void> {
+async function addRuntimeData(realm: FilledRealm, size: number): Promise<void> {
   const id = realm.value(USER, 'user-id')
   const client = realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid')
   const [row] = await service.findRealms([realm.name])
   const user = await service.read(SYSTEM, realm.name, (context) => getLiveUser(context, id))
-  // Documents are not nested that deep.
-  const deep = numbered(size, (at) => ({ representation: { path: `/${LABEL}${'/deep'.repeat(at + 1)}` } }))
-  await service.write(SYSTEM, realm.name, (context) => writers.group.create(context, deep))
+  // Documents cannot nest groups this deep.
+  const nestedGroups = createList(size, (at) => ({
+    representation: { path: `/${LABEL}${'/nested'.repeat(at + 1)}` },
+  }))
+  await service.write(SYSTEM, realm.name, (context) => writers.group.create(context, nestedGroups))
   await service.writeRuntime(SYSTEM, realm.name, async (context) => {
     for (let at = 0; at < size; at++) {
       for (const offline of [false, true]) {
@@ -296,23 +302,23 @@ async function live(realm: FilledRealm, size: number): Promise<void> {
     const attempt = { user: target, username: target.username, evaluate: async () => false }
     await evaluateAttempt(service, { ...row!, settings }, attempt)
   }
-  // An apply leaves an admin event for each change.
-  const later = numbered(size, (at) => ({ name: `later-${at}` }))
-  await applySource(service, createSource([{ realm: realm.name, roles: { realm: later } }], `${realm.name}-later`))
+  // An apply creates an admin event for each change.
+  const laterRoles = createList(size, (at) => ({ name: `later-${at}` }))
+  await applySource(service, createSource([{ realm: realm.name, roles: { realm: laterRoles } }], `${realm.name}-later`))
   await service.recordUserEvents(
     row!,
-    numbered(size, () => ({ type: 'LOGIN', user: id, client: LABEL })),
+    createList(size, () => ({ type: 'LOGIN', user: id, client: LABEL })),
   )
 }
 
-function smtp() {
+function createSmtpServer() {
   return { host: '127.0.0.1', port: mailbox.port, from: 'regent@example.org' }
 }
 
-function attributes(count: number): Record<string, string[]> {
-  return Object.fromEntries(numbered(count, (at) => [`attribute-${at}`, ['one', 'two']]))
+function createAttributes(count: number): Record<string, string[]> {
+  return Object.fromEntries(createList(count, (at) => [`attribute-${at}`, ['one', 'two']]))
 }
 
-function numbered<T>(count: number, make: (at: number) => T): T[] {
-  return Array.from({ length: count }, (_, at) => make(at))
+function createList<T>(count: number, createElement: (at: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => createElement(at))
 }
