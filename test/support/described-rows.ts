@@ -1,13 +1,10 @@
 // Compares the results of statements with the descriptions of their rows: names and types of columns, and nulls.
-import { PGlite } from '@electric-sql/pglite'
+import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
+import { PGliteConnection } from '../../src/store/database/pglite-driver.ts'
+import { PostgresConnection } from '../../src/store/database/postgres-driver.ts'
 import type { ExecutedStatement, Row } from '../../src/store/database/query.ts'
-
-/** A column as the database describes it. */
-export interface ResultField {
-  readonly name: string
-  readonly dataTypeID: number
-}
+import type { ResultField } from '../../src/store/database/statement-names.ts'
 
 /** A result as both drivers return it. */
 interface Result {
@@ -39,36 +36,23 @@ function recordResult(results: Map<string, ResultsOfText>, sql: string, { fields
   }
 }
 
-type Query = (sql: unknown, ...rest: unknown[]) => unknown
+type Execute = (query: CompiledQuery) => Promise<Result>
 
-/** Returns the driver's function for executing statements, wrapped to record the results. */
-function recordingResults(results: Map<string, ResultsOfText>, query: Query): Query {
-  return function (this: unknown, sql, ...rest) {
-    const result = query.call(this, sql, ...rest)
-    if (typeof sql !== 'string' || !(result instanceof Promise)) return result
-    return result.then((result: Result | Result[]) => {
-      // Of several statements in one text each has a result, and none is described.
-      if (!Array.isArray(result)) recordResult(results, sql, result)
-      return result
-    })
-  }
-}
-
-/** Makes both drivers keep the results of statements for `describedWrong`, for as long as the worker runs. */
+/** Makes both drivers keep the results of statements for `findRowDifferences`, for as long as the worker runs. */
 export function recordResults(): void {
   if (globalThis.resultsOfTexts) return
   const results = new Map<string, ResultsOfText>()
   globalThis.resultsOfTexts = results
-  const { query, transaction } = PGlite.prototype
-  Object.assign(pg.Client.prototype, { query: recordingResults(results, pg.Client.prototype.query as Query) })
-  Object.assign(PGlite.prototype, {
-    query: recordingResults(results, query as Query),
-    transaction(this: PGlite, work: Parameters<typeof transaction>[0]) {
-      return transaction.call(this, (tx) =>
-        work(Object.assign(tx, { query: recordingResults(results, tx.query as Query) })),
-      )
-    },
-  })
+  for (const { prototype } of [PGliteConnection, PostgresConnection]) {
+    const execute: Execute = prototype.executeQuery
+    Object.assign(prototype, {
+      async executeQuery(query: CompiledQuery) {
+        const result = await execute.call(this, query)
+        recordResult(results, query.sql, result)
+        return result
+      },
+    })
+  }
 }
 
 /** Returns the differences between the results of a statement and the descriptions of its rows, a line each. */

@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { getErrorCode } from '../../lib/error-code.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
 import { connect, findServer, type StoreFlags, toStoreKey } from '../connect.ts'
 import type { StoreKey } from './key.ts'
@@ -45,7 +46,7 @@ export async function withFileName<T>(file: string, work: () => Promise<T>): Pro
   try {
     return await work()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file)
+    if (getErrorCode(error) === 'ENOENT' && !existsSync(file))
       throw new Error(`There is no file ${file}.`, { cause: error })
     if (!(error instanceof BrokenBackupError)) throw error
     throw new Error(`${file} cannot be restored: ${error.message}`, { cause: error })

@@ -1,10 +1,12 @@
 // Opens the store: a PostgreSQL database, or PGlite in this process.
-import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import { type Dialect, Kysely } from 'kysely'
 import pg from 'pg'
 import { createFolder } from '../../lib/create-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
 import { openPGlite } from './pglite.ts'
+import { createPGliteDialect } from './pglite-driver.ts'
+import { createPostgresDialect } from './postgres-driver.ts'
 import { type ExecutedStatement, integer, query, row } from './query.ts'
 import {
   outsideTransaction,
@@ -67,7 +69,7 @@ async function openPostgres(url: string, lastMigration: string, onStatement?: St
   pool.on('error', () => {})
   // So would the event of a connection in use, whose statements fail anyway.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = createKysely(new PostgresDialect({ pool }), onStatement)
+  const db = createKysely(createPostgresDialect(pool), onStatement)
   try {
     checkVersion(await getServerVersion(db))
     await migrate(db, lastMigration)
@@ -120,7 +122,7 @@ async function openEmbedded(
   const lock = folder ? await lockFolder(folder) : undefined
   try {
     const pglite = await openPGlite(folder, lastMigration)
-    const db = createKysely(new PGliteDialect({ pglite }), onStatement)
+    const db = createKysely(createPGliteDialect(pglite), onStatement)
     await migrate(db, lastMigration)
     const wakeUps = openEmbeddedWakeUps(pglite, db)
     return {
@@ -132,7 +134,7 @@ async function openEmbedded(
       async close() {
         await wakeUps.close()
         await db.destroy()
-        if (!pglite.closed) await pglite.close()
+        await pglite.close()
         lock?.release()
       },
     }
@@ -142,7 +144,7 @@ async function openEmbedded(
   }
 }
 
-function createKysely(dialect: PostgresDialect | PGliteDialect, onStatement?: StatementListener): Kysely<Tables> {
+function createKysely(dialect: Dialect, onStatement?: StatementListener): Kysely<Tables> {
   return new Kysely<Tables>({
     dialect,
     log: (event) => {

@@ -6,8 +6,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
-import { Kysely, PGliteDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import { getSchemaDigest, LAST_MIGRATION, migrate } from './migrate.ts'
+import { createPGliteDialect } from './pglite-driver.ts'
 import type { Tables } from './transaction.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -52,10 +53,10 @@ async function findImage(): Promise<Blob | undefined> {
 async function createImage(file: string): Promise<void> {
   await mkdir(cache, { recursive: true })
   const pglite = await PGlite.create()
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) })
+  const db = new Kysely<Tables>({ dialect: createPGliteDialect(pglite) })
   await migrate(db)
   const image = await pglite.dumpDataDir('none')
-  await db.destroy()
+  await pglite.close()
   // Written under another name and renamed, so that no process reads an incomplete file.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, Buffer.from(await image.arrayBuffer()))

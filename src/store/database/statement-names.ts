@@ -1,0 +1,37 @@
+/** The most statements that a connection prepares. Regent has fewer texts, apart from those that are composed from conditions. */
+const MOST_PREPARED = 500
+/** The most texts that a connection remembers to have executed once. */
+const MOST_REMEMBERED = 2_000
+
+/** The names of the statements that a connection prepares. A text gets one at its second execution, since many texts are executed once. */
+export class StatementNames {
+  readonly #names = new Map<string, string>()
+  /** The texts that were executed once. */
+  readonly #executed = new Set<string>()
+
+  /** Whether no further text gets a name. */
+  get isFull(): boolean {
+    return this.#names.size >= MOST_PREPARED
+  }
+
+  /** Returns the name of a text that is about to be executed; undefined if it is not prepared. */
+  find(text: string): string | undefined {
+    const name = this.#names.get(text)
+    if (name || this.isFull) return name
+    if (!this.#executed.delete(text)) {
+      if (this.#executed.size >= MOST_REMEMBERED) this.#executed.clear()
+      this.#executed.add(text)
+      return undefined
+    }
+    const newName = `s${this.#names.size}`
+    this.#names.set(text, newName)
+    return newName
+  }
+}
+
+/** A column of a result. */
+export interface ResultField {
+  readonly name: string
+  /** The number of its type in the table `pg_type`. */
+  readonly dataTypeID: number
+}
