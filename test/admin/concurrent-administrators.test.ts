@@ -1,128 +1,129 @@
-// Many administrators who change the same users, groups and roles at once, at random.
+// A property: concurrent random changes of the same users, groups and roles leave consistent relations.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFullRun } from '../support/property-options.ts'
 import { type TestResponse, testServer } from '../support/server.ts'
 
-/** So often each of them does something; a campaign has more. */
-const TURNS = Number(process.env.REGENT_TURNS ?? (isFullRun ? 4 : 1))
+/** The number of requests of each administrator. A campaign makes more. */
+const REQUESTS = Number(process.env.REGENT_TURNS ?? (isFullRun ? 4 : 1))
 const ADMINISTRATORS = 64
-/** A campaign takes its time. */
+/** Milliseconds. A campaign takes longer than other tests. */
 const TIME_LIMIT = 3_600_000
-/** So many users, groups and roles they know of. */
-const PLACES = 8
+/** The number of users, of groups and of roles. */
+const OBJECTS = 8
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
-/** The objects that they know of, by kind and place in their list; who makes one there, forgets the one before. */
-type Known = Readonly<Record<'users' | 'groups' | 'roles', (string | undefined)[]>>
-/** An action of an administrator on the object with the first index; some also use the one with the second index. */
-type Act = (path: string, ids: Known, index: number, other: number) => Promise<TestResponse>
+/** The ids of the latest objects, by kind and index. A created object replaces the one at its index. */
+type ObjectIds = Readonly<Record<'users' | 'groups' | 'roles', (string | undefined)[]>>
+/** A change of the object at `index`. Some changes also refer to the object at `otherIndex`. */
+type Change = (path: string, ids: ObjectIds, index: number, otherIndex: number) => Promise<TestResponse>
 
-const role = (ids: Known, at: number) => ({ id: ids.roles[at] ?? 'none', name: `role-${at}` })
+const toRole = (ids: ObjectIds, at: number) => ({ id: ids.roles[at] ?? 'none', name: `role-${at}` })
 const post = (path: string, body: object) => call('POST', path, { body })
 const put = (path: string, body: object) => call('PUT', path, { body })
 const remove = (path: string, body?: object) => call('DELETE', path, body && { body })
-const idOf = ({ headers }: TestResponse) => String(headers.location).split('/').at(-1)!
+const getId = ({ headers }: TestResponse) => String(headers.location).split('/').at(-1)!
 
-async function creates(
-  ids: Known,
-  kind: keyof Known,
+/** Awaits the creation of an object, and stores its id. */
+async function createObject(
+  ids: ObjectIds,
+  kind: keyof ObjectIds,
   at: number,
   request: Promise<TestResponse>,
 ): Promise<TestResponse> {
   const response = await request
-  if (response.status === 201) ids[kind][at] = idOf(response)
+  if (response.status === 201) ids[kind][at] = getId(response)
   return response
 }
 
-/** Each group has its own index in the list of groups, but its name may repeat in another part of the tree. */
-const groupName = (at: number) => ({ name: `group-${at % 4}` })
+/** Several indexes share a name, so that groups of different parents have the same name. */
+const toGroup = (at: number) => ({ name: `group-${at % 4}` })
 
-const acts: Readonly<Record<string, Act>> = {
-  'make a user': (path, ids, index) =>
-    creates(
+const changes: Readonly<Record<string, Change>> = {
+  'create a user': (path, ids, index) =>
+    createObject(
       ids,
       'users',
       index,
       post(`${path}/users`, { username: `user-${index}`, email: `user-${index}@example.org` }),
     ),
-  'call a user otherwise': (path, { users }, index, other) =>
-    put(`${path}/users/${users[index]}`, { username: `user-${other}` }),
-  'give a user the address of another': (path, { users }, index, other) =>
-    put(`${path}/users/${users[index]}`, { email: `user-${other}@example.org` }),
+  'change a username': (path, { users }, index, otherIndex) =>
+    put(`${path}/users/${users[index]}`, { username: `user-${otherIndex}` }),
+  'change an email': (path, { users }, index, otherIndex) =>
+    put(`${path}/users/${users[index]}`, { email: `user-${otherIndex}@example.org` }),
   'delete a user': (path, { users }, index) => remove(`${path}/users/${users[index]}`),
-  'let a user join': (path, { users, groups }, index, other) =>
-    call('PUT', `${path}/users/${users[index]}/groups/${groups[other]}`),
-  'let a user leave': (path, { users, groups }, index, other) =>
-    remove(`${path}/users/${users[index]}/groups/${groups[other]}`),
-  'give a user a role': (path, ids, index, other) =>
-    post(`${path}/users/${ids.users[index]}/role-mappings/realm`, [role(ids, other)]),
-  'take a role from a user': (path, ids, index, other) =>
-    remove(`${path}/users/${ids.users[index]}/role-mappings/realm`, [role(ids, other)]),
-  'make a group': (path, ids, index) => creates(ids, 'groups', index, post(`${path}/groups`, groupName(index))),
-  'make a group in a group': async (path, ids, index, other) =>
-    creates(ids, 'groups', index, post(`${path}/groups/${ids.groups[other]}/children`, groupName(index))),
-  'move a group into a group': (path, { groups }, index, other) =>
-    post(`${path}/groups/${groups[other]}/children`, { id: groups[index] ?? 'none', name: 'any' }),
-  'move a group to the top': (path, { groups }, index) =>
+  'add a user to a group': (path, { users, groups }, index, otherIndex) =>
+    call('PUT', `${path}/users/${users[index]}/groups/${groups[otherIndex]}`),
+  'remove a user from a group': (path, { users, groups }, index, otherIndex) =>
+    remove(`${path}/users/${users[index]}/groups/${groups[otherIndex]}`),
+  'add a role to a user': (path, ids, index, otherIndex) =>
+    post(`${path}/users/${ids.users[index]}/role-mappings/realm`, [toRole(ids, otherIndex)]),
+  'remove a role from a user': (path, ids, index, otherIndex) =>
+    remove(`${path}/users/${ids.users[index]}/role-mappings/realm`, [toRole(ids, otherIndex)]),
+  'create a group': (path, ids, index) => createObject(ids, 'groups', index, post(`${path}/groups`, toGroup(index))),
+  'create a subgroup': async (path, ids, index, otherIndex) =>
+    createObject(ids, 'groups', index, post(`${path}/groups/${ids.groups[otherIndex]}/children`, toGroup(index))),
+  'make a group a subgroup': (path, { groups }, index, otherIndex) =>
+    post(`${path}/groups/${groups[otherIndex]}/children`, { id: groups[index] ?? 'none', name: 'any' }),
+  'make a group a top-level group': (path, { groups }, index) =>
     post(`${path}/groups`, { id: groups[index] ?? 'none', name: 'any' }),
-  'call a group otherwise': (path, { groups }, index, other) =>
-    put(`${path}/groups/${groups[index]}`, groupName(other)),
+  'rename a group': (path, { groups }, index, otherIndex) =>
+    put(`${path}/groups/${groups[index]}`, toGroup(otherIndex)),
   'delete a group': (path, { groups }, index) => remove(`${path}/groups/${groups[index]}`),
-  'give a group a role': (path, ids, index, other) =>
-    post(`${path}/groups/${ids.groups[index]}/role-mappings/realm`, [role(ids, other)]),
-  'make a role': async (path, ids, index) => {
+  'add a role to a group': (path, ids, index, otherIndex) =>
+    post(`${path}/groups/${ids.groups[index]}/role-mappings/realm`, [toRole(ids, otherIndex)]),
+  'create a role': async (path, ids, index) => {
     const response = await post(`${path}/roles`, { name: `role-${index}` })
     if (response.status === 201) ids.roles[index] = (await call('GET', `${path}/roles/role-${index}`)).body.id
     return response
   },
-  'call a role otherwise': (path, { roles }, index, other) =>
-    put(`${path}/roles-by-id/${roles[index]}`, { name: `role-${other}` }),
-  'let a role contain another': (path, ids, index, other) =>
-    post(`${path}/roles-by-id/${ids.roles[index]}/composites`, [role(ids, other)]),
+  'rename a role': (path, { roles }, index, otherIndex) =>
+    put(`${path}/roles-by-id/${roles[index]}`, { name: `role-${otherIndex}` }),
+  'add a role to a composite role': (path, ids, index, otherIndex) =>
+    post(`${path}/roles-by-id/${ids.roles[index]}/composites`, [toRole(ids, otherIndex)]),
   'delete a role': (path, { roles }, index) => remove(`${path}/roles-by-id/${roles[index]}`),
 }
 
 test(
-  `${ADMINISTRATORS} administrators leave a consistent realm, and no request returns 500`,
+  `${ADMINISTRATORS} administrators who change the same objects leave a consistent realm, and get no unexpected status`,
   async () => {
-    const path = await realm({ editUsernameAllowed: true })
-    const ids: Known = { users: [], groups: [], roles: [] }
-    for (let at = 0; at < PLACES; at++) {
-      await acts['make a user']!(path, ids, at, at)
-      await acts['make a role']!(path, ids, at, at)
-      await acts[at ? 'make a group in a group' : 'make a group']!(path, ids, at, at - 1)
+    const path = await createRealm({ editUsernameAllowed: true })
+    const ids: ObjectIds = { users: [], groups: [], roles: [] }
+    for (let at = 0; at < OBJECTS; at++) {
+      await changes['create a user']!(path, ids, at, at)
+      await changes['create a role']!(path, ids, at, at)
+      await changes[at ? 'create a subgroup' : 'create a group']!(path, ids, at, at - 1)
     }
-    // What is deleted must be made again, or soon there is nothing left to do.
-    const weighted = Object.keys(acts).map((act) => ({
-      arbitrary: fc.constant(act),
-      weight: act.startsWith('make') ? 3 : 1,
+    // More creations than deletions: otherwise most changes would find no object.
+    const weighted = Object.keys(changes).map((title) => ({
+      arbitrary: fc.constant(title),
+      weight: title.startsWith('create') ? 3 : 1,
     }))
-    const place = fc.nat({ max: PLACES - 1 })
-    const turns = fc.sample(fc.tuple(fc.oneof(...weighted), place, place), ADMINISTRATORS * TURNS)
-    const answers = new Map<string, number>()
-    const work = async (actions: typeof turns) => {
-      for (const [act, index, other] of actions) {
-        const { status } = await acts[act]!(path, ids, index, other)
-        answers.set(`${act}: ${status}`, (answers.get(`${act}: ${status}`) ?? 0) + 1)
+    const position = fc.nat({ max: OBJECTS - 1 })
+    const sample = fc.sample(fc.tuple(fc.oneof(...weighted), position, position), ADMINISTRATORS * REQUESTS)
+    const outcomes = new Set<string>()
+    const execute = async (requests: typeof sample) => {
+      for (const [title, index, otherIndex] of requests) {
+        const { status } = await changes[title]!(path, ids, index, otherIndex)
+        outcomes.add(`${title}: ${status}`)
       }
     }
     await Promise.all(
-      Array.from({ length: ADMINISTRATORS }, (_, at) => work(turns.slice(at * TURNS, (at + 1) * TURNS))),
+      Array.from({ length: ADMINISTRATORS }, (_, at) => execute(sample.slice(at * REQUESTS, (at + 1) * REQUESTS))),
     )
-    const odd = [...answers.keys()].filter((outcome) => !/: (201|204|400|404|409)$/.test(outcome))
-    expect(odd).toEqual([])
-    await expectWhole(path)
+    const unexpected = [...outcomes].filter((outcome) => !/: (201|204|400|404|409)$/.test(outcome))
+    expect(unexpected).toEqual([])
+    await expectConsistent(path)
   },
   TIME_LIMIT,
 )
 
-/** Reads everything, and compares what the answers say of each other. */
-async function expectWhole(path: string): Promise<void> {
+/** Expects that names are unique, and that operations that list the same relation from both sides agree. */
+async function expectConsistent(path: string): Promise<void> {
   // biome-ignore lint/suspicious/noExplicitAny: objects of three kinds
-  const list = async (way: string): Promise<any[]> => (await call('GET', `${path}/${way}`)).body
-  const [users, roles, groups] = [await list('users?max=-1'), await list('roles'), await tree(path)]
+  const list = async (address: string): Promise<any[]> => (await call('GET', `${path}/${address}`)).body
+  const [users, roles, groups] = [await list('users?max=-1'), await list('roles'), await listGroups(path)]
   expectUnique(users.map(({ username }) => username))
   expectUnique(users.map(({ email }) => email).filter(Boolean))
   expectUnique(roles.map(({ name }) => name))
@@ -130,47 +131,49 @@ async function expectWhole(path: string): Promise<void> {
   expectUnique(groups.map((group) => group.path))
   expect(await list('users/count')).toBe(users.length)
   expect(await list('groups/count')).toEqual({ count: groups.length })
-  for (const { id, path: way } of groups) {
-    expect((await call('GET', `${path}/groups/${id}`)).body.path).toBe(way)
-    expect((await call('GET', `${path}/group-by-path${way}`)).body.id).toBe(id)
+  for (const { id, path: groupPath } of groups) {
+    expect((await call('GET', `${path}/groups/${id}`)).body.path).toBe(groupPath)
+    expect((await call('GET', `${path}/group-by-path${groupPath}`)).body.id).toBe(id)
   }
-  const pairs = async (owners: { id: string }[], way: (id: string) => string, flipped = false) => {
+  const listPairs = async (owners: { id: string }[], toAddress: (id: string) => string, isReversed = false) => {
     const relations = owners.map(async ({ id }) =>
-      (await list(way(id))).map((element) => (flipped ? [element.id, id] : [id, element.id])),
+      (await list(toAddress(id))).map((element) => (isReversed ? [element.id, id] : [id, element.id])),
     )
     return (await Promise.all(relations)).flat().map(String).sort()
   }
-  const byUser = await pairs(users, (id) => `users/${id}/groups?max=-1`)
-  expect(await pairs(groups, (id) => `groups/${id}/members?max=-1`, true)).toEqual(byUser)
-  const rolesOfUsers = await pairs(users, (id) => `users/${id}/role-mappings/realm`)
-  const roleIds = roles.map(({ id, name }) => ({ id: name, role: id }))
-  const holders = async (kind: string) => {
-    const holders = roleIds.map(async ({ id, role: roleName }) =>
-      (await list(`roles/${id}/${kind}?max=-1`)).map((holder) => String([holder.id, roleName])),
+  const memberships = await listPairs(users, (id) => `users/${id}/groups?max=-1`)
+  expect(await listPairs(groups, (id) => `groups/${id}/members?max=-1`, true)).toEqual(memberships)
+  const rolesOfUsers = await listPairs(users, (id) => `users/${id}/role-mappings/realm`)
+  const listRoleMappings = async (kind: string) => {
+    const mappings = roles.map(async ({ id, name }) =>
+      (await list(`roles/${name}/${kind}?max=-1`)).map((subject) => String([subject.id, id])),
     )
-    return (await Promise.all(holders)).flat().sort()
+    return (await Promise.all(mappings)).flat().sort()
   }
-  expect(await holders('users')).toEqual(rolesOfUsers)
-  expect(await holders('groups')).toEqual(await pairs(groups, (id) => `groups/${id}/role-mappings/realm`))
-  const parts = await pairs(roles, (id) => `roles-by-id/${id}/composites`)
-  const existing = new Set(
+  expect(await listRoleMappings('users')).toEqual(rolesOfUsers)
+  expect(await listRoleMappings('groups')).toEqual(await listPairs(groups, (id) => `groups/${id}/role-mappings/realm`))
+  const composites = await listPairs(roles, (id) => `roles-by-id/${id}/composites`)
+  const roleIds = new Set(
     (await Promise.all((await list('clients')).map(({ id }) => list(`clients/${id}/roles`))))
       .flat()
       .map(({ id }) => id),
   )
-  for (const { id } of roles) existing.add(id)
-  expect(parts.map((pair) => pair.split(',')[1]!).filter((id) => !existing.has(id))).toEqual([])
+  for (const { id } of roles) roleIds.add(id)
+  expect(composites.map((pair) => pair.split(',')[1]!).filter((id) => !roleIds.has(id))).toEqual([])
 }
 
-/** Every group that is reached from the top, each below what it says that it is below. */
-async function tree(path: string, above?: { id: string; path: string }): Promise<{ id: string; path: string }[]> {
-  const { body } = await call('GET', above ? `${path}/groups/${above.id}/children?max=-1` : `${path}/groups?max=-1`)
+/** Returns all groups by descending from the top level, and expects the parent and path of each. */
+async function listGroups(
+  path: string,
+  parent?: { id: string; path: string },
+): Promise<{ id: string; path: string }[]> {
+  const { body } = await call('GET', parent ? `${path}/groups/${parent.id}/children?max=-1` : `${path}/groups?max=-1`)
   const groups = body as { id: string; name: string; path: string; parentId?: string }[]
   for (const group of groups) {
-    expect(group.parentId).toBe(above?.id)
-    expect(group.path).toBe(`${above?.path ?? ''}/${group.name}`)
+    expect(group.parentId).toBe(parent?.id)
+    expect(group.path).toBe(`${parent?.path ?? ''}/${group.name}`)
   }
-  return [...groups, ...(await Promise.all(groups.map((group) => tree(path, group)))).flat()]
+  return [...groups, ...(await Promise.all(groups.map((group) => listGroups(path, group)))).flat()]
 }
 
 function expectUnique(values: readonly string[]): void {
@@ -178,20 +181,20 @@ function expectUnique(values: readonly string[]): void {
 }
 
 test.runIf(isFullRun)('administrators who increment a counter with If-Match lose no increment', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const names = ['first', 'second']
   const creations = names.map(async (name) => {
-    await make(`${path}/roles`, { name, description: '0' })
+    await create(`${path}/roles`, { name, description: '0' })
     const { id } = (await call('GET', `${path}/roles/${name}`)).body
     return [
-      { address: await make(`${path}/users`, { username: name, firstName: '0' }), field: 'firstName' },
-      { address: await make(`${path}/groups`, { name, description: '0' }), field: 'description' },
+      { address: await create(`${path}/users`, { username: name, firstName: '0' }), field: 'firstName' },
+      { address: await create(`${path}/groups`, { name, description: '0' }), field: 'description' },
       { address: `${path}/roles-by-id/${id}`, field: 'description' },
     ]
   })
   const counters = (await Promise.all(creations)).flat()
-  const counted = counters.map(() => 0)
-  const raise = async (index: number): Promise<void> => {
+  const increments = counters.map(() => 0)
+  const increment = async (index: number): Promise<void> => {
     const { address, field } = counters[index]!
     for (;;) {
       const { body, headers } = await call('GET', address)
@@ -199,12 +202,12 @@ test.runIf(isFullRun)('administrators who increment a counter with If-Match lose
         body: { ...body, [field]: String(Number(body[field]) + 1) },
         headers: { 'if-match': String(headers.etag) },
       })
-      if (status === 204) counted[index]!++
+      if (status === 204) increments[index]!++
       if (status !== 412) return expect(status).toBe(204)
     }
   }
-  await Promise.all(Array.from({ length: ADMINISTRATORS }, (_, at) => raise(at % counters.length)))
+  await Promise.all(Array.from({ length: ADMINISTRATORS }, (_, at) => increment(at % counters.length)))
   const values = counters.map(async ({ address, field }) => Number((await call('GET', address)).body[field]))
-  expect(await Promise.all(values)).toEqual(counted)
-  expect(counted.reduce((a, b) => a + b)).toBe(ADMINISTRATORS)
+  expect(await Promise.all(values)).toEqual(increments)
+  expect(increments.reduce((a, b) => a + b)).toBe(ADMINISTRATORS)
 })

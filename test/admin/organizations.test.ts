@@ -1,8 +1,8 @@
-// Organizations over REST, beyond the recorded exchanges: members, and what is deleted with them.
+// Organizations over REST: members, and objects that are deleted with memberships.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 const SETTINGS = { organizationsEnabled: true, adminEventsEnabled: true, adminEventsDetailsEnabled: true }
 const users = ['ann', 'bob', 'carl', 'eva'].map((username) => ({
@@ -13,9 +13,9 @@ const users = ['ann', 'bob', 'carl', 'eva'].map((username) => ({
   attributes: { floor: ['2'] },
 }))
 
-/** A realm with an organization that made the account of eva and has bob as a member, and a second one. */
-async function start() {
-  const path = await realm({
+/** Creates a realm with two organizations. `acme` has the managed member eva and the unmanaged member bob. */
+async function createOrganizations() {
+  const path = await createRealm({
     ...SETTINGS,
     users,
     identityProviders: [{ alias: 'partner', providerId: 'oidc', enabled: true }],
@@ -36,12 +36,12 @@ async function start() {
   return { path, acme: acme!, bolt: bolt!, bob: bob!, eva: eva! }
 }
 
-const usernames = (body: { username: string; membershipType: string }[]) =>
+const summarizeMembers = (body: { username: string; membershipType: string }[]) =>
   body.map(({ username, membershipType }) => `${username} ${membershipType}`)
 
-test('members are found by a part of their name, the exact name, and the type of membership', async () => {
-  const { acme, eva } = await start()
-  const findUsernames = async (query: string) => usernames((await call('GET', `${acme}/members${query}`)).body)
+test('members are found by a part of a name, by an exact name, and by membership type', async () => {
+  const { acme, eva } = await createOrganizations()
+  const findUsernames = async (query: string) => summarizeMembers((await call('GET', `${acme}/members${query}`)).body)
   expect(await findUsernames('')).toEqual(['bob UNMANAGED', 'eva MANAGED'])
   expect(await findUsernames('?search=B@ac')).toEqual(['bob UNMANAGED'])
   expect(await findUsernames('?search=v*@a')).toEqual(['eva MANAGED'])
@@ -59,10 +59,10 @@ test('members are found by a part of their name, the exact name, and the type of
   })
 })
 
-test('a user can be a member of several organizations, of each once', async () => {
-  const { path, acme, bolt, bob } = await start()
-  const joined = await call('POST', `${bolt}/members`, { body: `"${bob}"` })
-  expect(joined).toMatchObject({
+test('a user can be a member of several organizations, and a second membership in one returns 409', async () => {
+  const { path, acme, bolt, bob } = await createOrganizations()
+  const response = await call('POST', `${bolt}/members`, { body: `"${bob}"` })
+  expect(response).toMatchObject({
     status: 201,
     headers: { location: expect.stringContaining(`${bolt}/members/${bob}`) },
   })
@@ -70,54 +70,54 @@ test('a user can be a member of several organizations, of each once', async () =
     status: 409,
     body: { errorMessage: 'User is already a member of the organization.' },
   })
-  const names = (body: { name: string }[]) => body.map(({ name }) => name)
-  expect(names((await call('GET', `${acme}/members/${bob}/organizations`)).body)).toEqual(['Acme Ltd', 'bolt'])
-  expect(names((await call('GET', `${path}/organizations/members/${bob}/organizations`)).body)).toHaveLength(2)
+  const getNames = (body: { name: string }[]) => body.map(({ name }) => name)
+  expect(getNames((await call('GET', `${acme}/members/${bob}/organizations`)).body)).toEqual(['Acme Ltd', 'bolt'])
+  expect(getNames((await call('GET', `${path}/organizations/members/${bob}/organizations`)).body)).toHaveLength(2)
   expect((await call('DELETE', `${acme}/members/${bob}`)).status).toBe(204)
   expect((await call('GET', `${acme}/members/${bob}`)).body).toEqual({ error: 'HTTP 404 Not Found' })
-  expect(usernames((await call('GET', `${bolt}/members`)).body)).toEqual(['bob UNMANAGED'])
+  expect(summarizeMembers((await call('GET', `${bolt}/members`)).body)).toEqual(['bob UNMANAGED'])
   const { body: events } = await call('GET', `${path}/admin-events?direction=asc`)
   const membershipEvents = (
     events as { operationType: string; resourceType: string; resourcePath: string; details: object }[]
   ).slice(-2)
-  const [from, to] = [acme, bolt].map((address) => address.replace(`${path}/`, ''))
+  const [acmePath, boltPath] = [acme, bolt].map((address) => address.replace(`${path}/`, ''))
   expect(membershipEvents).toMatchObject([
     {
       operationType: 'CREATE',
       resourceType: 'ORGANIZATION_MEMBERSHIP',
-      resourcePath: `${to}/members`,
+      resourcePath: `${boltPath}/members`,
       details: { username: 'bob', email: 'bob@acme.example' },
     },
-    { operationType: 'DELETE', resourceType: 'ORGANIZATION_MEMBERSHIP', resourcePath: `${from}/members/${bob}` },
+    { operationType: 'DELETE', resourceType: 'ORGANIZATION_MEMBERSHIP', resourcePath: `${acmePath}/members/${bob}` },
   ])
 })
 
-test('a managed member is deleted with the membership and with the organization', async () => {
-  const first = await start()
+test('a managed member is deleted with the membership and with the organization, and an unmanaged one is not', async () => {
+  const first = await createOrganizations()
   await call('POST', `${first.bolt}/members`, { body: first.eva })
   expect((await call('DELETE', `${first.acme}/members/${first.eva}`)).status).toBe(204)
   expect((await call('GET', `${first.bolt}/members`)).body).toEqual([])
 
-  const { path, acme, bolt, bob, eva } = await start()
-  const ofRealm = () => call('GET', `${path}/identity-provider/instances?realmOnly=true`)
-  expect((await ofRealm()).body).toEqual([])
+  const { path, acme, bolt, bob, eva } = await createOrganizations()
+  const listRealmProviders = () => call('GET', `${path}/identity-provider/instances?realmOnly=true`)
+  expect((await listRealmProviders()).body).toEqual([])
   for (const id of [bob, eva]) await call('POST', `${bolt}/members`, { body: id })
   expect((await call('DELETE', acme)).status).toBe(204)
-  expect(usernames((await call('GET', `${bolt}/members`)).body)).toEqual(['bob UNMANAGED'])
+  expect(summarizeMembers((await call('GET', `${bolt}/members`)).body)).toEqual(['bob UNMANAGED'])
   const provider = await call('GET', `${path}/identity-provider/instances/partner`)
   expect(provider.body).not.toHaveProperty('organizationId')
-  expect((await ofRealm()).body).toHaveLength(1)
+  expect((await listRealmProviders()).body).toHaveLength(1)
 })
 
 test('members, providers and groups in the body of an organization are ignored', async () => {
-  const { path, bob } = await start()
+  const { path, bob } = await createOrganizations()
   const body = {
     name: 'third',
     members: [{ id: bob }],
     identityProviders: [{ alias: 'partner' }],
     groups: [{ name: 'g' }],
   }
-  const third = await make(`${path}/organizations`, body)
+  const third = await create(`${path}/organizations`, body)
   expect((await call('GET', `${third}/members`)).body).toEqual([])
   expect((await call('GET', third)).body).toEqual({
     id: third.split('/').at(-1),

@@ -1,4 +1,4 @@
-// Writes over REST to managed fields are allowed, warned about or refused, as the ownership setting of the source declares.
+// Depending on the ownership setting of a source, writes over REST to its managed fields are allowed, return a warning, or are refused.
 import { expect, test } from 'vitest'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import { rollback } from '../../src/reconcile/history/history.ts'
@@ -30,97 +30,100 @@ users:
   enabled: true
   email: ann@example.org
 authenticationFlows:
-- alias: ours
+- alias: custom
   topLevel: true
   authenticationExecutions: [{ authenticator: auth-cookie, requirement: REQUIRED }]
 `
 
-const owner = () => `owner-${realm}`
-const createOwner = (ownership: SourceSettings['ownership'], more: SourceSettings = {}, text = DOCUMENT) => ({
-  ...createSource([`realm: ${realm}${text}`], owner()),
-  settings: { ownership, ...more },
+const getSourceName = () => `owner-${realm}`
+const createOwnerSource = (ownership: SourceSettings['ownership'], settings: SourceSettings = {}, text = DOCUMENT) => ({
+  ...createSource([`realm: ${realm}${text}`], getSourceName()),
+  settings: { ownership, ...settings },
 })
-const owns = (...settings: Parameters<typeof createOwner>) => applySource(service, createOwner(...settings))
+const applyOwner = (...settings: Parameters<typeof createOwnerSource>) =>
+  applySource(service, createOwnerSource(...settings))
 const write = (method: string, path: string, body?: unknown, headers = {}, token?: string) =>
   call(method, `/admin/realms/${realm}${path}`, {
     headers,
     ...(body !== undefined && { body }),
     ...(token !== undefined && { token }),
   })
-const shop = async () => `/clients/${(await getLive('client', 'shop')).id}`
-const nameOf = async () => (await getLive('client', 'shop')).representation.name
-const shopOf = async (ownership: SourceSettings['ownership']) => {
-  await owns(ownership)
-  return shop()
+const findShopPath = async () => `/clients/${(await getLive('client', 'shop')).id}`
+const readShopName = async () => (await getLive('client', 'shop')).representation.name
+const applyOwnerAndFindShop = async (ownership: SourceSettings['ownership']) => {
+  await applyOwner(ownership)
+  return findShopPath()
 }
-const refusal = () =>
-  `client shop: name is managed by the source ${owner()} (${owner()}-1.yaml:8), which refuses other changes. Change it`
+const getRefusal = () =>
+  `client shop: name is managed by the source ${getSourceName()} (${getSourceName()}-1.yaml:8), which refuses other changes. Change it`
 
 test('a write to a managed field of a refusing source returns 409 with the source position, and nothing is written', async () => {
-  await owns('refuse')
-  const path = await shop()
-  const { status, body } = await write('PUT', path, { clientId: 'shop', name: 'Theirs', description: 'new' })
-  expect([status, body.errorMessage]).toEqual([409, expect.stringContaining(refusal())])
+  await applyOwner('refuse')
+  const path = await findShopPath()
+  const { status, body } = await write('PUT', path, { clientId: 'shop', name: 'Changed', description: 'new' })
+  expect([status, body.errorMessage]).toEqual([409, expect.stringContaining(getRefusal())])
   expect((await getLive('client', 'shop')).representation).toMatchObject({ name: 'Declared' })
   expect((await getLive('client', 'shop')).representation.description).toBeUndefined()
 })
 
-test('a write to an unmanaged field is allowed, also as a representation with unchanged managed fields', async () => {
-  await owns('refuse')
-  const path = await shop()
+test('a write to an unmanaged field is allowed, even if the body has unchanged managed fields', async () => {
+  await applyOwner('refuse')
+  const path = await findShopPath()
   const representation = (await write('GET', path)).body
-  const free = await write('PUT', path, { ...representation, description: 'theirs' })
-  expect([free.status, free.headers['regent-owned-by']]).toEqual([204, undefined])
+  const response = await write('PUT', path, { ...representation, description: 'Changed' })
+  expect([response.status, response.headers['regent-owned-by']]).toEqual([204, undefined])
   expect((await write('POST', '/roles', { name: 'other' })).status).toBe(201)
   expect((await write('DELETE', '/roles/other')).status).toBe(204)
 })
 
 test('elements can be added to a managed relation, but declared ones cannot be removed', async () => {
-  await owns('refuse')
-  const roles = async (...names: string[]) =>
+  await applyOwner('refuse')
+  const getRoles = async (...names: string[]) =>
     Promise.all(names.map(async (name) => (await write('GET', `/roles/${name}`)).body))
-  expect((await write('POST', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
-  expect((await write('DELETE', '/roles/staff/composites', await roles('uma_authorization'))).status).toBe(204)
-  const { status, body } = await write('DELETE', '/roles/staff/composites', await roles('offline_access'))
+  expect((await write('POST', '/roles/staff/composites', await getRoles('uma_authorization'))).status).toBe(204)
+  expect((await write('DELETE', '/roles/staff/composites', await getRoles('uma_authorization'))).status).toBe(204)
+  const { status, body } = await write('DELETE', '/roles/staff/composites', await getRoles('offline_access'))
   expect([status, body.errorMessage]).toEqual([
     409,
     expect.stringContaining('role staff: composites is managed by the source'),
   ])
-  // Nor by the end of what they name.
+  // Deleting the role would remove it from the composite role.
   expect((await write('DELETE', '/roles/offline_access')).status).toBe(409)
 })
 
 test('managed objects, the realm, and executions of managed flows cannot be deleted', async () => {
-  await owns('refuse')
-  const { body } = await write('DELETE', await shop())
-  expect(body.errorMessage).toContain(`client shop is managed by the source ${owner()} (${owner()}-1.yaml:7)`)
+  await applyOwner('refuse')
+  const { body } = await write('DELETE', await findShopPath())
+  expect(body.errorMessage).toContain(
+    `client shop is managed by the source ${getSourceName()} (${getSourceName()}-1.yaml:7)`,
+  )
   expect((await write('DELETE', '')).body.errorMessage).toContain(`realm ${realm}`)
-  const executions = (await write('GET', '/authentication/flows/ours/executions')).body
+  const executions = (await write('GET', '/authentication/flows/custom/executions')).body
   const step = { ...executions[0], requirement: 'ALTERNATIVE' }
-  expect((await write('PUT', '/authentication/flows/ours/executions', step)).status).toBe(409)
+  expect((await write('PUT', '/authentication/flows/custom/executions', step)).status).toBe(409)
   expect((await write('GET', '')).status).toBe(200)
 })
 
-test('an administrator of the realm may write with a header, and gets a warning; other administrators may not', async () => {
-  await owns('refuse')
-  const confirmation = { 'Regent-Allow-Drift': 'true' }
-  const other = await createAdminToken(realm, { clientRoles: { 'realm-management': ['manage-clients'] } })
-  expect((await write('PUT', await shop(), { name: 'Theirs' }, confirmation, other)).status).toBe(409)
-  const { status, headers } = await write('PUT', await shop(), { name: 'Theirs' }, confirmation)
+test('a write with Regent-Allow-Drift returns a warning for a caller with all permissions of the realm, and 409 for others', async () => {
+  await applyOwner('refuse')
+  const ALLOW_DRIFT = { 'Regent-Allow-Drift': 'true' }
+  const managerToken = await createAdminToken(realm, { clientRoles: { 'realm-management': ['manage-clients'] } })
+  expect((await write('PUT', await findShopPath(), { name: 'Changed' }, ALLOW_DRIFT, managerToken)).status).toBe(409)
+  const { status, headers } = await write('PUT', await findShopPath(), { name: 'Changed' }, ALLOW_DRIFT)
   expect([status, headers['regent-owned-by']]).toEqual([
     204,
-    `"${owner()}";object="client shop";field="name";at="${owner()}-1.yaml:8"`,
+    `"${getSourceName()}";object="client shop";field="name";at="${getSourceName()}-1.yaml:8"`,
   ])
-  // It is drift; correcting it needs no header.
-  expect((await write('PUT', await shop(), { name: 'Declared' })).status).toBe(204)
+  // A write that corrects drift needs no header.
+  expect((await write('PUT', await findShopPath(), { name: 'Declared' })).status).toBe(204)
 })
 
-test('a write to a field of a warning source returns a warning header, and is drift', async () => {
+test('a write to a field of a warning source returns a warning header, and the next apply corrects the field', async () => {
   await applySource(service, {
     ...createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`),
     settings: { ownership: 'warn' },
   })
-  const { status, headers } = await write('PUT', await shop(), { name: 'Theirs', redirectUris: [] })
+  const { status, headers } = await write('PUT', await findShopPath(), { name: 'Changed', redirectUris: [] })
   expect([status, headers['regent-owned-by']]).toEqual([
     204,
     ['name', 'redirectUris']
@@ -131,43 +134,43 @@ test('a write to a field of a warning source returns a warning header, and is dr
       .join(', '),
   ])
   await applySource(service, createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`))
-  expect(await nameOf()).toBe('Declared')
-  expect((await write('PUT', await shop(), { name: 'Theirs' })).headers['regent-owned-by']).toBeUndefined()
+  expect(await readShopName()).toBe('Declared')
+  expect((await write('PUT', await findShopPath(), { name: 'Changed' })).headers['regent-owned-by']).toBeUndefined()
 })
 
 test('a refusing source does not block writes to fields whose drift it reports or accepts', async () => {
-  await owns('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'accept' }] })
-  expect((await write('PUT', await shop(), { name: 'Theirs' })).status).toBe(204)
-  expect((await write('PUT', await shop(), { redirectUris: ['https://other.example/*'] })).status).toBe(409)
+  await applyOwner('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'accept' }] })
+  expect((await write('PUT', await findShopPath(), { name: 'Changed' })).status).toBe(204)
+  expect((await write('PUT', await findShopPath(), { redirectUris: ['https://other.example/*'] })).status).toBe(409)
   const ann = `/users/${(await getLive('user', 'ann')).id}`
   expect((await write('PUT', ann, { enabled: false })).status).toBe(204)
   expect((await write('PUT', ann, { email: 'other@example.org' })).status).toBe(409)
   expect((await write('PUT', `${ann}/reset-password`, { type: 'password', value: 'new' })).status).toBe(204)
 })
 
-test('users themselves, the source and a rollback are not refused', async () => {
-  await owns('refuse')
+test('a refusing source does not block users who change their account, its own applies, or a rollback', async () => {
+  await applyOwner('refuse')
   const { revision } = await service.read(ANN, realm, async (context) => context.realm)
-  const ben: Caller = { actor: { kind: 'user', realm, userId: 'ann', user: 'ann', client: 'account' } }
-  await updateObject(service, ben, realm, 'user', ['ann'], { email: 'own@example.org' })
-  await applySources(service, ANN, [createOwner('refuse', {}, DOCUMENT.replace('Declared', 'New'))])
-  expect(await nameOf()).toBe('New')
+  const account: Caller = { actor: { kind: 'user', realm, userId: 'ann', user: 'ann', client: 'account' } }
+  await updateObject(service, account, realm, 'user', ['ann'], { email: 'new@example.org' })
+  await applySources(service, ANN, [createOwnerSource('refuse', {}, DOCUMENT.replace('Declared', 'New'))])
+  expect(await readShopName()).toBe('New')
   await rollback(service, ANN, { realm, revision })
-  expect(await nameOf()).toBe('Declared')
+  expect(await readShopName()).toBe('Declared')
 })
 
-test('the ownership check takes no statement', async () => {
-  await write('PUT', await shopOf('allow'), { description: 'once' })
+test('a write takes the same number of statements for each ownership setting', async () => {
+  await write('PUT', await applyOwnerAndFindShop('allow'), { description: 'once' })
   const counts: number[] = []
   for (const ownership of ['allow', 'warn', 'refuse'] as const) {
-    const path = await shopOf(ownership)
+    const path = await applyOwnerAndFindShop(ownership)
     counts.push((await statements(() => write('PUT', path, { name: 'Declared', description: ownership }))).length)
   }
   expect(new Set(counts).size).toBe(1)
 })
 
-test('a refusing source may delete the realm itself, also when an administrator applies it', async () => {
-  await owns('refuse')
-  const otherRealm = createSource([{ realm: `${realm}-other` }], owner())
+test('the plan of a refusing source can delete its realm', async () => {
+  await applyOwner('refuse')
+  const otherRealm = createSource([{ realm: `${realm}-other` }], getSourceName())
   expect((await planSources(service, ANN, [otherRealm])).realms.map(({ plan }) => plan.actions.length)).toContain(1)
 })

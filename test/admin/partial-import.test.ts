@@ -6,21 +6,22 @@ import { newName } from '../support/service.ts'
 
 const server = await testServer()
 
-async function realmWith(content: object) {
+/** Creates a realm with the content. */
+async function createRealmWith(content: object) {
   const realm = newName()
-  await server.make('/admin/realms', { realm, enabled: true, ...content })
-  const at = `/admin/realms/${realm}`
+  await server.create('/admin/realms', { realm, enabled: true, ...content })
+  const realmPath = `/admin/realms/${realm}`
   return {
-    get: async (path: string) => (await server.call('GET', `${at}${path}`)).body,
-    post: (path: string, body: object) => server.call('POST', `${at}${path}`, { body }),
-    put: (path: string, body: object) => server.call('PUT', `${at}${path}`, { body }),
-    bring: (body: object) => server.call('POST', `${at}/partialImport`, { body }),
+    get: async (path: string) => (await server.call('GET', `${realmPath}${path}`)).body,
+    post: (path: string, body: object) => server.call('POST', `${realmPath}${path}`, { body }),
+    put: (path: string, body: object) => server.call('PUT', `${realmPath}${path}`, { body }),
+    importPartially: (body: object) => server.call('POST', `${realmPath}/partialImport`, { body }),
   }
 }
 
-test('an overwritten object is a new one, without the relations of the old one', async () => {
-  const realm = await realmWith({ groups: [{ name: 'staff' }], users: [{ username: 'ann', groups: ['/staff'] }] })
-  const response = await realm.bring({
+test('an overwritten group has its new subgroups, and loses its members', async () => {
+  const realm = await createRealmWith({ groups: [{ name: 'staff' }], users: [{ username: 'ann', groups: ['/staff'] }] })
+  const response = await realm.importPartially({
     ifResourceExists: 'OVERWRITE',
     groups: [{ name: 'staff', subGroups: [{ name: 'young' }] }],
   })
@@ -30,12 +31,12 @@ test('an overwritten object is a new one, without the relations of the old one',
   expect(await realm.get('/groups')).toMatchObject([{ id: response.body.results[0].id, subGroupCount: 1 }])
 })
 
-test('the default role is overwritten in place, and users keep it', async () => {
-  const realm = await realmWith({})
+test('OVERWRITE updates the default role instead of replacing it, and users still have it', async () => {
+  const realm = await createRealmWith({})
   await realm.post('/users', { username: 'ann' })
   const [defaultRole] = await realm.get('/roles?search=default-roles')
   const roles = { realm: [{ name: defaultRole.name, description: 'the default role' }] }
-  expect((await realm.bring({ ifResourceExists: 'OVERWRITE', roles })).status).toBe(200)
+  expect((await realm.importPartially({ ifResourceExists: 'OVERWRITE', roles })).status).toBe(200)
   expect(await realm.get(`/roles/${defaultRole.name}`)).toMatchObject({
     id: defaultRole.id,
     description: 'the default role',
@@ -44,19 +45,21 @@ test('the default role is overwritten in place, and users keep it', async () => 
   expect(await realm.get(`/users/${ann.id}/role-mappings/realm`)).toMatchObject([{ id: defaultRole.id }])
 })
 
-test('ids in the request are ignored: it may be the export of an existing object', async () => {
+test('ids in the request are ignored, so that an exported object can be imported under another name', async () => {
   const mapper = { name: 'm', protocol: 'openid-connect', protocolMapper: 'oidc-usermodel-attribute-mapper' }
-  const realm = await realmWith({ clients: [{ clientId: 'shop', protocolMappers: [mapper] }] })
+  const realm = await createRealmWith({ clients: [{ clientId: 'shop', protocolMappers: [mapper] }] })
   const [shop] = await realm.get('/clients?clientId=shop')
-  expect((await realm.bring({ clients: [{ ...shop, access: undefined, clientId: 'shop-2' }] })).status).toBe(200)
+  expect((await realm.importPartially({ clients: [{ ...shop, access: undefined, clientId: 'shop-2' }] })).status).toBe(
+    200,
+  )
   const [copy] = await realm.get('/clients?clientId=shop-2')
   expect(copy.protocolMappers).toMatchObject([mapper])
   expect(copy.protocolMappers[0].id).not.toBe(shop.protocolMappers[0].id)
 })
 
 test('a request with a missing reference changes nothing, and the message names it', async () => {
-  const realm = await realmWith({})
-  const response = await realm.bring({
+  const realm = await createRealmWith({})
+  const response = await realm.importPartially({
     users: [{ username: 'ann', groups: ['/nowhere'] }],
     groups: [{ name: 'staff' }],
   })
@@ -66,15 +69,15 @@ test('a request with a missing reference changes nothing, and the message names 
 })
 
 test('imported passwords must fulfil the password policy', async () => {
-  const realm = await realmWith({ passwordPolicy: 'length(12)' })
+  const realm = await createRealmWith({ passwordPolicy: 'length(12)' })
   const users = [{ username: 'ann', credentials: [{ type: 'password', value: 'short' }] }]
-  expect((await realm.bring({ users })).status).toBe(400)
+  expect((await realm.importPartially({ users })).status).toBe(400)
   expect(await realm.get('/users')).toEqual([])
 })
 
 test('each imported object creates an admin event', async () => {
-  const realm = await realmWith({ adminEventsEnabled: true, roles: { realm: [{ name: 'staff' }] } })
-  await realm.bring({
+  const realm = await createRealmWith({ adminEventsEnabled: true, roles: { realm: [{ name: 'staff' }] } })
+  await realm.importPartially({
     ifResourceExists: 'OVERWRITE',
     roles: { realm: [{ name: 'staff' }] },
     clients: [{ clientId: 'shop' }],
@@ -87,7 +90,7 @@ test('each imported object creates an admin event', async () => {
   ])
 })
 
-test('each part requires the permission of its own operation, before anything is reported or deleted', async () => {
+test('each part of a request requires the permission of its own operation, and a refused request returns no results', async () => {
   const adminRealm = await createAdminRealm({
     manager: 'manage-realm',
     users: 'manage-realm manage-users',
@@ -100,9 +103,9 @@ test('each part requires the permission of its own operation, before anything is
   await as('admin', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' })
   const [shop] = (await as('admin', 'GET', 'clients?clientId=shop')).body
   await as('admin', 'POST', `clients/${shop.id}/roles`, { name: 'buyer' })
-  const parts: [object, permitted: string][] = [
+  const parts: [content: object, permitted: string][] = [
     [{ users: [{ username: 'ann', enabled: true }] }, 'users'],
-    [{ users: [{ username: 'nobody-yet' }] }, 'users'],
+    [{ users: [{ username: 'new-user' }] }, 'users'],
     [{ groups: [{ name: 'staff' }] }, 'users'],
     [{ clients: [{ clientId: 'shop' }] }, 'clients'],
     [{ roles: { client: { shop: [{ name: 'buyer' }] } } }, 'clients'],
@@ -118,8 +121,8 @@ test('each part requires the permission of its own operation, before anything is
   ]
   for (const [content, permitted] of parts) {
     for (const ifResourceExists of ['FAIL', 'SKIP', 'OVERWRITE']) {
-      const refused = await as('manager', 'POST', 'partialImport', { ifResourceExists, ...content })
-      expect([refused.status, refused.body.results]).toEqual([403, undefined])
+      const refusal = await as('manager', 'POST', 'partialImport', { ifResourceExists, ...content })
+      expect([refusal.status, refusal.body.results]).toEqual([403, undefined])
     }
     const response = await as(permitted, 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', ...content })
     expect([permitted, content, response.status]).toEqual([permitted, content, 200])
@@ -127,7 +130,7 @@ test('each part requires the permission of its own operation, before anything is
   const role = { ifResourceExists: 'SKIP', roles: { realm: [{ name: 'buyer' }] } }
   expect((await as('manager', 'POST', 'partialImport', role)).status).toBe(200)
 
-  // Nobody replaces who is stronger.
+  // OVERWRITE would replace the credentials of a user with more admin permissions.
   const users = [{ username: 'ADMIN', enabled: true, credentials: [{ type: 'password', value: 'evil' }] }]
   await adminRealm.expectForbidden('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
   expect((await as('admin', 'GET', 'users?username=admin&exact=true')).body[0].id).toBe(userIds.admin)

@@ -12,15 +12,15 @@ import { applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
 const server = await testServer()
-const opened: (() => Promise<unknown>)[] = []
-afterAll(() => Promise.all(opened.map((close) => close())))
+const closeFunctions: (() => Promise<unknown>)[] = []
+afterAll(() => Promise.all(closeFunctions.map((close) => close())))
 
 const ANN = { username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Alder', enabled: true }
 
-/** Sets passwords one after the other. Returns the error of each; undefined: it was accepted. */
-async function tried(passwordPolicy: string, passwords: readonly string[]): Promise<(string | undefined)[]> {
-  const realm = await server.realm({ passwordPolicy })
-  const user = await server.make(`${realm}/users`, ANN)
+/** Sets passwords one after the other, and returns the error of each, or undefined if it was accepted. */
+async function setPasswords(passwordPolicy: string, passwords: readonly string[]): Promise<(string | undefined)[]> {
+  const realm = await server.createRealm({ passwordPolicy })
+  const user = await server.create(`${realm}/users`, ANN)
   const errors: (string | undefined)[] = []
   for (const value of passwords) {
     const { body } = await server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
@@ -30,7 +30,7 @@ async function tried(passwordPolicy: string, passwords: readonly string[]): Prom
 }
 
 test('each policy accepts passwords that fulfil it, and returns its error for others', async () => {
-  const cases: [policy: string, bad: string, good: string, words: string][] = [
+  const cases: [policy: string, bad: string, good: string, message: string][] = [
     ['length(3)', 'ab', 'abc', 'minimum length 3.'],
     ['length', 'abcdefg', 'abcdefgh', 'minimum length 8.'],
     ['maxLength(3)', 'abcd', 'abc', 'maximum length 3.'],
@@ -45,43 +45,48 @@ test('each policy accepts passwords that fulfil it, and returns its error for ot
     ['regexPattern([a-z\\!]+)', 'a1', 'a!', 'fails to match regex pattern(s).'],
     ['regexPattern((a+)+b)', 'a'.repeat(50), 'ab', 'fails to match regex pattern(s).'],
   ]
-  for (const [policy, bad, good, words] of cases) {
-    expect(await tried(policy, [bad, good]), policy).toEqual([words, undefined])
+  for (const [policy, bad, good, message] of cases) {
+    expect(await setPasswords(policy, [bad, good]), policy).toEqual([message, undefined])
   }
 })
 
 test('the first error is the one that Keycloak returns first, for any order of the policy', async () => {
-  const [error] = await tried('maxLength(1) and digits(9) and length(90) and specialChars(9)', ['ann'])
+  const [error] = await setPasswords('maxLength(1) and digits(9) and length(90) and specialChars(9)', ['ann'])
   expect(error).toBe('must contain at least 9 special characters.')
 })
 
-test('a used password is refused for the number of changes, and of days, of the policy', async () => {
-  const again = 'must not be equal to any of last 3 passwords.'
-  expect(await tried('passwordHistory(3)', ['a', 'b', 'c', 'a', 'c', 'd', 'a', 'c'])).toEqual([
+test('a used password is refused for the number of changes of passwordHistory and the days of passwordAge', async () => {
+  const historyError = 'must not be equal to any of last 3 passwords.'
+  expect(await setPasswords('passwordHistory(3)', ['a', 'b', 'c', 'a', 'c', 'd', 'a', 'c'])).toEqual([
     undefined,
     undefined,
     undefined,
-    again,
-    again,
+    historyError,
+    historyError,
     undefined,
     undefined,
-    again,
+    historyError,
   ])
-  const recent = 'new password does not match password policies.'
-  expect(await tried('passwordAge(10)', ['a', 'b', 'c', 'a'])).toEqual([undefined, undefined, undefined, recent])
+  const ageError = 'new password does not match password policies.'
+  expect(await setPasswords('passwordAge(10)', ['a', 'b', 'c', 'a'])).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    ageError,
+  ])
 })
 
 test('previous passwords are stored as long as a policy requires them', async () => {
-  const realm = await server.realm({ passwordPolicy: 'passwordHistory(3)' })
-  const user = await server.make(`${realm}/users`, ANN)
-  const types = async () =>
+  const realm = await server.createRealm({ passwordPolicy: 'passwordHistory(3)' })
+  const user = await server.create(`${realm}/users`, ANN)
+  const listTypes = async () =>
     (await server.call('GET', `${user}/credentials`)).body.map(({ type }: { type: string }) => type)
   const reset = (value: string) => server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
   for (const value of ['a', 'b', 'c', 'd']) await reset(value)
-  expect(await types()).toEqual(['password', 'password-history', 'password-history'])
+  expect(await listTypes()).toEqual(['password', 'password-history', 'password-history'])
   await server.call('PUT', realm, { body: { passwordPolicy: '' } })
   await reset('e')
-  expect(await types()).toEqual(['password'])
+  expect(await listTypes()).toEqual(['password'])
 })
 
 test.each([
@@ -100,7 +105,7 @@ test.each([
     'Invalid config for passwordBlacklist: There is no password blacklist ../key in the blacklist folder',
   ],
 ])('a realm cannot have the policy %s', async (passwordPolicy, errorMessage) => {
-  const realm = await server.realm()
+  const realm = await server.createRealm()
   expect(await server.call('PUT', realm, { body: { passwordPolicy } })).toMatchObject({
     status: 400,
     body: { errorMessage },
@@ -113,24 +118,24 @@ test('a password in the blacklist of the policy is refused, in upper or lower ca
   const passwordLists = await mkdtemp(join(tmpdir(), 'lists-'))
   await writeFile(join(passwordLists, 'common.txt'), 'letmein\r\nPassword1\r\n')
   const service = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
-  opened.push(service.close)
+  closeFunctions.push(service.close)
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   const app = await createServer(service, { caller: SYSTEM })
   const settings = { realm: 'listed', enabled: true, passwordPolicy: 'passwordBlacklist(common.txt)' }
   expect((await app.inject({ method: 'POST', url: '/admin/realms', payload: settings })).statusCode).toBe(201)
-  const create = (username: string, value: string) =>
+  const createUser = (username: string, value: string) =>
     app.inject({ method: 'POST', url: '/admin/realms/listed/users', payload: { username, credentials: [{ value }] } })
-  const refused = await create('ann', 'pASSWORD1')
-  expect(refused.json()).toEqual({
+  const refusal = await createUser('ann', 'pASSWORD1')
+  expect(refusal.json()).toEqual({
     error: 'invalidPasswordBlacklistedMessage',
     error_description: 'Invalid password: password is not allowed.',
   })
-  expect((await create('ann', 'Password')).statusCode).toBe(201)
+  expect((await createUser('ann', 'Password')).statusCode).toBe(201)
   await writeFile(join(passwordLists, 'common.txt'), 'mind the gap, please\n')
-  expect((await create('ben', 'mind the gap, please')).statusCode).toBe(400)
+  expect((await createUser('ben', 'mind the gap, please')).statusCode).toBe(400)
 })
 
-test('users in a new realm or in a document must fulfil the policy too', async () => {
+test('passwords of users in a new realm and in a document must fulfil the policy', async () => {
   const weak = { ...ANN, credentials: [{ type: 'password', value: 'short' }] }
   const realm = newName()
   const body = { realm, passwordPolicy: 'length(8)', users: [weak] }
