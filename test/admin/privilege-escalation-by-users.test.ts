@@ -1,4 +1,4 @@
-// An administrator cannot take over a user with more admin permissions: by credentials, impersonation or identity providers.
+// A caller cannot take over a user with more admin permissions by credentials, impersonation or identity providers.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { users } from '../../src/service/users/users.ts'
@@ -6,17 +6,17 @@ import { createAdminRealm } from '../support/admin-realm.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 const { service } = await testService()
 
 const otp = {
-  id: 'codes-of-the-admin',
+  id: 'admin-otp',
   type: 'otp',
   secretData: '{"value":"abcdefghij"}',
   credentialData: '{"subType":"totp","digits":6,"period":30,"algorithm":"HmacSHA1"}',
 }
 
-test('credentials and names of a stronger user are not changed, and the user is not impersonated', async () => {
+test('changing credentials, email or identities of a stronger user, and impersonating the user, return 403', async () => {
   const {
     path,
     name,
@@ -32,12 +32,12 @@ test('credentials and names of a stronger user are not changed, and the user is 
     const liveUsers = await users.list(context, { ids: [userIds.admin!] })
     await users.update(context, [{ live: liveUsers[0]!, set: { credentials: [otp] } }])
   })
-  await make(`${path}/identity-provider/instances`, { alias: 'other-idp', providerId: 'github' })
+  await create(`${path}/identity-provider/instances`, { alias: 'other-idp', providerId: 'github' })
   const password = { type: 'password', value: 'new' }
   await expectForbidden('manager', 'PUT', `${admin}/reset-password`, password)
   await expectForbidden('manager', 'PUT', admin, { credentials: [password] })
-  await expectForbidden('manager', 'PUT', admin, { email: 'mine@example.org' })
-  await expectForbidden('manager', 'POST', `${admin}/federated-identity/other-idp`, { userId: 'mine' })
+  await expectForbidden('manager', 'PUT', admin, { email: 'changed@example.org' })
+  await expectForbidden('manager', 'POST', `${admin}/federated-identity/other-idp`, { userId: 'changed' })
   await expectForbidden('manager', 'DELETE', `${admin}/credentials/${otp.id}`)
   await expectForbidden('manager', 'PUT', `${admin}/remove-totp`)
   await expectForbidden('manager', 'POST', `${admin}/impersonation`)
@@ -48,43 +48,50 @@ test('credentials and names of a stronger user are not changed, and the user is 
   const weak = `users/${userIds.weak}`
   expect((await as('manager', 'PUT', `${weak}/reset-password`, password)).status).toBe(204)
   expect((await as('manager', 'PUT', weak, { email: 'new@example.org' })).status).toBe(204)
-  const link = await as('manager', 'POST', `${weak}/federated-identity/other-idp`, { userId: 'theirs' })
+  const link = await as('manager', 'POST', `${weak}/federated-identity/other-idp`, { userId: 'linked' })
   expect(link.status).toBe(204)
   expect((await as('manager', 'POST', `${weak}/impersonation`)).status).toBe(200)
 })
 
-test('a manager of identity providers cannot authenticate stronger users, nor grant roles by mappers', async () => {
+test('changing an identity provider of a stronger user, or granting roles by its mappers, returns 403', async () => {
   const { path, users: userIds, as, expectForbidden } = await createAdminRealm({ manager: 'manage-identity-providers' })
   const provider = { providerId: 'github', enabled: true, config: { clientId: 'a', clientSecret: 'b' } }
-  await make(`${path}/identity-provider/instances`, { ...provider, alias: 'of-the-admin' })
-  const link = `${path}/users/${userIds.admin}/federated-identity/of-the-admin`
+  await create(`${path}/identity-provider/instances`, { ...provider, alias: 'linked' })
+  const link = `${path}/users/${userIds.admin}/federated-identity/linked`
   expect((await call('POST', link, { body: { userId: 'admin' } })).status).toBe(204)
-  const other = { ...provider, config: { clientId: 'mine', clientSecret: 'mine' } }
-  const changed = (alias: string) => [`identity-provider/instances/${alias}`, { ...other, alias }] as const
-  await expectForbidden('manager', 'PUT', ...changed('of-the-admin'))
-  expect((await as('manager', 'POST', 'identity-provider/instances', { ...provider, alias: 'free' })).status).toBe(201)
-  expect((await as('manager', 'PUT', ...changed('free'))).status).toBe(204)
+  const changedProvider = { ...provider, config: { clientId: 'changed', clientSecret: 'changed' } }
+  const toRequest = (alias: string) => [`identity-provider/instances/${alias}`, { ...changedProvider, alias }] as const
+  await expectForbidden('manager', 'PUT', ...toRequest('linked'))
+  expect((await as('manager', 'POST', 'identity-provider/instances', { ...provider, alias: 'unlinked' })).status).toBe(
+    201,
+  )
+  expect((await as('manager', 'PUT', ...toRequest('unlinked'))).status).toBe(204)
 
-  const mappers = 'identity-provider/instances/free/mappers'
-  const mapper = (type: string, config: object) => ({
+  const mappers = 'identity-provider/instances/unlinked/mappers'
+  const toMapper = (type: string, config: object) => ({
     name: type,
-    identityProviderAlias: 'free',
+    identityProviderAlias: 'unlinked',
     identityProviderMapper: type,
     config: { syncMode: 'INHERIT', ...config },
   })
-  await expectForbidden('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'administrator' }))
-  const byClient = mapper('oidc-hardcoded-role-idp-mapper', { role: 'realm-management.realm-admin' })
-  expect((await as('manager', 'POST', mappers, byClient)).status).toBe(403)
   await expectForbidden(
     'manager',
     'POST',
     mappers,
-    mapper('oidc-advanced-group-idp-mapper', { group: '/realm-admins' }),
+    toMapper('oidc-hardcoded-role-idp-mapper', { role: 'administrator' }),
   )
-  const harmless = mapper('oidc-hardcoded-role-idp-mapper', { role: 'offline_access' })
-  const response = await as('manager', 'POST', mappers, harmless)
+  const clientRoleMapper = toMapper('oidc-hardcoded-role-idp-mapper', { role: 'realm-management.realm-admin' })
+  expect((await as('manager', 'POST', mappers, clientRoleMapper)).status).toBe(403)
+  await expectForbidden(
+    'manager',
+    'POST',
+    mappers,
+    toMapper('oidc-advanced-group-idp-mapper', { group: '/realm-admins' }),
+  )
+  const permittedMapper = toMapper('oidc-hardcoded-role-idp-mapper', { role: 'offline_access' })
+  const response = await as('manager', 'POST', mappers, permittedMapper)
   expect(response.status).toBe(201)
   const id = String(response.headers.location).split('/').at(-1)!
-  const stronger = { ...harmless, id, config: { syncMode: 'INHERIT', role: 'administrator' } }
-  await expectForbidden('manager', 'PUT', `${mappers}/${id}`, stronger)
+  const strongerMapper = { ...permittedMapper, id, config: { syncMode: 'INHERIT', role: 'administrator' } }
+  await expectForbidden('manager', 'PUT', `${mappers}/${id}`, strongerMapper)
 })

@@ -1,11 +1,11 @@
-// Creating a realm with content is one plan. No source manages the content afterwards.
+// A new realm can be created with its content, which no source manages.
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
 const server = await testServer()
 
-test('a realm is created with its client scopes, clients, roles and flows, and their ids', async () => {
+test('a realm is created with its client scopes, clients and roles, which have the declared ids and no drift', async () => {
   const realm = newName()
   const id = newName('client')
   const body = {
@@ -26,7 +26,7 @@ test('a realm is created with its client scopes, clients, roles and flows, and t
   expect((await server.call('GET', `/regent/v1/drift?realm=${realm}`)).body).toEqual([])
 })
 
-test('invalid content creates no realm', async () => {
+test('a new realm with a missing reference returns 400, and is not created', async () => {
   const realm = newName()
   const body = { realm, users: [{ username: 'ann', groups: ['/nowhere'] }] }
   const response = await server.call('POST', '/admin/realms', { body })
@@ -35,24 +35,24 @@ test('invalid content creates no realm', async () => {
   expect(await server.call('GET', `/admin/realms/${realm}`)).toMatchObject({ status: 404 })
 })
 
-test('content of unsupported kinds is refused, not lost', async () => {
+test('a new realm with content of an unsupported kind returns 400', async () => {
   const response = await server.call('POST', '/admin/realms', {
     body: { realm: newName(), oauthClients: [{ name: 'ann' }] },
   })
   expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('oauthClients') } })
 })
 
-test('settings may refer to content of the same request', async () => {
+test('settings of a new realm can refer to its content, and return 400 with a missing flow', async () => {
   const realm = newName()
   const body = {
     realm,
-    browserFlow: 'ours',
+    browserFlow: 'custom',
     defaultDefaultClientScopes: ['calendar', 'email'],
     clientScopes: [{ name: 'calendar', protocol: 'openid-connect' }],
-    authenticationFlows: [{ alias: 'ours', topLevel: true }],
+    authenticationFlows: [{ alias: 'custom', topLevel: true }],
   }
   expect(await server.call('POST', '/admin/realms', { body })).toMatchObject({ status: 201 })
-  expect((await server.call('GET', `/admin/realms/${realm}`)).body).toMatchObject({ browserFlow: 'ours' })
+  expect((await server.call('GET', `/admin/realms/${realm}`)).body).toMatchObject({ browserFlow: 'custom' })
   const scopes = (await server.call('GET', `/admin/realms/${realm}/default-default-client-scopes`)).body as {
     name: string
   }[]
@@ -61,22 +61,22 @@ test('settings may refer to content of the same request', async () => {
   expect(response.status).toBe(400)
 })
 
-test('a realm that would lock out all administrators is refused', async () => {
-  const master = (body: object) => server.call('PUT', '/admin/realms/master', { body })
-  expect(await master({ realm: 'other' })).toMatchObject({
+test('renaming or disabling master returns 400, and deleting or renaming its role admin returns 403', async () => {
+  const updateMaster = (body: object) => server.call('PUT', '/admin/realms/master', { body })
+  expect(await updateMaster({ realm: 'other' })).toMatchObject({
     status: 400,
     body: { errorMessage: "Can't rename master realm" },
   })
-  expect(await master({ enabled: false })).toMatchObject({ status: 400 })
+  expect(await updateMaster({ enabled: false })).toMatchObject({ status: 400 })
   expect(await server.call('DELETE', '/admin/realms/master/roles/admin')).toMatchObject({ status: 403 })
-  expect(await server.call('PUT', '/admin/realms/master/roles/admin', { body: { name: 'chief' } })).toMatchObject({
+  expect(await server.call('PUT', '/admin/realms/master/roles/admin', { body: { name: 'renamed' } })).toMatchObject({
     status: 403,
   })
   expect(await server.call('GET', '/admin/realms/master/roles/admin')).toMatchObject({ status: 200 })
 })
 
-test('a new realm may declare mappers of identity providers that are created later', async () => {
-  const path = await server.realm({
+test('a new realm is created without declared mappers of missing identity providers', async () => {
+  const path = await server.createRealm({
     identityProviderMappers: [
       { name: 'mail', identityProviderAlias: 'later', identityProviderMapper: 'oidc-user-attribute-idp-mapper' },
     ],

@@ -1,9 +1,9 @@
-// Workflows over REST: refusals and their messages, beyond the recorded exchanges.
+// Workflows over REST: cases without a recorded exchange of Keycloak.
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 
-const { app, call, make, realm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 
 const steps = [{ uses: 'disable-user', after: '1d' }]
 
@@ -44,8 +44,8 @@ test.each([
     { name: 'w', steps, if: 'has-role(a))' },
     'Invalid expression "has-role(a))": expected "and", "or" or the end, but found ")" at character 12',
   ],
-])('%j returns 400', async (body, errorMessage) => {
-  expect(await call('POST', `${await realm()}/workflows`, { body })).toMatchObject({
+])('a new workflow %j returns 400', async (body, errorMessage) => {
+  expect(await call('POST', `${await createRealm()}/workflows`, { body })).toMatchObject({
     status: 400,
     body: { errorMessage },
   })
@@ -53,7 +53,7 @@ test.each([
 
 test('a condition with 10,000 open parentheses returns 400', async () => {
   const condition = '('.repeat(10_000)
-  const response = await call('POST', `${await realm()}/workflows`, { body: { name: 'w', steps, if: condition } })
+  const response = await call('POST', `${await createRealm()}/workflows`, { body: { name: 'w', steps, if: condition } })
   expect(response).toMatchObject({
     status: 400,
     body: { errorMessage: `Invalid expression "${condition}": more than 1000 parentheses are open` },
@@ -67,18 +67,24 @@ test.each([
   'has-role(a) and (has-user-attribute(b:c) or is-member-of(/x))',
   '',
 ])('the condition %j is accepted', async (condition) => {
-  const address = await make(`${await realm()}/workflows`, { name: 'w', if: condition, steps })
+  const address = await create(`${await createRealm()}/workflows`, { name: 'w', if: condition, steps })
   expect((await call('GET', address)).body).toMatchObject({ if: condition })
 })
 
-test('an update must declare everything, and a step keeps its id at its position', async () => {
-  const path = await realm()
-  const address = await make(`${path}/workflows`, { id: 'mine', name: 'w', on: 'user_created', enabled: false, steps })
-  expect(address).toBe(`${path}/workflows/mine`)
+test('PUT replaces the workflow, and a step has the id of the former step at its position', async () => {
+  const path = await createRealm()
+  const address = await create(`${path}/workflows`, {
+    id: 'my-workflow',
+    name: 'w',
+    on: 'user_created',
+    enabled: false,
+    steps,
+  })
+  expect(address).toBe(`${path}/workflows/my-workflow`)
   const before = (await call('GET', address)).body
   expect((await call('PUT', address, { body: { name: 'v', steps: [{ uses: 'delete-user' }] } })).status).toBe(204)
   expect((await call('GET', address)).body).toEqual({
-    id: 'mine',
+    id: 'my-workflow',
     name: 'v',
     steps: [{ uses: 'delete-user', id: before.steps[0].id }],
   })
@@ -92,7 +98,7 @@ test('an update must declare everything, and a step keeps its id at its position
 })
 
 test('workflows can be read and written as YAML', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
   const text = 'name: w\non: user_created\nsteps:\n  - uses: disable-user\n    after: 30d\n'
   const { status, headers: responseHeaders } = await call('POST', `${path}/workflows`, { body: text, headers })
@@ -105,11 +111,11 @@ test('workflows can be read and written as YAML', async () => {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     token: null,
   })
-  const raw = await app.inject({
+  const yamlResponse = await app.inject({
     url: `${address}?includeId=false`,
     headers: { accept: 'application/yaml', authorization: `Bearer ${token.access_token}` },
   })
-  expect(raw.headers['content-type']).toBe('application/yaml;charset=UTF-8')
-  expect(load(raw.body)).toEqual(response.body)
+  expect(yamlResponse.headers['content-type']).toBe('application/yaml;charset=UTF-8')
+  expect(load(yamlResponse.body)).toEqual(response.body)
   expect(await call('POST', `${path}/workflows`, { body: 'name: [', headers })).toMatchObject({ status: 400 })
 })
