@@ -144,9 +144,9 @@ test('an export applied as another realm creates the same client, and the next p
   await call('PUT', client, { body: { ...body, description: 'Custom' } })
   for (const query of ['', '?full=true', '?full=true&secrets=true']) {
     const name = newName()
-    const { body: exported } = await call('GET', `/regent/v1/export/${path.split('/').at(-1)}${query}`)
+    const { body: realmExport } = await call('GET', `/regent/v1/export/${path.split('/').at(-1)}${query}`)
     const document = JSON.parse(
-      JSON.stringify(exported)
+      JSON.stringify(realmExport)
         .replaceAll(path.split('/').at(-1)!, name)
         .replaceAll(/"(id|_id)":"[^"]*",?/g, ''),
     )
@@ -161,8 +161,8 @@ test.each([{}, { prune: 'all' }])(
   'removing the client from a source with %j deletes only its policies',
   async (settings) => {
     const name = newName()
-    const declared = { ...ENABLED, clients: [{ clientId: CLIENT, ...declarations[4]![1] }] }
-    expect((await apply(name, name, declared, settings)).status).toBe(200)
+    const document = { ...ENABLED, clients: [{ clientId: CLIENT, ...declarations[4]![1] }] }
+    expect((await apply(name, name, document, settings)).status).toBe(200)
     expect((await apply(name, name, { ...ENABLED, clients: [] }, settings)).status).toBe(200)
     expect(await readContent(`/admin/realms/${name}`)).toEqual(COMPLETE_CONTENT)
     expect(listActions(await plan(name, name, { ...ENABLED, clients: [] }))).toEqual([])

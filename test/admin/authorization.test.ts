@@ -42,12 +42,12 @@ test('authorization settings of a new client are exported unchanged, and can be 
   const path = await createBankRealm()
   const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED, authorizationSettings: settings })
   expect((await call('GET', client)).body).not.toHaveProperty('authorizationSettings')
-  const exported = (await call('GET', `${toResourceServer(client)}/settings`)).body
-  expect(exported).toEqual(settings)
+  const exportedSettings = (await call('GET', `${toResourceServer(client)}/settings`)).body
+  expect(exportedSettings).toEqual(settings)
   const other = await create(`${path}/clients`, { clientId: 'other', ...ENABLED })
-  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exported })).status).toBe(204)
+  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exportedSettings })).status).toBe(204)
   expect((await call('GET', `${toResourceServer(other)}/settings`)).body).toEqual(settings)
-  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exported })).status).toBe(204)
+  expect((await call('POST', `${toResourceServer(other)}/import`, { body: exportedSettings })).status).toBe(204)
 })
 
 test('an import with a missing reference changes nothing, and the message names it', async () => {
@@ -100,17 +100,17 @@ test('a policy cannot refer to resources of another client', async () => {
 test('the admin event of a policy contains the representation of the response', async () => {
   const path = await createBankRealm()
   const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED })
-  const created = await call('POST', `${toResourceServer(client)}/policy/time`, {
+  const creation = await call('POST', `${toResourceServer(client)}/policy/time`, {
     body: { name: 'Morning', hour: '6', hourEnd: 9 },
   })
-  expect(created.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
+  expect(creation.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
   const [event] = (await call('GET', `${path}/admin-events?max=1`)).body
   expect(event).toMatchObject({
     operationType: 'CREATE',
     resourceType: 'AUTHORIZATION_POLICY',
-    resourcePath: `clients/${client.split('/').at(-1)}/authz/resource-server/policy/time/${created.body.id}`,
+    resourcePath: `clients/${client.split('/').at(-1)}/authz/resource-server/policy/time/${creation.body.id}`,
   })
-  expect(JSON.parse(event.representation)).toEqual(created.body)
+  expect(JSON.parse(event.representation)).toEqual(creation.body)
 })
 
 test('a list takes the same number of statements for any number of objects', async () => {
@@ -175,16 +175,16 @@ test('a role policy ignores missing roles of the realm and of existing clients; 
     )
   }
   const roles = ['a/pi/ghost', 'cashier', 'ghost', 'a/pi/x/real', 'a/pi/'].map((id) => ({ id }))
-  const created = await call('POST', path, { body: { name: 'Tellers', roles } })
-  expect(created.status).toBe(201)
+  const creation = await call('POST', path, { body: { name: 'Tellers', roles } })
+  expect(creation.status).toBe(201)
   expect(await listRoles()).toEqual([['a/pi/x/real', 'cashier']])
   for (const id of ['nowhere/ghost', '/x'])
     for (const [method, address] of [
       ['POST', path],
-      ['PUT', `${path}/${created.body.id}`],
+      ['PUT', `${path}/${creation.body.id}`],
     ] as const)
       expect((await call(method, address, { body: { name: 'Ghosts', roles: [{ id }] } })).status).toBe(400)
   const withoutRoles = { name: 'Tellers', roles: [{ id: 'a/pi/ghost' }] }
-  expect((await call('PUT', `${path}/${created.body.id}`, { body: withoutRoles })).status).toBe(201)
+  expect((await call('PUT', `${path}/${creation.body.id}`, { body: withoutRoles })).status).toBe(201)
   expect(await listRoles()).toEqual([[]])
 })

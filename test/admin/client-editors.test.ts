@@ -53,8 +53,8 @@ test('a token of realm-admin for a client that a weaker administrator created ha
   const form = { code, redirect_uri: APPLICATION, code_verifier: singleSignOn.verifier }
   const { body } = await requestToken({ grant_type: 'authorization_code', ...form })
   expect(await listStatuses(body.access_token)).toEqual(OF_MIRA)
-  const refreshed = await requestToken({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
-  expect(await listStatuses(refreshed.body.access_token)).toEqual(OF_MIRA)
+  const refresh = await requestToken({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
+  expect(await listStatuses(refresh.body.access_token)).toEqual(OF_MIRA)
   expect(await listStatusesFor('mira')).toEqual(OF_MIRA)
 })
 
@@ -123,8 +123,8 @@ test('no representation contains the permissions of the last editor', async () =
   const { name, path, createClient } = await createRealmWithMira()
   const id = await createClient('mira')
   const representation = (await call('GET', `${path}/clients/${id}`)).body
-  const exported = (await call('GET', `/regent/v1/export/${name}`)).body
-  expect(JSON.stringify([representation, exported])).not.toMatch(/editor/i)
+  const realmExport = (await call('GET', `/regent/v1/export/${name}`)).body
+  expect(JSON.stringify([representation, realmExport])).not.toMatch(/editor/i)
 })
 
 test.each(['admin-cli', 'security-admin-console', 'account', 'account-console'])(

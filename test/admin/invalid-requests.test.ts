@@ -1,146 +1,151 @@
-// Invalid requests return 400, 404 or 409. Keycloak returns 500 for most of them, and some leave a realm that it cannot read.
+// Invalid requests return 400, 404 or 409. For most of them Keycloak returns 500, and after some it can no longer read the realm.
 import { randomBytes } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 let path: string
-/** The URLs of existing objects, by their placeholder in the rows below. */
+/** The URLs of existing objects, by their placeholder in the requests below. */
 const urls: Record<string, string> = {}
 beforeAll(async () => {
-  path = await realm({ editUsernameAllowed: true })
-  urls.ANN = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann@example.org' })
-  urls.BOB = await make(`${path}/users`, {
+  path = await createRealm({ editUsernameAllowed: true })
+  urls.ANN = await create(`${path}/users`, { username: 'ann', enabled: true, email: 'ann@example.org' })
+  urls.BOB = await create(`${path}/users`, {
     username: 'bob',
     enabled: true,
     credentials: [{ id: 'of-bob', value: 'secret' }],
   })
-  urls.CLIENT = await make(`${path}/clients`, { clientId: 'shop' })
-  urls.GROUP = await make(`${path}/groups`, { name: 'staff' })
+  urls.CLIENT = await create(`${path}/clients`, { clientId: 'shop' })
+  urls.GROUP = await create(`${path}/groups`, { name: 'staff' })
   urls.CHILD = new URL(
     String((await call('POST', `${urls.GROUP}/children`, { body: { name: 'sales' } })).headers.location),
   ).pathname
-  await make(`${path}/roles`, { name: 'buyer' })
+  await create(`${path}/roles`, { name: 'buyer' })
 })
 
-const idOf = (word: string) => urls[word]!.split('/').at(-1)!
-const addressOf = (way: string) => way.replace(/^(ANN|BOB|CLIENT|GROUP|CHILD)/, (word) => urls[word]!)
+const getId = (placeholder: string) => urls[placeholder]!.split('/').at(-1)!
+const toPath = (address: string) =>
+  address.replace(/^(ANN|BOB|CLIENT|GROUP|CHILD)/, (placeholder) => urls[placeholder]!)
 
 const LONG = 'x'.repeat(256)
-/** A text that is too long for an index, and cannot be compressed. */
+/** Random, since PostgreSQL compresses other texts until they fit into an index. */
 const VERY_LONG = randomBytes(5_000).toString('hex')
 const flows = ['browser', 'registration', 'directGrant', 'resetCredentials', 'clientAuthentication', 'firstBrokerLogin']
 
 /** An invalid request with its title, and the expected status. */
-type Row = readonly [title: string, method: string, way: string, body: unknown, status: number]
+type InvalidRequest = readonly [title: string, method: string, address: string, body: unknown, status: number]
 
-const ofRealm = (title: string, body: object, status = 400): Row => [title, 'PUT', '', body, status]
-const rows: Row[] = [
-  ...flows.map((flow) => ofRealm(`an unknown flow: ${flow}`, { [`${flow}Flow`]: 'nowhere' })),
-  ofRealm('an unknown choice', { sslRequired: 'sometimes' }),
-  ofRealm('an unknown algorithm', { defaultSignatureAlgorithm: 'ROT13' }),
-  ofRealm('an unknown strategy', { bruteForceStrategy: 'NONE' }),
-  ofRealm('an unknown password policy', { passwordPolicy: 'nothing(1)' }),
-  ofRealm('a profile that no policy can name', { clientPolicies: { policies: [{ name: 'p', profiles: ['none'] }] } }),
-  ofRealm('two profiles of one name', { clientProfiles: { profiles: [{ name: 'a' }, { name: 'a' }] } }),
-  ofRealm('a number of more than 32 bits', { notBefore: 99_999_999_999 }),
-  ofRealm('a negative count', { failureFactor: -1 }),
-  ofRealm('a negative time', { maxDeltaTimeSeconds: -1 }),
-  ofRealm('an attribute that is no number', { attributes: { parRequestUriLifespan: 'x' } }),
-  ofRealm('an attribute whose number is too large', { attributes: { clientSessionIdleTimeout: '9'.repeat(20) } }),
-  ofRealm('a time for one kind of link that is none', {
+const updateRealm = (title: string, body: object, status = 400): InvalidRequest => [title, 'PUT', '', body, status]
+const requests: InvalidRequest[] = [
+  ...flows.map((flow) => updateRealm(`a realm with an unknown flow: ${flow}`, { [`${flow}Flow`]: 'nowhere' })),
+  updateRealm('a realm with an unknown sslRequired', { sslRequired: 'sometimes' }),
+  updateRealm('a realm with an unknown signature algorithm', { defaultSignatureAlgorithm: 'ROT13' }),
+  updateRealm('a realm with an unknown brute force strategy', { bruteForceStrategy: 'NONE' }),
+  updateRealm('a realm with an unknown password policy', { passwordPolicy: 'nothing(1)' }),
+  updateRealm('a client policy with an unknown profile', {
+    clientPolicies: { policies: [{ name: 'p', profiles: ['none'] }] },
+  }),
+  updateRealm('two client profiles with the same name', {
+    clientProfiles: { profiles: [{ name: 'a' }, { name: 'a' }] },
+  }),
+  updateRealm('a not-before time with more than 32 bits', { notBefore: 99_999_999_999 }),
+  updateRealm('a negative failure factor', { failureFactor: -1 }),
+  updateRealm('a negative failure reset time', { maxDeltaTimeSeconds: -1 }),
+  updateRealm('an attribute that is not a number', { attributes: { parRequestUriLifespan: 'x' } }),
+  updateRealm('an attribute whose number is too large', { attributes: { clientSessionIdleTimeout: '9'.repeat(20) } }),
+  updateRealm('a lifespan of verification links that is not a number', {
     attributes: { 'actionTokenGeneratedByUserLifespan.verify-email': 'x' },
   }),
-  ofRealm('a name without an address', { realm: '..' }),
-  ofRealm('a name that is too long', { realm: LONG }),
-  ofRealm('a mail server without a sender', { smtpServer: { host: 'mail.example' } }),
-  ['a new realm without an address', 'POST', '..', { realm: '.' }, 400],
-  ['a new realm of an unknown flow', 'POST', '..', { realm: 'new-1', browserFlow: 'nowhere' }, 400],
+  updateRealm('a realm name that is not a URL segment', { realm: '..' }),
+  updateRealm('a realm name that is too long', { realm: LONG }),
+  updateRealm('a mail server without a sender', { smtpServer: { host: 'mail.example' } }),
+  ['a new realm whose name is not a URL segment', 'POST', '..', { realm: '.' }, 400],
+  ['a new realm with an unknown flow', 'POST', '..', { realm: 'new-1', browserFlow: 'nowhere' }, 400],
   [
-    'a new realm with a user of no group',
+    'a new realm with a user in an unknown group',
     'POST',
     '..',
     { realm: 'new-2', users: [{ username: 'a', groups: ['/no'] }] },
     400,
   ],
   [
-    'a new realm with a role of nothing',
+    'a new realm with a role of an unknown client',
     'POST',
     '..',
     { realm: 'new-3', roles: { client: { no: [{ name: 'x' }] } } },
     400,
   ],
-  ['an unknown type of event to look for', 'GET', 'events?type=NOTHING', undefined, 400],
-  ['an unknown type of operation to look for', 'GET', 'admin-events?operationTypes=NOTHING', undefined, 400],
-  ['a day that is none', 'GET', 'events?dateFrom=2020-13-01', undefined, 400],
-  ['an unknown group of a new user', 'POST', 'users', { username: 'new', groups: ['/nowhere'] }, 400],
-  ['a name that is taken', 'POST', 'users', { username: 'ANN' }, 409],
-  ['an address that is taken', 'PUT', 'BOB', { email: 'ann@example.org' }, 409],
-  ['a credential without a value', 'POST', 'users', { username: 'new', credentials: [{ type: 'password' }] }, 400],
+  ['a filter by an unknown event type', 'GET', 'events?type=NOTHING', undefined, 400],
+  ['a filter by an unknown operation type', 'GET', 'admin-events?operationTypes=NOTHING', undefined, 400],
+  ['a filter by an invalid date', 'GET', 'events?dateFrom=2020-13-01', undefined, 400],
+  ['a new user in an unknown group', 'POST', 'users', { username: 'new', groups: ['/nowhere'] }, 400],
+  ['a new user with an existing username', 'POST', 'users', { username: 'ANN' }, 409],
+  ['a user with the email of another user', 'PUT', 'BOB', { email: 'ann@example.org' }, 409],
+  ['a password without a value', 'POST', 'users', { username: 'new', credentials: [{ type: 'password' }] }, 400],
   [
-    'a credential that is no JSON',
+    'a credential whose data are not JSON',
     'POST',
     'users',
     { username: 'new', credentials: [{ secretData: 'x', credentialData: 'y' }] },
     400,
   ],
   [
-    'the credential of another',
+    'a credential with the id of an existing one',
     'POST',
     'users',
     { username: 'new', credentials: [{ id: 'of-bob', value: 'secret' }] },
     409,
   ],
   [
-    'a credential of no time',
+    'a credential with an invalid creation date',
     'POST',
     'users',
     { username: 'new', credentials: [{ value: 'x', createdDate: 9e15 }] },
     400,
   ],
-  ['a user of an unknown group', 'PUT', 'BOB/groups/nowhere', undefined, 404],
-  ['an unknown role of a user', 'POST', 'BOB/role-mappings/realm', [{ id: 'none', name: 'none' }], 404],
-  ['an unknown role of a group', 'POST', 'GROUP/role-mappings/realm', [{ id: 'none' }], 404],
-  ['an unknown role in a role', 'POST', 'roles/buyer/composites', [{ id: 'none' }], 404],
-  ['roles of an unknown client', 'GET', 'BOB/role-mappings/clients/nowhere', undefined, 404],
+  ['an existing user in an unknown group', 'PUT', 'BOB/groups/nowhere', undefined, 404],
+  ['an unknown role for a user', 'POST', 'BOB/role-mappings/realm', [{ id: 'none', name: 'none' }], 404],
+  ['an unknown role for a group', 'POST', 'GROUP/role-mappings/realm', [{ id: 'none' }], 404],
+  ['an unknown role for a composite role', 'POST', 'roles/buyer/composites', [{ id: 'none' }], 404],
+  ['role mappings of an unknown client', 'GET', 'BOB/role-mappings/clients/nowhere', undefined, 404],
   ['an unknown credential', 'DELETE', 'BOB/credentials/nowhere', undefined, 404],
 
   ['an unknown session', 'DELETE', 'sessions/nowhere', undefined, 404],
   ['an unknown default group', 'PUT', 'default-groups/nowhere', undefined, 404],
   ['an unknown parent of a group', 'POST', 'groups/nowhere/children', { name: 'x' }, 404],
-  ['a group that is taken', 'POST', 'groups', { name: 'staff' }, 409],
-  ['a group of a name that is too long', 'POST', 'groups', { name: LONG }, 400],
-  ['a group that takes a name that is too long', 'PUT', 'CHILD', { name: VERY_LONG }, 400],
-  ['a role of a name that is too long', 'POST', 'roles', { name: VERY_LONG }, 400],
-  ['a role of a client of such a name', 'POST', 'CLIENT/roles', { name: LONG }, 400],
-  ['a user of such a name', 'POST', 'users', { username: VERY_LONG }, 400],
-  ['an id that is too long', 'POST', 'clients', { clientId: 'new', id: VERY_LONG }, 400],
-  ['a mail without a server', 'PUT', 'ANN/execute-actions-email', ['VERIFY_EMAIL'], 400],
-  ['a mail to nobody', 'PUT', 'BOB/send-verify-email', undefined, 400],
-  ['a mail for an unknown client', 'PUT', 'ANN/reset-password-email?client_id=nowhere', undefined, 400],
-  ['a mail that asks for what nobody can do', 'PUT', 'ANN/execute-actions-email', ['NOTHING'], 400],
-  ['a profile without names', 'PUT', 'users/profile', { attributes: [] }, 400],
+  ['a new group with an existing name', 'POST', 'groups', { name: 'staff' }, 409],
+  ['a new group with a name that is too long', 'POST', 'groups', { name: LONG }, 400],
+  ['a subgroup with a new name that is too long', 'PUT', 'CHILD', { name: VERY_LONG }, 400],
+  ['a realm role with a name that is too long', 'POST', 'roles', { name: VERY_LONG }, 400],
+  ['a client role with a name that is too long', 'POST', 'CLIENT/roles', { name: LONG }, 400],
+  ['a user with a name that is too long', 'POST', 'users', { username: VERY_LONG }, 400],
+  ['a client with an id that is too long', 'POST', 'clients', { clientId: 'new', id: VERY_LONG }, 400],
+  ['an email in a realm without a mail server', 'PUT', 'ANN/execute-actions-email', ['VERIFY_EMAIL'], 400],
+  ['an email to a user without an email address', 'PUT', 'BOB/send-verify-email', undefined, 400],
+  ['an email for an unknown client', 'PUT', 'ANN/reset-password-email?client_id=nowhere', undefined, 400],
+  ['an email with an unknown required action', 'PUT', 'ANN/execute-actions-email', ['NOTHING'], 400],
+  ['a user profile without attributes', 'PUT', 'users/profile', { attributes: [] }, 400],
   [
-    'a profile of an unknown group',
+    'a user profile with an unknown attribute group',
     'PUT',
     'users/profile',
     { attributes: [{ name: 'username' }, { name: 'email' }, { name: 'x', group: 'none' }] },
     400,
   ],
-  ['a page that is none', 'GET', 'users?first=x', undefined, 404],
+  ['a query parameter first that is not a number', 'GET', 'users?first=x', undefined, 404],
 ]
 
-test.each(rows)('%s: %s %s', async (_what, method, way, body, status) => {
-  const address = way === '..' ? '/admin/realms' : addressOf(way)
-  const url = address.startsWith('/') ? address : `${path}/${address}`
+test.each(requests)('%s is refused: %s %s', async (_, method, address, body, status) => {
+  const fullPath = address === '..' ? '/admin/realms' : toPath(address)
+  const url = fullPath.startsWith('/') ? fullPath : `${path}/${fullPath}`
   const response = await call(method, url, body === undefined ? {} : { body })
   expect(response.status, JSON.stringify(response.body)).toBe(status)
   expect((await call('GET', path)).status).toBe(200)
 })
 
-test('a group is not moved below itself', async () => {
-  const body = { id: idOf('GROUP'), name: 'staff' }
+test('moving a group below its subgroup returns 400', async () => {
+  const body = { id: getId('GROUP'), name: 'staff' }
   expect((await call('POST', `${urls.CHILD}/children`, { body })).status).toBe(400)
 })
 
@@ -156,7 +161,7 @@ test('a group path that is too long returns 400', async () => {
   expect(status).toBe(400)
 })
 
-test('a negative page returns the same as no page', async () => {
-  const names = async (query: string) => (await call('GET', `${path}/roles?${query}`)).body.length
-  expect(await names('first=-1&max=-1')).toBe(await names(''))
+test('a negative first and max return the full list', async () => {
+  const countRoles = async (query: string) => (await call('GET', `${path}/roles?${query}`)).body.length
+  expect(await countRoles('first=-1&max=-1')).toBe(await countRoles(''))
 })

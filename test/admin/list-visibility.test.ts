@@ -1,4 +1,4 @@
-// Lists for administrators with few permissions: the full list filtered by the visibility rule, with as many statements.
+// A property: callers with few permissions get the elements that they can see of the list of a realm-admin, with the same number of statements.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Permission } from '../../src/kinds/admin-roles.ts'
@@ -20,10 +20,10 @@ import { newName, testService } from '../support/service.ts'
 const { call } = await testServer()
 const { statements } = await testService()
 
-/** Each realm is requested for some sixty lists, by three administrators. */
+/** The number of generated realms. In each, three administrators request about sixty lists. */
 const REALMS = isFullRun ? 8 : 3
 
-/** Returns the visible elements of a list, in which groups may be nested. */
+/** An element of a list. Groups can be nested. */
 interface Element {
   readonly id: string
   readonly name?: string
@@ -32,26 +32,29 @@ interface Element {
   readonly subGroups?: readonly Element[]
 }
 
-/** A list: the permission to request it, the permission to see its elements, and what the caller may do with them. */
+/** An operation that returns a list or a count, with its visibility rule. */
 interface List {
   readonly path: string
-  readonly needs: readonly Permission[]
-  readonly seenBy?: Permission
-  readonly sees?: (element: Element) => boolean
+  /** The permissions without which the response is 403. */
+  readonly required: readonly Permission[]
+  /** The permission without which the list is empty. Absent: none. */
+  readonly visibleWith?: Permission
+  /** Whether the caller can see the element. Absent: every element. */
+  readonly isVisible?: (element: Element) => boolean
+  /** The access flags of each element. */
   readonly access?: object
-  readonly secret?: string
 }
 
 test(
-  'lists, counts and access flags equal the full list filtered by the visibility rule, with as many statements',
+  'lists, counts and access flags are those of a realm-admin filtered by visibility, with the same number of statements',
   async () => {
     await fc.assert(
       fc.asyncProperty(generatedAdminRealms, async (content) => {
-        const document = toAdminRealmDocument(newName('seen'), content)
+        const document = toAdminRealmDocument(newName('visibility'), content)
         const path = `/admin/realms/${document.realm}`
         expect(await call('POST', '/admin/realms', { body: document })).toMatchObject({ status: 201 })
         const full = await getToken(document.realm, 'full')
-        const lists = await listsOf(path, full, document)
+        const lists = await createLists(path, full, document)
         const fullLists = new Map<string, ListResponse>()
         for (const [at, roles] of content.administrators.entries()) {
           const token = await getToken(document.realm, `weak-${at}`)
@@ -60,10 +63,14 @@ test(
             roles.map((name) => ({ client: MANAGEMENT, name })),
           )
           const can = (permission: Permission) => hasPermission(permissions, document.realm, permission)
-          const mayGive = (role: RoleName) => canGrant(permissions, getAdminPermissions(document, [role]))
-          for (const list of lists(can, mayGive)) {
-            if (!fullLists.has(list.path)) fullLists.set(list.path, await ask(list.path, full))
-            compare(list, { full: fullLists.get(list.path)!, weak: await ask(list.path, token), can })
+          const canGrantRole = (role: RoleName) => canGrant(permissions, getAdminPermissions(document, [role]))
+          for (const list of lists(can, canGrantRole)) {
+            if (!fullLists.has(list.path)) fullLists.set(list.path, await requestList(list.path, full))
+            expectFiltered(list, {
+              full: fullLists.get(list.path)!,
+              restricted: await requestList(list.path, token),
+              can,
+            })
           }
         }
       }),
@@ -73,7 +80,7 @@ test(
   TIME_LIMIT,
 )
 
-/** An answer, and how many statements it took. */
+/** A response, and the number of statements that it took. */
 interface ListResponse {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: lists and counts of every form
@@ -81,112 +88,116 @@ interface ListResponse {
   readonly statements: number
 }
 
-async function ask(path: string, token: string): Promise<ListResponse> {
+async function requestList(path: string, token: string): Promise<ListResponse> {
   let response = { status: 0, body: undefined }
-  const executed = await statements(async () => {
+  const executedStatements = await statements(async () => {
     response = await call('GET', path, { token })
   })
-  return { ...response, statements: executed.length }
+  return { ...response, statements: executedStatements.length }
 }
 
-/** Compares the responses to both. */
-function compare(
-  { path, needs, seenBy, sees = () => true, access }: List,
-  { full, weak, can }: { full: ListResponse; weak: ListResponse; can: (permission: Permission) => boolean },
+/** Expects that the response to the restricted caller is the filtered response to the realm-admin. */
+function expectFiltered(
+  { path, required, visibleWith, isVisible = () => true, access }: List,
+  { full, restricted, can }: { full: ListResponse; restricted: ListResponse; can: (permission: Permission) => boolean },
 ): void {
-  if (!needs.every(can)) {
-    expect(weak.status, path).toBe(403)
+  if (!required.every(can)) {
+    expect(restricted.status, path).toBe(403)
     return
   }
-  const isVisible = seenBy === undefined || can(seenBy)
-  const filtered = (list: readonly Element[]): Element[] =>
+  const canSeeList = visibleWith === undefined || can(visibleWith)
+  const filterElements = (list: readonly Element[]): Element[] =>
     list
-      .filter((element) => isVisible && sees(element))
+      .filter((element) => canSeeList && isVisible(element))
       .map((element) => ({
         ...element,
         ...(element.access && { access: access! }),
         ...(element.secret !== undefined && !can('manage-clients') && { secret: MASK }),
-        ...(element.subGroups && { subGroups: filtered(element.subGroups) }),
+        ...(element.subGroups && { subGroups: filterElements(element.subGroups) }),
       }))
-  const counted = (count: number) => (isVisible ? count : 0)
+  const filterCount = (count: number) => (canSeeList ? count : 0)
   const { body } = full
-  if (Array.isArray(body)) expect(weak.body, path).toEqual(filtered(body))
-  else expect(weak.body, path).toEqual(typeof body === 'number' ? counted(body) : { count: counted(body.count) })
-  // An empty realm has no objects to request.
-  if (weak.body.length === 0 || !isVisible) expect(weak.statements, path).toBeLessThanOrEqual(full.statements)
-  else expect(weak.statements, path).toBe(full.statements)
+  if (Array.isArray(body)) expect(restricted.body, path).toEqual(filterElements(body))
+  else
+    expect(restricted.body, path).toEqual(
+      typeof body === 'number' ? filterCount(body) : { count: filterCount(body.count) },
+    )
+  // For an empty list, the statements for its elements are not executed.
+  if (restricted.body.length === 0 || !canSeeList)
+    expect(restricted.statements, path).toBeLessThanOrEqual(full.statements)
+  else expect(restricted.statements, path).toBe(full.statements)
 }
 
-/** Returns every list with its permissions, as the visibility rule has them. */
-async function listsOf(path: string, token: string, document: AdminRealmDocument) {
-  const ids = async (at: string, name: string): Promise<Map<string, string>> => {
-    const { body } = await call('GET', `${path}/${at}`, { token })
-    return new Map((body as Record<string, string>[]).map((object) => [object[name]!, object.id!]))
+/** Returns a function that returns all lists for the permissions of a caller. */
+async function createLists(path: string, token: string, document: AdminRealmDocument) {
+  const readIds = async (collection: string, field: string): Promise<Map<string, string>> => {
+    const { body } = await call('GET', `${path}/${collection}`, { token })
+    return new Map((body as Record<string, string>[]).map((object) => [object[field]!, object.id!]))
   }
   const [user, client, scope, organization] = [
-    (await ids('users', 'username')).get('user-0')!,
-    await ids('clients', 'clientId'),
-    (await ids('client-scopes', 'name')).get('scope-0')!,
-    (await ids('organizations', 'name')).get('org')!,
+    (await readIds('users', 'username')).get('user-0')!,
+    await readIds('clients', 'clientId'),
+    (await readIds('client-scopes', 'name')).get('scope-0')!,
+    (await readIds('organizations', 'name')).get('org')!,
   ]
-  const groups = [...(await ids('groups', 'name')).values()]
-  return (can: (permission: Permission) => boolean, mayGive: (role: RoleName) => boolean): List[] => {
+  const groups = [...(await readIds('groups', 'name')).values()]
+  return (can: (permission: Permission) => boolean, canGrantRole: (role: RoleName) => boolean): List[] => {
     const manage = can('manage-users')
     const view = can('view-users')
-    const ofUsers: Pick<List, 'seenBy' | 'access'> = { seenBy: 'view-users', access: { manage } }
+    const userVisibility: Pick<List, 'visibleWith' | 'access'> = { visibleWith: 'view-users', access: { manage } }
     const access = { view, viewMembers: view, manageMembers: manage, manage, manageMembership: manage }
-    const ofGroups: Pick<List, 'seenBy' | 'access'> = { seenBy: 'view-users', access }
+    const groupVisibility: Pick<List, 'visibleWith' | 'access'> = { visibleWith: 'view-users', access }
     const configure = can('manage-clients')
-    const listRoleMappings = (owner: string, needs: Permission): List[] => [
+    const listRoleMappings = (owner: string, permission: Permission): List[] => [
       {
         path: `${owner}/realm/available`,
-        needs: [needs],
-        sees: ({ name }) => mayGive({ client: null, name: name! }),
+        required: [permission],
+        isVisible: ({ name }) => canGrantRole({ client: null, name: name! }),
       },
       ...[MANAGEMENT, 'client-0'].map((clientId) => ({
         path: `${owner}/clients/${client.get(clientId)}/available`,
-        needs: [needs],
-        sees: ({ name }: Element) => mayGive({ client: clientId, name: name! }),
+        required: [permission],
+        isVisible: ({ name }: Element) => canGrantRole({ client: clientId, name: name! }),
       })),
     ]
     return [
-      { path: 'users', needs: ['list-users'], ...ofUsers },
-      { path: 'users?search=user-&first=1&max=2', needs: ['list-users'], ...ofUsers },
-      { path: 'users/count', needs: ['list-users'], ...ofUsers },
-      { path: 'users/count?username=user-', needs: ['list-users'], ...ofUsers },
-      { path: `users/${user}/groups`, needs: ['view-users'], ...ofGroups },
-      { path: `users/${user}/groups/count`, needs: ['view-users'], ...ofGroups },
-      { path: 'groups', needs: ['list-groups'], ...ofGroups },
-      { path: 'groups?search=group', needs: ['list-groups'], ...ofGroups },
-      { path: 'groups/count', needs: ['list-groups'], ...ofGroups },
+      { path: 'users', required: ['list-users'], ...userVisibility },
+      { path: 'users?search=user-&first=1&max=2', required: ['list-users'], ...userVisibility },
+      { path: 'users/count', required: ['list-users'], ...userVisibility },
+      { path: 'users/count?username=user-', required: ['list-users'], ...userVisibility },
+      { path: `users/${user}/groups`, required: ['view-users'], ...groupVisibility },
+      { path: `users/${user}/groups/count`, required: ['view-users'], ...groupVisibility },
+      { path: 'groups', required: ['list-groups'], ...groupVisibility },
+      { path: 'groups?search=group', required: ['list-groups'], ...groupVisibility },
+      { path: 'groups/count', required: ['list-groups'], ...groupVisibility },
       ...groups.flatMap((group): List[] => [
-        { path: `groups/${group}/children`, needs: ['view-users'], ...ofGroups },
-        { path: `groups/${group}/members`, needs: ['view-users'], ...ofUsers },
+        { path: `groups/${group}/children`, required: ['view-users'], ...groupVisibility },
+        { path: `groups/${group}/members`, required: ['view-users'], ...userVisibility },
       ]),
       ...document.roles.realm.flatMap(({ name }): List[] => [
-        { path: `roles/${name}/users`, needs: ['view-realm', 'list-users'], ...ofUsers },
-        { path: `roles/${name}/groups`, needs: ['view-realm', 'list-groups'], ...ofGroups },
+        { path: `roles/${name}/users`, required: ['view-realm', 'list-users'], ...userVisibility },
+        { path: `roles/${name}/groups`, required: ['view-realm', 'list-groups'], ...groupVisibility },
       ]),
       {
         path: 'clients?clientId=client-&search=true',
-        needs: ['list-clients'],
-        seenBy: 'view-clients',
+        required: ['list-clients'],
+        visibleWith: 'view-clients',
         access: { view: true, configure, manage: configure },
       },
-      { path: 'client-scopes', needs: ['list-client-scopes'], seenBy: 'view-clients' },
-      { path: 'organizations', needs: ['list-organizations'], seenBy: 'view-organizations' },
+      { path: 'client-scopes', required: ['list-client-scopes'], visibleWith: 'view-clients' },
+      { path: 'organizations', required: ['list-organizations'], visibleWith: 'view-organizations' },
       {
         path: `organizations/${organization}/members`,
-        needs: ['view-organizations', 'list-users'],
-        seenBy: 'view-users',
+        required: ['view-organizations', 'list-users'],
+        visibleWith: 'view-users',
       },
       {
         path: `organizations/${organization}/members/count`,
-        needs: ['view-organizations', 'list-users'],
-        seenBy: 'view-users',
+        required: ['view-organizations', 'list-users'],
+        visibleWith: 'view-users',
       },
-      { path: 'roles', needs: ['list-roles'] },
-      { path: `clients/${client.get('client-0')}/roles`, needs: ['view-clients'] },
+      { path: 'roles', required: ['list-roles'] },
+      { path: `clients/${client.get('client-0')}/roles`, required: ['view-clients'] },
       ...listRoleMappings(`users/${user}/role-mappings`, 'view-users'),
       ...listRoleMappings(`groups/${groups[0]}/role-mappings`, 'view-users'),
       ...listRoleMappings(`clients/${client.get('client-0')}/scope-mappings`, 'view-clients'),

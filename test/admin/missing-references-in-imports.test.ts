@@ -134,10 +134,10 @@ test.each([
   ['of a public client', { publicClient: true, authorizationServicesEnabled: true }],
 ])('authorization settings %s are imported without missing roles, groups and owners', async (_, flags) => {
   const api = { clientId: 'api', ...flags, authorizationSettings: settings }
-  const created = await importRealm({ clients: [api] })
-  const imported = await importRealm({})
-  expect((await imported.importPartially({ clients: [api] })).status).toBe(200)
-  for (const { getClient, get } of [created, imported]) {
+  const importedRealm = await importRealm({ clients: [api] })
+  const emptyRealm = await importRealm({})
+  expect((await emptyRealm.importPartially({ clients: [api] })).status).toBe(200)
+  for (const { getClient, get } of [importedRealm, emptyRealm]) {
     const { id, ...clientRepresentation } = await getClient('api')
     expect(clientRepresentation).toMatchObject({
       authorizationServicesEnabled: true,

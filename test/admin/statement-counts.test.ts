@@ -98,7 +98,7 @@ test.each(sortedOperations.filter(({ path }) => testedPaths.has(path)))(
       // Caches the keys and settings of master, which some operations change.
       await call('GET', '/admin/realms/master')
       const body = createRequestBody(operation, realm)
-      const executed = await statements(async () => {
+      const executedStatements = await statements(async () => {
         const { status, body: responseBody } = await call(operation.method, getPath(operation, realm), {
           ...(token !== undefined && { token }),
           ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
@@ -106,7 +106,7 @@ test.each(sortedOperations.filter(({ path }) => testedPaths.has(path)))(
         })
         expect(status, JSON.stringify(responseBody)).toBeLessThan(300)
       })
-      counts.push(executed.length)
+      counts.push(executedStatements.length)
     }
     expect(counts[0]).toBeGreaterThan(0)
     expect(counts[1]).toBe(counts[0])

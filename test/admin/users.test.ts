@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
-const names = (response: { body: { username: string }[] }) => response.body.map(({ username }) => username)
+const { call, create, createRealm } = await testServer()
+const getUsernames = (response: { body: { username: string }[] }) => response.body.map(({ username }) => username)
 
-test('all errors of names and email are returned together, by field', async () => {
-  const path = `${await realm()}/users`
+test('a new user with invalid names and email returns an error for each field', async () => {
+  const path = `${await createRealm()}/users`
   const response = await call('POST', path, { body: { username: 'ab', email: 'no', firstName: 'a<b' } })
   expect(response.status).toBe(400)
   expect(response.body.errors).toEqual([
@@ -19,19 +19,23 @@ test('all errors of names and email are returned together, by field', async () =
   expect((await call('GET', `${path}/count`)).body).toBe(0)
 })
 
-test('a body with attributes clears undeclared names, and unknown attributes are ignored', async () => {
-  const user = await make(`${await realm()}/users`, { username: 'ann', firstName: 'Ann', email: 'Ann@Example.org' })
+test('PUT with attributes clears absent names and email, and ignores attributes outside the user profile', async () => {
+  const user = await create(`${await createRealm()}/users`, {
+    username: 'ann',
+    firstName: 'Ann',
+    email: 'Ann@Example.org',
+  })
   await call('PUT', user, { body: { lastName: 'Lee' } })
   expect((await call('GET', user)).body).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.org' })
   await call('PUT', user, { body: { attributes: { firstName: ['Anna'], colour: ['red'] } } })
   const { body } = await call('GET', user)
   expect(body).toMatchObject({ username: 'ann', firstName: 'Anna' })
-  for (const cleared of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(cleared)
+  for (const field of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(field)
 })
 
-test('users must fulfil the user profile of the realm', async () => {
+test('attributes that violate the user profile return an error for each, and attributes outside it are not stored', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
-  const path = await realm()
+  const path = await createRealm()
   const attributes = [
     { name: 'username' },
     { name: 'email' },
@@ -51,8 +55,8 @@ test('users must fulfil the user profile of the realm', async () => {
       { field: 'tags', errorMessage: 'error-invalid-multivalued-size', params: ['tags', 0, 2] },
     ],
   )
-  const declared = { dept: ['lab'], size: ['42'], colour: ['red'], private: ['x'] }
-  const user = await make(`${path}/users`, { username: 'ann', firstName: 'Ann', attributes: declared })
+  const validAttributes = { dept: ['lab'], size: ['42'], colour: ['red'], private: ['x'] }
+  const user = await create(`${path}/users`, { username: 'ann', firstName: 'Ann', attributes: validAttributes })
   const { body } = await call('GET', user)
   expect(body.attributes).toEqual({ dept: ['lab'], size: ['42'], site: ['north'] })
   expect(body).not.toHaveProperty('firstName')
@@ -64,14 +68,14 @@ test('users must fulfil the user profile of the realm', async () => {
   expect((await call('PUT', user, { body: { attributes: {} } })).body).toMatchObject({ field: 'dept' })
 })
 
-test('a user from a document can be updated, and keeps attributes that the user profile does not define', async () => {
+test('PUT of a user from a document neither checks an unchanged username nor removes unmanaged attributes', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
   const attributes = [
     { name: 'username', validations: { length: { min: 5 } } },
     { name: 'email' },
     { name: 'dept', permissions, required: {} },
   ]
-  const path = await realm({ users: [{ username: 'ann', attributes: { colour: ['red'] } }] })
+  const path = await createRealm({ users: [{ username: 'ann', attributes: { colour: ['red'] } }] })
   await call('PUT', `${path}/users/profile`, { body: { attributes } })
   const user = `${path}/users/${(await call('GET', `${path}/users`)).body[0].id}`
   const getAttributes = async () => (await call('GET', user)).body.attributes
@@ -88,9 +92,9 @@ test('a user from a document can be updated, and keeps attributes that the user 
   }
 })
 
-test('with registrationEmailAsUsername, the username follows the email', async () => {
-  const path = `${await realm({ registrationEmailAsUsername: true })}/users`
-  const user = await make(path, { username: 'any', email: 'ann@example.org' })
+test('with registrationEmailAsUsername, the username is the email of the user', async () => {
+  const path = `${await createRealm({ registrationEmailAsUsername: true })}/users`
+  const user = await create(path, { username: 'any', email: 'ann@example.org' })
   expect((await call('GET', user)).body.username).toBe('ann@example.org')
   await call('PUT', user, { body: { email: 'lee@example.org', username: 'other' } })
   expect((await call('GET', user)).body).toMatchObject({ username: 'lee@example.org', email: 'lee@example.org' })
@@ -101,23 +105,23 @@ test('with registrationEmailAsUsername, the username follows the email', async (
   })
 })
 
-test('a user from before registrationEmailAsUsername is displayed by email, and is found by username', async () => {
-  const path = await realm()
-  const ann = await make(`${path}/users`, { username: 'ann', email: 'ann@example.org' })
-  const bob = await make(`${path}/users`, { username: 'bob' })
-  const group = await make(`${path}/groups`, { name: 'staff' })
+test('after registrationEmailAsUsername is enabled, existing users have their email as username, but are found by their former one', async () => {
+  const path = await createRealm()
+  const ann = await create(`${path}/users`, { username: 'ann', email: 'ann@example.org' })
+  const bob = await create(`${path}/users`, { username: 'bob' })
+  const group = await create(`${path}/groups`, { name: 'staff' })
   await call('PUT', `${ann}/groups/${group.split('/').at(-1)}`)
-  const described = async () =>
+  const listProfileMetadata = async () =>
     (await call('GET', `${ann}?userProfileMetadata=true`)).body.userProfileMetadata.attributes.flatMap(
       ({ name, required, readOnly }: Record<string, unknown>) =>
         name === 'username' || name === 'email' ? [[name, required, readOnly]] : [],
     )
   await call('PUT', path, { body: { registrationEmailAsUsername: true } })
   expect((await call('GET', ann)).body.username).toBe('ann@example.org')
-  expect(names(await call('GET', `${path}/users`))).toEqual(['ann@example.org', 'bob'])
-  expect(names(await call('GET', `${path}/users?username=ann&exact=true`))).toEqual(['ann@example.org'])
-  expect(names(await call('GET', `${group}/members`))).toEqual(['ann@example.org'])
-  expect(await described()).toEqual([
+  expect(getUsernames(await call('GET', `${path}/users`))).toEqual(['ann@example.org', 'bob'])
+  expect(getUsernames(await call('GET', `${path}/users?username=ann&exact=true`))).toEqual(['ann@example.org'])
+  expect(getUsernames(await call('GET', `${group}/members`))).toEqual(['ann@example.org'])
+  expect(await listProfileMetadata()).toEqual([
     ['username', false, true],
     ['email', true, false],
   ])
@@ -127,14 +131,14 @@ test('a user from before registrationEmailAsUsername is displayed by email, and 
     errorMessage: 'error-user-attribute-required',
   })
   await call('PUT', path, { body: { registrationEmailAsUsername: false } })
-  expect(names(await call('GET', `${path}/users`))).toEqual(['ann', 'bob'])
+  expect(getUsernames(await call('GET', `${path}/users`))).toEqual(['ann', 'bob'])
 })
 
 test('a search ignores case in any alphabet, and does not expand database wildcards', async () => {
-  const path = await realm()
-  await make(`${path}/users`, { username: 'ann_x', firstName: 'Ännchen', lastName: 'Straße' })
-  await make(`${path}/users`, { username: 'annax', email: 'x%y@example.org' })
-  const findUsernames = async (query: string) => names(await call('GET', `${path}/users?${query}`))
+  const path = await createRealm()
+  await create(`${path}/users`, { username: 'ann_x', firstName: 'Ännchen', lastName: 'Straße' })
+  await create(`${path}/users`, { username: 'annax', email: 'x%y@example.org' })
+  const findUsernames = async (query: string) => getUsernames(await call('GET', `${path}/users?${query}`))
   expect(await findUsernames('search=%C3%84NN')).toEqual(['ann_x'])
   expect(await findUsernames('search=*STRA%C3%9F*')).toEqual(['ann_x'])
   expect(await findUsernames('search=ann_')).toEqual(['ann_x'])
@@ -144,27 +148,27 @@ test('a search ignores case in any alphabet, and does not expand database wildca
   expect(await findUsernames('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
 })
 
-test('service accounts are found by username, and are in no other list', async () => {
-  const path = await realm()
-  await make(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
-  const findUsernames = async (query: string) => names(await call('GET', `${path}/users${query}`))
+test('service accounts are found by username, but are not in other lists or counts', async () => {
+  const path = await createRealm()
+  await create(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
+  const findUsernames = async (query: string) => getUsernames(await call('GET', `${path}/users${query}`))
   expect([await findUsernames(''), await findUsernames('?search=service')]).toEqual([[], []])
   expect(await findUsernames('?username=service-account')).toEqual(['service-account-shop'])
   expect((await call('GET', `${path}/users/count`)).body).toBe(0)
 })
 
-test('a list takes as many statements as one user, for any number of users', async () => {
-  const path = `${await realm()}/users`
+test('the list takes the same number of statements for any number of users', async () => {
+  const path = `${await createRealm()}/users`
   const { statements } = await testService()
-  await make(path, { username: 'one' })
+  await create(path, { username: 'first' })
   const before = await statements(() => call('GET', path))
-  for (const username of ['two', 'three', 'four']) await make(path, { username })
+  for (const username of ['second', 'third', 'fourth']) await create(path, { username })
   expect((await statements(() => call('GET', path))).length).toBe(before.length)
 })
 
-test('a credential in an update replaces the one of its type, or is added last', async () => {
+test('a credential in PUT of a user replaces the one of its type, or is added at the end', async () => {
   const password = { type: 'password', value: 'first' }
-  const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials: [password] })
+  const user = await create(`${await createRealm()}/users`, { username: 'ann', enabled: true, credentials: [password] })
   const listCredentials = async () =>
     (await call('GET', `${user}/credentials`)).body.map(({ id, type }: { id: string; type: string }) => ({ id, type }))
   const [first] = await listCredentials()
@@ -176,16 +180,16 @@ test('a credential in an update replaces the one of its type, or is added last',
   expect(JSON.stringify((await call('GET', `${user}/credentials`)).body)).not.toContain('secretData')
 })
 
-test('disabling OTP deletes one-time code credentials and no others', async () => {
+test('remove-totp deletes only credentials of type otp, and returns 204 without any', async () => {
   const otp = { type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }
   const credentials = [{ type: 'password', value: 'pw' }, otp, otp]
-  const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials })
-  for (const _again of [1, 2]) expect((await call('PUT', `${user}/remove-totp`)).status).toBe(204)
+  const user = await create(`${await createRealm()}/users`, { username: 'ann', enabled: true, credentials })
+  for (const _attempt of [1, 2]) expect((await call('PUT', `${user}/remove-totp`)).status).toBe(204)
   expect((await call('GET', `${user}/credentials`)).body).toMatchObject([{ type: 'password' }])
 })
 
-test('a user in a missing group is not created', async () => {
-  const path = await realm()
+test('a new user in a missing group returns 400, and is not created', async () => {
+  const path = await createRealm()
   expect(await call('POST', `${path}/users`, { body: { username: 'ann', groups: ['/nowhere'] } })).toMatchObject({
     status: 400,
     body: { errorMessage: 'There is no group /nowhere' },
@@ -193,9 +197,9 @@ test('a user in a missing group is not created', async () => {
   expect((await call('GET', `${path}/users`)).body).toEqual([])
 })
 
-test('a consent is listed, and revoked once', async () => {
+test('a revoked consent is no longer listed, and revoking it again returns 404', async () => {
   const clientConsents = [{ clientId: 'shop', grantedClientScopes: ['email'], createdDate: 1, lastUpdatedDate: 2 }]
-  const path = await realm({ clients: [{ clientId: 'shop' }], users: [{ username: 'ann', clientConsents }] })
+  const path = await createRealm({ clients: [{ clientId: 'shop' }], users: [{ username: 'ann', clientConsents }] })
   const [{ id }] = (await call('GET', `${path}/users`)).body
   const consents = `${path}/users/${id}/consents`
   expect((await call('GET', consents)).body).toEqual([{ ...clientConsents[0], additionalGrants: [] }])
@@ -208,18 +212,18 @@ test('a consent is listed, and revoked once', async () => {
   expect((await call('GET', consents)).body).toEqual([])
 })
 
-test('joining a group twice creates one admin event', async () => {
-  const path = await realm({ adminEventsEnabled: true })
-  const group = (await make(`${path}/groups`, { name: 'crew' })).split('/').at(-1)
-  const ann = await make(`${path}/users`, { username: 'ann' })
+test('joining or leaving a group twice creates one admin event', async () => {
+  const path = await createRealm({ adminEventsEnabled: true })
+  const group = (await create(`${path}/groups`, { name: 'crew' })).split('/').at(-1)
+  const ann = await create(`${path}/users`, { username: 'ann' })
   for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE']) await call(method, `${ann}/groups/${group}`)
   const events = await call('GET', `${path}/admin-events?resourceTypes=GROUP_MEMBERSHIP&direction=asc`)
   expect(events.body.map(({ operationType }: { operationType: string }) => operationType)).toEqual(['CREATE', 'DELETE'])
 })
 
-test('in a realm with several languages, users have a locale even if the user profile does not define it', async () => {
-  const path = await realm()
-  const user = await make(`${path}/users`, { username: 'ann', attributes: { locale: ['de'] } })
+test('with internationalizationEnabled, users have the attribute locale even if the user profile does not define it', async () => {
+  const path = await createRealm()
+  const user = await create(`${path}/users`, { username: 'ann', attributes: { locale: ['de'] } })
   expect((await call('GET', user)).body).not.toHaveProperty('attributes')
   await call('PUT', path, { body: { internationalizationEnabled: true } })
   await call('PUT', user, { body: { attributes: { locale: ['de'] } } })
@@ -229,24 +233,24 @@ test('in a realm with several languages, users have a locale even if the user pr
   expect((await call('GET', `${path}/users/profile`)).body.attributes[0]).toMatchObject({ name: 'username' })
 })
 
-test('replacing the user profile by null restores the default', async () => {
-  const path = `${await realm()}/users/profile`
+test('PUT of the user profile without a body restores the default user profile', async () => {
+  const path = `${await createRealm()}/users/profile`
   const defaultProfile = (await call('GET', path)).body
   await call('PUT', path, { body: { attributes: [{ name: 'username' }, { name: 'email' }] } })
   expect((await call('PUT', path)).body).toEqual(defaultProfile)
   expect((await call('GET', path)).body).toEqual(defaultProfile)
 })
 
-test('credentials of a service account are refused', async () => {
-  const path = await realm()
-  const client = await make(`${path}/clients`, { clientId: 'robot', secret: 's', serviceAccountsEnabled: true })
+test('setting credentials of a service account returns 400, and other updates do not', async () => {
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, { clientId: 'robot', secret: 's', serviceAccountsEnabled: true })
   const account = `${path}/users/${(await call('GET', `${client}/service-account-user`)).body.id}`
-  const reason = 'You can not manage credentials for this user'
-  const refused = { status: 400, body: { error: reason, error_description: reason } }
+  const message = 'You can not manage credentials for this user'
+  const error = { status: 400, body: { error: message, error_description: message } }
   const password = { type: 'password', value: 'pw' }
   for (const body of [password, { ...password, temporary: true }, { type: 'password' }])
-    expect(await call('PUT', `${account}/reset-password`, { body })).toMatchObject(refused)
-  expect(await call('PUT', account, { body: { credentials: [password] } })).toMatchObject(refused)
+    expect(await call('PUT', `${account}/reset-password`, { body })).toMatchObject(error)
+  expect(await call('PUT', account, { body: { credentials: [password] } })).toMatchObject(error)
   expect((await call('GET', `${account}/credentials`)).body).toEqual([])
   expect((await call('PUT', account, { body: { attributes: { colour: ['red'] } } })).status).toBe(204)
 })
