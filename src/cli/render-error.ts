@@ -46,7 +46,7 @@ function describeMissingRole(pathname: string): string {
     : 'your user lacks a role. Ask an administrator of the realm for it.'
 }
 
-/** What errors with a code have: of the system, of the database, of the data folder. */
+/** An error with a code: of the system, of the database, or of the data folder. */
 interface SystemError extends NodeJS.ErrnoException {
   readonly address?: string
   readonly port?: number

@@ -51,7 +51,7 @@ test.for(takeSample(Object.keys(realmImports)))(
     // Regent refuses legacy fields that it does not support.
     for (const field of Object.keys(kinds.realm.fields)) if (kinds.realm.fields[field]!.legacy) delete content[field]
     const server = await testServer()
-    await server.make('/admin/realms', content)
+    await server.create('/admin/realms', content)
     const responses = await readRealm(realm, (address) => server.call('GET', address), hasOperation)
     const differences = findDifferences(
       name === 'new-realm' ? newRealmResponses : expandResponses(newRealmResponses, recorded(name)),

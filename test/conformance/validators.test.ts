@@ -15,8 +15,8 @@ interface RecordedValidator {
   readonly differs?: string
 }
 
-const { call, realm } = await testServer()
-const path = await realm()
+const { call, createRealm } = await testServer()
+const path = await createRealm()
 const permissions = { view: ['admin'], edit: ['admin'] }
 const cases = (recorded as unknown as RecordedValidator[]).map(
   (entry) => [entry.validator, JSON.stringify(entry.config), entry] as const,

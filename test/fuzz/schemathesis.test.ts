@@ -50,7 +50,7 @@ const valueLists: Readonly<Record<string, string>> = {
 }
 
 /** Creates enough elements that some remain when others are deleted. */
-const createMany = <T>(make: (number: number) => T): T[] => Array.from({ length: 20 }, (_, number) => make(number))
+const createMany = <T>(create: (number: number) => T): T[] => Array.from({ length: 20 }, (_, number) => create(number))
 
 describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
   let mailbox: Mailbox
@@ -83,7 +83,7 @@ describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
 
 /** Creates a realm with objects of every kind, and realms to change. Returns the token and the values for requests. */
 async function createContent(smtpPort: string): Promise<SchemathesisSettings> {
-  const { call, realm } = await testServer()
+  const { call, createRealm } = await testServer()
   const users = createMany((number) => ({
     username: `user-${number}`,
     email: `user-${number}@example.org`,
@@ -94,7 +94,7 @@ async function createContent(smtpPort: string): Promise<SchemathesisSettings> {
     federatedIdentities: [{ identityProvider: 'github', userId: String(number), userName: 'octocat' }],
   }))
   const roles = createMany((number) => ({ name: `role-${number}`, attributes: { colour: ['red'] } }))
-  const path = await realm({
+  const path = await createRealm({
     eventsEnabled: true,
     adminEventsEnabled: true,
     adminEventsDetailsEnabled: true,
@@ -116,7 +116,7 @@ async function createContent(smtpPort: string): Promise<SchemathesisSettings> {
   const clients = [...(await list('clients?clientId=shop')), ...(await list('clients?clientId=portal'))]
   const userIds = await list('users')
   const spareRealms: string[] = []
-  while (spareRealms.length < EXAMPLES / 2) spareRealms.push(await realm())
+  while (spareRealms.length < EXAMPLES / 2) spareRealms.push(await createRealm())
   const lists = {
     realm: [getLastSegment(path)],
     'spare realms': spareRealms.map(getLastSegment),
@@ -166,10 +166,10 @@ const getLastSegment = (path: string): string => path.split('/').at(-1)!
 
 /** Returns an administrator's token that is valid for a day and belongs to no session. */
 async function createDayToken(): Promise<string> {
-  const { call, make } = await testServer()
+  const { call, create } = await testServer()
   const master = '/admin/realms/master'
   const clientId = newName('fuzz')
-  const client = await make(`${master}/clients`, {
+  const client = await create(`${master}/clients`, {
     clientId,
     secret: 'secret',
     serviceAccountsEnabled: true,

@@ -6,7 +6,7 @@ import { findTaggedReads } from '../../src/http/conditions.ts'
 import { createBody, createFilledRealm, type FilledRealm, toAddress } from '../support/filled-realm.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, adminToken, call, make, realm } = await testServer()
+const { app, adminToken, call, create, createRealm } = await testServer()
 
 const LABEL = 'sample'
 let filled: FilledRealm
@@ -61,8 +61,8 @@ test.each(writes)('$method $path with another If-Match returns 412 and changes n
 })
 
 test('PUT and DELETE succeed with the current ETag in If-Match, and return 412 with a stale one', async () => {
-  const path = await realm()
-  const address = await make(`${path}/users`, { username: 'ann' })
+  const path = await createRealm()
+  const address = await create(`${path}/users`, { username: 'ann' })
   const staleETag = await getETag(address)
   const put = async (condition: string, firstName: string) =>
     (await call('PUT', address, { body: { firstName }, headers: ifMatch(condition) })).status
@@ -77,7 +77,7 @@ test('PUT and DELETE succeed with the current ETag in If-Match, and return 412 w
 })
 
 test('a compressed response has a different ETag, which conditions accept too', async () => {
-  const address = await realm()
+  const address = await createRealm()
   const get = async (headers: Record<string, string>) =>
     app.inject({ url: address, headers: { ...headers, authorization: `Bearer ${await adminToken()}` } })
   const [plain, compressed] = [await get({}), await get({ 'accept-encoding': 'gzip' })]
@@ -95,8 +95,8 @@ test('a compressed response has a different ETag, which conditions accept too', 
 })
 
 test('If-Match is compared with the ETag of the same query parameters', async () => {
-  const path = await realm()
-  const plain = await make(`${path}/users`, { username: 'ann' })
+  const path = await createRealm()
+  const plain = await create(`${path}/users`, { username: 'ann' })
   const address = `${plain}?userProfileMetadata=true`
   const headers = ifMatch(await getETag(address))
   expect((await call('PUT', plain, { body: { firstName: 'Ann' }, headers })).status).toBe(412)
@@ -104,7 +104,7 @@ test('If-Match is compared with the ETag of the same query parameters', async ()
 })
 
 test('If-Match on a resource without ETag returns 412 and changes nothing', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const { headers } = await call('GET', `${path}/roles`)
   expect(headers).not.toHaveProperty('etag')
   const response = await app.inject({
@@ -121,7 +121,7 @@ test('If-Match on a resource without ETag returns 412 and changes nothing', asyn
 })
 
 test('CORS exposes ETag and allows If-Match and If-None-Match', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const origin = { origin: 'http://localhost' }
   const response = await call('GET', path, { headers: origin })
   expect(response.headers['access-control-expose-headers']).toContain('ETag')

@@ -6,7 +6,7 @@ import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
-const { app, call, make, realm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 const { service } = await testService()
 
 const clients = [
@@ -20,7 +20,7 @@ const clients = [
   { clientId: 'own', redirectUris: ['/cb'], webOrigins: ['+'] },
   { clientId: 'any', webOrigins: ['*'] },
 ]
-const path = await realm({
+const path = await createRealm({
   eventsEnabled: true,
   clients: clients.map((client) => ({ publicClient: true, directAccessGrantsEnabled: true, ...client })),
 })
@@ -135,7 +135,7 @@ test('the authorization endpoint sends no CORS headers', async () => {
 
 test('the admin API allows only the origins of the client of the token', async () => {
   const client = newName('console')
-  await make('/admin/realms/master/clients', {
+  await create('/admin/realms/master/clients', {
     clientId: client,
     publicClient: true,
     directAccessGrantsEnabled: true,

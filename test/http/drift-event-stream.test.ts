@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { createAdminTokens } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 
-const { realm, listen, adminToken } = await testServer()
+const { createRealm, listen, adminToken } = await testServer()
 const address = await listen()
 /** The open streams. Each keeps its response, since a stream ends when its response is garbage-collected. */
 const streams: { readonly controller: AbortController; response?: Response }[] = []
@@ -24,7 +24,7 @@ async function openStream(token: string, query = ''): Promise<number> {
 }
 
 test('a caller who does not administer the realm gets 403', async () => {
-  const name = (await realm()).split('/').at(-1)!
+  const name = (await createRealm()).split('/').at(-1)!
   const roles = ['query-users', 'view-users', 'manage-users', 'view-realm']
   const tokens = await createAdminTokens(
     name,
@@ -40,7 +40,7 @@ test('a caller who does not administer the realm gets 403', async () => {
 })
 
 test('an eleventh stream of one caller returns 503, and other callers are not affected', async () => {
-  const name = (await realm()).split('/').at(-1)!
+  const name = (await createRealm()).split('/').at(-1)!
   const [token] = await createAdminTokens(name, [{ clientRoles: { 'realm-management': ['realm-admin'] } }])
   for (let times = 0; times < 10; times++) expect(await openStream(token!, times % 2 ? `?realm=${name}` : '')).toBe(200)
   expect(await openStream(token!)).toBe(503)
@@ -53,7 +53,7 @@ test('an eleventh stream of one caller returns 503, and other callers are not af
 })
 
 test('a stream beyond the 200th of a server returns 503', async () => {
-  const name = (await realm()).split('/').at(-1)!
+  const name = (await createRealm()).split('/').at(-1)!
   const admin = { clientRoles: { 'realm-management': ['realm-admin'] } }
   const tokens = await createAdminTokens(
     name,

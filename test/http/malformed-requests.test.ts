@@ -9,9 +9,9 @@ import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
-const { app, call, realm } = await testServer()
+const { app, call, createRealm } = await testServer()
 const { service } = await testService()
-const path = await realm()
+const path = await createRealm()
 const name = path.split('/').at(-1)!
 const tokenPath = `/realms/${name}/protocol/openid-connect/token`
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -13,7 +13,7 @@ import { testService } from '../support/service.ts'
 
 const MB = 1024 * 1024
 const { service } = await testService()
-const { adminToken, realm } = await testServer()
+const { adminToken, createRealm } = await testServer()
 const master = '/realms/master'
 const openid = `${master}/protocol/openid-connect`
 /** The path of an operation that the server does not have. */
@@ -150,7 +150,7 @@ describe.each([false, true])('with chunked transfer encoding: %s', (chunked) => 
 })
 
 test('an administrator may import 64 MB, with and without chunked encoding', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const last = '"users":[{"username":"last"}]'
   const body = Buffer.from(`{"ifResourceExists":"SKIP","id":"${'x'.repeat(63 * MB)}",${last}}`)
   for (const stream of [false, true]) {

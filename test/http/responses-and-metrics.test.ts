@@ -11,7 +11,7 @@ import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { ANN, createSource } from '../support/sources.ts'
 
-const { app, call, realm } = await testServer()
+const { app, call, createRealm } = await testServer()
 const { service } = await testService()
 
 /** A separate server, whose metrics start at zero. */
@@ -39,7 +39,7 @@ test('a long response is compressed only if the client accepts gzip', async () =
 })
 
 test('HEAD returns the status and headers of GET, without a body', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const readable = operations.filter(({ method, path }) => method === 'GET' && listParameters(path).length === 1)
   for (const { path: template } of readable) {
     const address = template.replace('/admin/realms/{realm}', path)
@@ -52,7 +52,7 @@ test('HEAD returns the status and headers of GET, without a body', async () => {
 })
 
 test('requests are counted by operation, method and status, and unknown paths as one operation', async () => {
-  const name = (await realm()).split('/').at(-1)!
+  const name = (await createRealm()).split('/').at(-1)!
   for (const path of [
     `/admin/realms/${name}`,
     `/admin/realms/${name}`,

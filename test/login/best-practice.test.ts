@@ -6,7 +6,7 @@ import { APPLICATION, type TestBrowser, testBrowser } from '../support/browser.t
 import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call, make } = await testServer()
+const { app, call, create } = await testServer()
 
 const logIn = async (browser: TestBrowser, address: string) =>
   browser.send(await browser.open(address), { username: 'ann', password: 'pw' })
@@ -155,7 +155,12 @@ test('4.13: forwarded headers are ignored unless proxies are trusted', async () 
 
 test('4.15: a client whose ID is the id of a user is not taken for that user', async () => {
   const { path, name, user } = await createLoginRealm()
-  await make(`${path}/clients`, { clientId: user, secret: 'secret', publicClient: false, serviceAccountsEnabled: true })
+  await create(`${path}/clients`, {
+    clientId: user,
+    secret: 'secret',
+    publicClient: false,
+    serviceAccountsEnabled: true,
+  })
   const { body } = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
     token: null,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

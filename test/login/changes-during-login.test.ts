@@ -6,7 +6,7 @@ import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { app, call, make } = await testServer()
+const { app, call, create } = await testServer()
 const { service } = await testService()
 const mailbox = await openMailbox()
 afterAll(() => mailbox.close())
@@ -69,7 +69,7 @@ test('a client scope that was added after the consent page was shown needs anoth
   const page = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(page.text).toContain('Your email address')
   const scope = { name: 'late', protocol: 'openid-connect', attributes: { 'consent.screen.text': 'Your letters' } }
-  await make(`${path}/client-scopes`, scope)
+  await create(`${path}/client-scopes`, scope)
   const [client] = (await call('GET', `${path}/clients?clientId=web`)).body
   const late = (await call('GET', `${path}/client-scopes`)).body.find(({ name }: { name: string }) => name === 'late')
   await call('PUT', `${path}/clients/${client.id}/default-client-scopes/${late.id}`)

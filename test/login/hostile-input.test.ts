@@ -6,7 +6,7 @@ import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { app, call, make } = await testServer()
+const { app, call, create } = await testServer()
 const { service } = await testService()
 
 const logIn = { username: 'ann', password: 'pw' }
@@ -147,14 +147,14 @@ test('an invalid host returns 400, and a realm name in any script works at login
     for (const url of [logInAddress().address, '/realms/master', '/realms/master/.well-known/openid-configuration'])
       expect([host, (await app.inject({ url, headers: { host } })).statusCode]).toEqual([host, 400])
   const realm = `r☃-${Math.random().toString(36).slice(2)}`
-  await make('/admin/realms', { realm, enabled: true })
+  await create('/admin/realms', { realm, enabled: true })
   const path = `/realms/${encodeURIComponent(realm)}`
   const challenge = await app.inject({ url: `${path}/protocol/openid-connect/userinfo` })
   expect([challenge.statusCode, challenge.headers['www-authenticate']]).toEqual([
     401,
     expect.stringContaining('realm="r%E2'),
   ])
-  await make(`/admin${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
+  await create(`/admin${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
   const page = await testBrowser(app).open(logInAddress().address.replace(/^\/realms\/[^/]+/, path))
   expect(page.status).toBe(200)
   await call('DELETE', `/admin${path}`)

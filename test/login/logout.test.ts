@@ -4,7 +4,7 @@ import { APPLICATION, testBrowser } from '../support/browser.ts'
 import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call, make } = await testServer()
+const { app, call, create } = await testServer()
 
 /** Logs Ann in with a browser, and returns the tokens of her client. */
 async function createLoggedInBrowser(client: object = {}) {
@@ -56,7 +56,7 @@ test.each([
   async (claim, value) => {
     const ann = await createLoggedInBrowser()
     const config = (text: string) => ({ 'claim.value': text, 'jsonType.label': 'String', 'id.token.claim': 'true' })
-    await make(`${ann.path}/clients`, {
+    await create(`${ann.path}/clients`, {
       clientId: 'other',
       publicClient: true,
       directAccessGrantsEnabled: true,

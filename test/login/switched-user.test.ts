@@ -7,7 +7,7 @@ import { createLoginRealm } from '../support/login-realm.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call, make } = await testServer()
+const { app, call, create } = await testServer()
 const mailbox = await openMailbox()
 afterAll(() => mailbox.close())
 
@@ -78,7 +78,7 @@ async function openAsEve({ hasUsernameStep = false }) {
     }
     const credentials = [{ type: 'password', value: `pw-${name}` }, otp]
     if (existing) await call('PUT', `${realm.path}/users/${existing.id}`, { body: { ...account, credentials } })
-    else await make(`${realm.path}/users`, { ...account, credentials })
+    else await create(`${realm.path}/users`, { ...account, credentials })
   }
   const browser = testBrowser(app)
   const { address, verifier } = realm.logInAddress({ acr_values: '2', kc_action: 'UPDATE_PROFILE' })

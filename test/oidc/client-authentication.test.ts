@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 const WRONG = 'Invalid client or Invalid client credentials'
 const SECRET = 'a-secret-that-is-long-enough-for-hmac'
@@ -26,9 +26,9 @@ const withKeySet = { 'use.jwks.string': 'true', 'jwks.string': keySet }
 
 /** Creates a realm with the client app. `ask` requests a token for its service account and describes the response. */
 async function createRealmWithClient(client: object) {
-  const path = await realm()
+  const path = await createRealm()
   const name = path.split('/').at(-1)!
-  const app = await make(`${path}/clients`, { clientId: 'app', serviceAccountsEnabled: true, ...client })
+  const app = await create(`${path}/clients`, { clientId: 'app', serviceAccountsEnabled: true, ...client })
   const ask = async (form: Record<string, string>, headers: Record<string, string> = {}) => {
     const response = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
       token: null,
@@ -210,7 +210,7 @@ test('a client secret signs assertions', async () => {
 })
 
 test('a renewed secret is valid at once, and the previous one until the rotation policy expires it', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const configuration = { 'expiration-period': 1000, 'rotated-expiration-period': 500 }
   const profile = { name: 'rotating', executors: [{ executor: 'secret-rotation', configuration }] }
   await call('PUT', `${path}/client-policies/profiles`, { body: { profiles: [profile] } })
@@ -218,7 +218,7 @@ test('a renewed secret is valid at once, and the previous one until the rotation
   const policies = [{ name: 'rotate', enabled: true, conditions, profiles: ['rotating'] }]
   await call('PUT', `${path}/client-policies/policies`, { body: { policies } })
   const client = { clientId: 'app', serviceAccountsEnabled: true, secret: SECRET }
-  const app = await make(`${path}/clients`, client)
+  const app = await create(`${path}/clients`, client)
   const ask = (client_secret: string) =>
     call('POST', `/realms/${path.split('/').at(-1)}/protocol/openid-connect/token`, {
       token: null,

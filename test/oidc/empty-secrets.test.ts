@@ -7,7 +7,7 @@ import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
-const { call, make, realm: newRealm } = await testServer()
+const { call, create, createRealm: newRealm } = await testServer()
 const { service } = await testService()
 
 const ask = (realm: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -39,14 +39,14 @@ const secretOf = async (path: string) => {
 test('a client that is created with an empty secret gets a generated one', async () => {
   const path = await newRealm()
   const name = path.split('/').at(-1)!
-  await make(`${path}/clients`, CLIENT)
+  await create(`${path}/clients`, CLIENT)
   expect((await secretOf(path)).value).toMatch(/^\w{32}$/)
   expect(await statuses(name, 'robot')).toEqual(REFUSED)
 })
 
 test('PUT with an empty secret retains the existing one', async () => {
   const path = await newRealm()
-  await make(`${path}/clients`, { ...CLIENT, secret: 'kept' })
+  await create(`${path}/clients`, { ...CLIENT, secret: 'kept' })
   const { id } = await secretOf(path)
   const attributes = { 'client.secret.rotated': '' }
   expect((await call('PUT', `${path}/clients/${id}`, { body: { secret: '', attributes } })).status).toBe(204)
@@ -61,7 +61,7 @@ test('an empty secret in a document, a new realm or a partial import is replaced
   const first = await secretOf(`/admin/realms/${declared}`)
   await applySource(service, document)
   expect(await secretOf(`/admin/realms/${declared}`)).toEqual(first)
-  await make('/admin/realms', { realm: created, enabled: true, clients: [CLIENT] })
+  await create('/admin/realms', { realm: created, enabled: true, clients: [CLIENT] })
   const imported = await newRealm()
   const partial = { ifResourceExists: 'FAIL', clients: [CLIENT] }
   expect((await call('POST', `${imported}/partialImport`, { body: partial })).status).toBe(200)
@@ -79,7 +79,7 @@ test('empty secrets of identity providers and SMTP servers are not stored', asyn
     authorizationUrl: 'https://a.example/a',
     tokenUrl: 'https://a.example/t',
   }
-  await make(`${path}/identity-provider/instances`, { alias: 'other', providerId: 'oidc', config })
+  await create(`${path}/identity-provider/instances`, { alias: 'other', providerId: 'oidc', config })
   const storedConfig = (await call('GET', `${path}/identity-provider/instances/other`)).body.config
   expect(storedConfig).not.toHaveProperty('clientSecret')
   const smtpServer = { host: 'mail.example', from: 'a@b.example', auth: 'true', user: 'u', password: '' }
@@ -90,7 +90,7 @@ test('empty secrets of identity providers and SMTP servers are not stored', asyn
 test('a client with a stored empty secret cannot authenticate by any method', async () => {
   const path = await newRealm()
   const name = path.split('/').at(-1)!
-  await make(`${path}/clients`, { ...CLIENT, secret: 'first' })
+  await create(`${path}/clients`, { ...CLIENT, secret: 'first' })
   const { id } = await secretOf(path)
   await service.write(SYSTEM, name, async ({ tx, realm, vault }) => {
     const secret = JSON.stringify(vault.seal(''))

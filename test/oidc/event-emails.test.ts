@@ -7,18 +7,18 @@ import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const { service } = await testService()
 const mailbox = await openMailbox()
 afterAll(mailbox.close)
 
-const path = await realm({
+const path = await createRealm({
   smtpServer: { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' },
   eventsListeners: ['email'],
 })
 const createUser = async (username: string, emailVerified: boolean) => {
   const email = `${username}@events.example.org`
-  return (await make(`${path}/users`, { username, enabled: true, email, emailVerified })).split('/').at(-1)!
+  return (await create(`${path}/users`, { username, enabled: true, email, emailVerified })).split('/').at(-1)!
 }
 
 /** Records events, and waits until the outbox is empty. */

@@ -12,21 +12,21 @@ import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const { service, statements } = await testService()
 
 const KEYS = 'org.keycloak.keys.KeyProvider'
 
 /** Creates a realm with a client and the user Ann. */
 async function realmWithAnn(settings: object = {}, attributes: object = {}) {
-  const path = await realm(settings)
+  const path = await createRealm(settings)
   const name = path.split('/').at(-1)!
   await addClientAndUser(name, path, attributes)
   return { path, name, logIn: () => logIn(name) }
 }
 
 async function addClientAndUser(name: string, path: string, attributes: object = {}): Promise<void> {
-  await make(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, attributes })
+  await create(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, attributes })
   const representation = { username: 'ann', enabled: true, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
 }
@@ -71,7 +71,7 @@ test('the active key with the highest priority signs, and passive keys verify un
   const { path, name, logIn } = await realmWithAnn()
   const old = (await logIn()).access_token
   const config = { priority: ['200'], algorithm: ['RS256'] }
-  const newer = await make(`${path}/components`, keyComponent('newer', 'rsa-generated', config))
+  const newer = await create(`${path}/components`, keyComponent('newer', 'rsa-generated', config))
   const newToken = (await logIn()).access_token
   expect(kidOf(newToken)).not.toBe(kidOf(old))
   expect([await isVerifiable(name, old), await isVerifiable(name, newToken)]).toEqual([true, true])
@@ -160,7 +160,7 @@ test('an export contains keys only with secrets', async () => {
 
 test('a key is generated again only if its config asks for another size', async () => {
   const { path, name, logIn } = await realmWithAnn()
-  const component = await make(`${path}/components`, keyComponent('own', 'rsa-generated', { priority: ['200'] }))
+  const component = await create(`${path}/components`, keyComponent('own', 'rsa-generated', { priority: ['200'] }))
   const before = (await logIn()).access_token
   const bits = async (kid: string | undefined) => {
     const jwk = (await listPublishedKeys(name)).find((key) => key.kid === kid)!
@@ -176,7 +176,7 @@ test('a key is generated again only if its config asks for another size', async 
 test('a certificate is self-signed and names the realm', async () => {
   const { path, name } = await realmWithAnn()
   const config = { ecGenerateCertificate: ['true'] }
-  await make(`${path}/components`, keyComponent('curve', 'ecdsa-generated', config))
+  await create(`${path}/components`, keyComponent('curve', 'ecdsa-generated', config))
   const certified = (await listPublishedKeys(name)).filter(({ x5c }) => x5c)
   expect(certified.map(({ kty }) => kty).sort()).toEqual(['EC', 'RSA', 'RSA'])
   for (const jwk of certified) {
@@ -187,7 +187,7 @@ test('a certificate is self-signed and names the realm', async () => {
 })
 
 test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {
-  const path = await realm()
+  const path = await createRealm()
   const config = { keystore: ['/keys.jks'], keystorePassword: ['x'], keyAlias: ['x'], keyPassword: ['x'] }
   const refused = await call('POST', `${path}/components`, { body: keyComponent('jks', 'java-keystore', config) })
   expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('provider rsa')])

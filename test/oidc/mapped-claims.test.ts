@@ -7,7 +7,7 @@ import { claimMappers, roleMappers } from '../../src/oidc/mappers/index.ts'
 import { isFullRun } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm: newRealm } = await testServer()
+const { call, create, createRealm: newRealm } = await testServer()
 
 const protocol = (name: string, endpoint: string, form: Record<string, string>, bearer: string | null = null) =>
   call('POST', `/realms/${name}/protocol/openid-connect/${endpoint}`, {
@@ -77,7 +77,7 @@ async function newVictims() {
   const management = (await call('GET', `${path}/clients?clientId=realm-management`)).body[0].id
   const createUser = async (username: string, role: string, attributes = {}) => {
     const details = { username, enabled: true, email: `${username}@example.org`, firstName: 'F', lastName: 'L' }
-    const user = await make(`${path}/users`, {
+    const user = await create(`${path}/users`, {
       ...details,
       attributes,
       credentials: [{ type: 'password', value: 'pw' }],
@@ -153,9 +153,9 @@ async function runWith(
   await call('DELETE', `${path}/events`)
   const written = mappers.map((mapper, at) => mapperOf(at, mapper, values))
   const split = (shared: boolean) => written.filter((_, at) => mappers[at]!.shared === shared)
-  const scope = await make(`${path}/client-scopes`, { name: 'mapped', protocol: 'openid-connect' })
-  for (const mapper of split(true)) await make(`${scope}/protocol-mappers/models`, mapper)
-  const client = await make(`${path}/clients`, {
+  const scope = await create(`${path}/client-scopes`, { name: 'mapped', protocol: 'openid-connect' })
+  for (const mapper of split(true)) await create(`${scope}/protocol-mappers/models`, mapper)
+  const client = await create(`${path}/clients`, {
     clientId: 'mapped',
     secret: 's',
     serviceAccountsEnabled: true,
@@ -268,7 +268,7 @@ test('no mapper of any type changes the user, client, session or roles that the 
 /** Returns the claims of a token of a client with this mapper, and the statuses of requests with it. */
 async function measureWith(mapper: object, form: Record<string, string>, client: object = {}) {
   const { name, path } = victims
-  const address = await make(`${path}/clients`, {
+  const address = await create(`${path}/clients`, {
     ...{ clientId: 'own', secret: 's', serviceAccountsEnabled: true, directAccessGrantsEnabled: true, ...client },
     protocolMappers: [{ name: 'm', protocol: 'openid-connect', ...mapper }],
   })
@@ -346,7 +346,7 @@ test('signed user info is not accepted as a token', async () => {
     ...writes(claim, value, 'JSON').config,
     'userinfo.token.claim': 'true',
   })
-  const address = await make(`${path}/clients`, {
+  const address = await create(`${path}/clients`, {
     ...{ clientId: 'signed', secret: 's', directAccessGrantsEnabled: true, attributes },
     protocolMappers: [
       ['typ', '"Bearer"'],
@@ -367,7 +367,7 @@ test('signed user info is not accepted as a token', async () => {
 
 test('a token of a deleted client is invalid, also after a client with the same ID is created', async () => {
   const { name, path, management } = victims
-  const newClient = () => make(`${path}/clients`, { clientId: 'again', secret: 's', serviceAccountsEnabled: true })
+  const newClient = () => create(`${path}/clients`, { clientId: 'again', secret: 's', serviceAccountsEnabled: true })
   const first = await newClient()
   const { access_token } = (await token(name, { client_id: 'again', client_secret: 's', ...ACCOUNT })).body
   await call('DELETE', first)

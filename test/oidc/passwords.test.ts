@@ -6,7 +6,7 @@ import { verifyPassword } from '../../src/service/users/password-hashing.ts'
 import { getPasswordHashing, parsePasswordPolicy } from '../../src/service/users/password-policy.ts'
 import { testServer } from '../support/server.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 const salt = Buffer.from('salt of sixteen.')
 const credential = (algorithm: string, hashIterations: number, hash: Buffer, parameters: object = {}) => ({
@@ -34,9 +34,9 @@ const argon2 = (type: string, algorithm: 0 | 1 | 2, version: string, number: 0 |
 
 /** Creates a realm with a user who has a credential. */
 async function createUser(settings: object, hash: object) {
-  const path = await realm(settings)
+  const path = await createRealm(settings)
   const representation = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
-  const user = await make(`${path}/users`, { ...representation, credentials: [hash] })
+  const user = await create(`${path}/users`, { ...representation, credentials: [hash] })
   return {
     path,
     logIn: async (password: string) =>

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const { service, statements } = await testService()
 
 const received: { path: string; body: string }[] = []
@@ -20,12 +20,12 @@ const address = `http://127.0.0.1:${(application.address() as AddressInfo).port}
 afterAll(() => application.close())
 
 async function realmWithAnn(client: object = {}) {
-  const path = await realm()
+  const path = await createRealm()
   const web = { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, ...client }
-  const clientPath = await make(`${path}/clients`, web)
+  const clientPath = await create(`${path}/clients`, web)
   const credentials = [{ type: 'password', value: 'pw' }]
   const ann = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'E', credentials }
-  const user = await make(`${path}/users`, ann)
+  const user = await create(`${path}/users`, ann)
   const post = (form: Record<string, string>) =>
     call('POST', `${path.replace('/admin', '')}/protocol/openid-connect/token`, {
       token: null,
@@ -55,7 +55,7 @@ test('a client with a back-channel logout URL receives a logout token when a ses
 
 test('a revocation is pushed to clients with an admin URL, and the response lists the results', async () => {
   const { path, client } = await realmWithAnn({ adminUrl: `${address}/admin` })
-  await make(`${path}/clients`, { clientId: 'other', adminUrl: `${address}/refusing` })
+  await create(`${path}/clients`, { clientId: 'other', adminUrl: `${address}/refusing` })
   expect((await call('POST', `${path}/push-revocation`)).body).toEqual({
     successRequests: [`${address}/admin`],
     failedRequests: [`${address}/refusing`],

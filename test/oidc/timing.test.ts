@@ -11,7 +11,7 @@ const SIGMAS = 4
 /** No server listens there: emails are sent after the response. */
 const SMTP_SERVER = { host: '127.0.0.1', port: '9', from: 'regent@example.org' }
 
-const { app, call, make, realm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 const protection = {
   bruteForceProtected: true,
   failureFactor: 5,
@@ -27,9 +27,9 @@ test.runIf(PAIRS).each([
   'the response to a login does not distinguish %s from an unknown user',
   { timeout: 3_600_000 },
   async (_, settings, state) => {
-    const path = await realm(settings)
+    const path = await createRealm(settings)
     const representation = { enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B', ...state }
-    await make(`${path}/users`, { username: 'ann', ...representation, credentials: [{ value: 'right' }] })
+    await create(`${path}/users`, { username: 'ann', ...representation, credentials: [{ value: 'right' }] })
     const guess = async (username: string) => {
       const started = process.hrtime.bigint()
       const { status, body } = await call('POST', `/realms/${path.split('/').at(-1)}/protocol/openid-connect/token`, {

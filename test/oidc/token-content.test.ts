@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 const { statements } = await testService()
 
 /** Creates a realm with a number of nested groups, each with a composite role. */
@@ -18,7 +18,7 @@ async function createNestedRealm(count: number): Promise<string> {
     ],
     [],
   )
-  await make('/admin/realms', {
+  await create('/admin/realms', {
     realm,
     enabled: true,
     roles: {
@@ -94,10 +94,10 @@ test('amr contains the reference values of the executed steps until their maximu
   ]) {
     const { id } = steps.find(({ providerId }: { providerId: string }) => providerId === step)
     const config = { 'default.reference.value': step, 'default.reference.maxAge': maxAge }
-    await make(`${path}/authentication/executions/${id}/config`, { alias: step, config })
+    await create(`${path}/authentication/executions/${id}/config`, { alias: step, config })
   }
   const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
-  await make(`${path}/clients/${web.id}/protocol-mappers/models`, {
+  await create(`${path}/clients/${web.id}/protocol-mappers/models`, {
     name: 'amr',
     protocol: 'openid-connect',
     protocolMapper: 'oidc-amr-mapper',
@@ -111,7 +111,7 @@ test('a new and a deleted mapper take effect with the next token', async () => {
   const [web] = (await call('GET', `/admin/realms/${realm}/clients?clientId=web`)).body
   const claim = async () => decodeJwt((await logIn(realm)).access_token).colour
   expect(await claim()).toBeUndefined()
-  const mapper = await make(`/admin/realms/${realm}/clients/${web.id}/protocol-mappers/models`, {
+  const mapper = await create(`/admin/realms/${realm}/clients/${web.id}/protocol-mappers/models`, {
     name: 'red',
     protocol: 'openid-connect',
     protocolMapper: 'oidc-hardcoded-claim-mapper',

@@ -7,7 +7,7 @@ import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const { service, statements } = await testService()
 
 const post = (name: string, form: Record<string, string>) =>
@@ -19,9 +19,13 @@ const post = (name: string, form: Record<string, string>) =>
 
 /** Creates a realm with a client and the user Ann, who administers it. */
 async function realmWithAnn(settings: object = {}) {
-  const path = await realm(settings)
+  const path = await createRealm(settings)
   const name = path.split('/').at(-1)!
-  const client = await make(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true })
+  const client = await create(`${path}/clients`, {
+    clientId: 'web',
+    publicClient: true,
+    directAccessGrantsEnabled: true,
+  })
   const representation = {
     username: 'ann',
     enabled: true,
@@ -57,7 +61,7 @@ test('a client without full scope has the admin permissions of its user only if 
   expect(await read()).toBe(403)
   const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
   const role = (await call('GET', `${path}/clients/${management.id}/roles/realm-admin`)).body
-  await make(`${path}/roles`, { name: 'deputy', composites: { client: { 'realm-management': ['realm-admin'] } } })
+  await create(`${path}/roles`, { name: 'deputy', composites: { client: { 'realm-management': ['realm-admin'] } } })
   const deputy = (await call('GET', `${path}/roles/deputy`)).body
   await call('POST', `${client}/scope-mappings/realm`, { body: [deputy] })
   expect(await read(), 'the role is part of another one').toBe(200)

@@ -8,7 +8,7 @@ import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { openNewService, testService } from '../support/service.ts'
 
-const { app, call, make, realm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 const { service } = await testService()
 
 const post = (realmName: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -23,9 +23,9 @@ const admin = { grant_type: 'password', client_id: 'admin-cli', username: 'admin
 async function realmWithAnn(
   settings: object = {},
 ): Promise<{ name: string; path: string; form: Record<string, string> }> {
-  const path = await realm(settings)
+  const path = await createRealm(settings)
   const name = path.split('/').at(-1)!
-  await make(`${path}/clients`, { clientId: 'web', secret: 'web-secret', directAccessGrantsEnabled: true })
+  await create(`${path}/clients`, { clientId: 'web', secret: 'web-secret', directAccessGrantsEnabled: true })
   const ann = { username: 'ann', enabled: true, firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
   const representation = { ...ann, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
@@ -81,7 +81,7 @@ test('a token of another realm has no permissions in master, and is invalid afte
   expect((await call('GET', '/admin/realms/master', { token })).status).toBe(401)
   await call('PUT', path, { body: { notBefore: 0 } })
   await call('DELETE', path)
-  await make('/admin/realms', { realm: name, enabled: true })
+  await create('/admin/realms', { realm: name, enabled: true })
   expect((await call('GET', '/admin/realms/master', { token })).status).toBe(401)
 })
 

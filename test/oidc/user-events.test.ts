@@ -9,7 +9,7 @@ import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { app, call, realm } = await testServer()
+const { app, call, createRealm } = await testServer()
 const { service, statements } = await testService()
 
 const nameOf = (path: string) => path.split('/').at(-1)!
@@ -41,14 +41,14 @@ test('a realm stores the default event types, the configured ones, or none', asy
     [{ eventsEnabled: false }, []],
   ]
   for (const [settings, stored] of expected) {
-    const path = await realm(settings)
+    const path = await createRealm(settings)
     await recordEvents(path, ...several)
     expect(await types(path)).toEqual(stored)
   }
 })
 
 test('events are filtered by type, user, client, IP address and date', async () => {
-  const path = await realm({ eventsEnabled: true })
+  const path = await createRealm({ eventsEnabled: true })
   await recordEvents(path, { type: 'LOGIN', client: 'web', user: 'u1', session: 's1', address: '192.0.2.1' })
   await recordEvents(
     path,
@@ -82,7 +82,7 @@ test('events are filtered by type, user, client, IP address and date', async () 
 })
 
 test('event values that are too long or not storable are truncated and replaced', async () => {
-  const path = await realm({ eventsEnabled: true })
+  const path = await createRealm({ eventsEnabled: true })
   const long = 'x'.repeat(999)
   await recordEvents(path, {
     type: 'LOGIN',
@@ -94,7 +94,7 @@ test('event values that are too long or not storable are truncated and replaced'
 })
 
 test('a refused call records an event, and a failed transaction does not', async () => {
-  const path = await realm({ eventsEnabled: true })
+  const path = await createRealm({ eventsEnabled: true })
   await sendRefused(path)
   const failing = service.writeRuntime(SYSTEM, nameOf(path), async (context) => {
     recordUserEvent(context, { type: 'LOGIN' })
@@ -107,7 +107,7 @@ test('a refused call records an event, and a failed transaction does not', async
 test('events are logged without secrets if the realm enables the listener', async () => {
   const lines: string[] = []
   const logging = await createServer(service, { logLevel: 'debug', logTo: { write: (line) => void lines.push(line) } })
-  const [enabled, disabled] = [await realm(), await realm({ eventsListeners: [] })]
+  const [enabled, disabled] = [await createRealm(), await createRealm({ eventsListeners: [] })]
   for (const path of [enabled, disabled]) await sendRefused(path)
   await recordEvents(enabled, { type: 'LOGIN', user: 'u1' })
   await logging.close()
@@ -121,7 +121,7 @@ test('events are logged without secrets if the realm enables the listener', asyn
 })
 
 test('many events take one statement, and none in a realm that stores none', async () => {
-  const [stored, none] = [await realm({ eventsEnabled: true }), await realm()]
+  const [stored, none] = [await createRealm({ eventsEnabled: true }), await createRealm()]
   const cost = async (path: string, count: number) =>
     (await statements(() => recordEvents(path, ...Array.from({ length: count }, () => ({ type: 'LOGIN' }) as const))))
       .length
@@ -131,8 +131,8 @@ test('many events take one statement, and none in a realm that stores none', asy
 
 test('events are deleted after their expiration', async () => {
   const [long, short] = [
-    await realm({ eventsEnabled: true }),
-    await realm({ eventsEnabled: true, eventsExpiration: 60 }),
+    await createRealm({ eventsEnabled: true }),
+    await createRealm({ eventsEnabled: true, eventsExpiration: 60 }),
   ]
   for (const path of [long, short]) await recordEvents(path, { type: 'LOGIN' })
   await sweepExpiredRows(service, new Date(Date.now() + 30_000))

@@ -7,7 +7,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, realm } = await testServer()
+const { call, createRealm } = await testServer()
 
 test('default roles that no list declares are created, and all users have them', async () => {
   const name = newName()
@@ -32,7 +32,7 @@ test('default roles that no list declares are created, and all users have them',
 })
 
 test('a realm created by REST has its default roles too, and an update ignores them', async () => {
-  const path = await realm({ defaultRoles: ['member'] })
+  const path = await createRealm({ defaultRoles: ['member'] })
   expect((await call('GET', `${path}/roles/member`)).status).toBe(200)
   expect((await call('PUT', path, { body: { defaultRoles: ['other'] } })).status).toBe(204)
   expect((await call('GET', `${path}/roles/other`)).status).toBe(404)
@@ -65,7 +65,7 @@ test('built-in required actions of users are accepted in lower case', async () =
 
 test('a client of a new realm uses its redirect URIs also for logout by default', async () => {
   const declared = { clientId: 'declared', attributes: { 'post.logout.redirect.uris': 'https://out.example.org' } }
-  const path = await realm({ clients: [{ clientId: 'silent' }, declared] })
+  const path = await createRealm({ clients: [{ clientId: 'silent' }, declared] })
   const readLogoutUris = async (clientId: string) =>
     (await call('GET', `${path}/clients?clientId=${clientId}`)).body[0].attributes['post.logout.redirect.uris']
   expect([await readLogoutUris('silent'), await readLogoutUris('declared')]).toEqual(['+', 'https://out.example.org'])

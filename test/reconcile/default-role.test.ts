@@ -11,7 +11,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 
 const getLiveFields = async (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
   (await getLiveObject(service, SYSTEM, realm, kind, ...key)).representation
@@ -46,7 +46,7 @@ test('a document gives new users exactly the roles that it declares, and those w
 test('POST of a realm and partialImport give users exactly the declared roles, even if there are none', async () => {
   const realm = newName()
   const users = createCases(realm).map(([fields], at) => ({ username: `u${at}`, ...fields }))
-  await make('/admin/realms', { realm, clients: [shop], roles, users: [...users, { username: 'plain' }] })
+  await create('/admin/realms', { realm, clients: [shop], roles, users: [...users, { username: 'plain' }] })
   const body = { users: [...users, { username: 'plain' }].map((user) => ({ ...user, username: `p${user.username}` })) }
   expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
   for (const prefix of ['', 'p']) {
@@ -54,14 +54,14 @@ test('POST of a realm and partialImport give users exactly the declared roles, e
       expect(await getRoles(realm, `${prefix}u${at}`)).toEqual(expected)
     expect(await getRoles(realm, `${prefix}plain`)).toEqual({ realmRoles: [] })
   }
-  await make(`/admin/realms/${realm}/users`, { username: 'posted', realmRoles: ['staff'] })
+  await create(`/admin/realms/${realm}/users`, { username: 'posted', realmRoles: ['staff'] })
   expect(await getRoles(realm, 'posted')).toEqual({ realmRoles: [`default-roles-${realm}`] })
 })
 
 test('a document that declares roles of an existing user neither grants nor revokes the default role', async () => {
   const realm = newName()
-  await make('/admin/realms', { realm, clients: [shop], roles })
-  await make(`/admin/realms/${realm}/users`, { username: 'ann' })
+  await create('/admin/realms', { realm, clients: [shop], roles })
+  await create(`/admin/realms/${realm}/users`, { username: 'ann' })
   const state = createSource([{ realm, users: [{ username: 'ann', realmRoles: ['staff'] }] }], realm)
   expect(await planText(service, state)).not.toContain('default-roles')
   await applySource(service, state)
@@ -130,13 +130,13 @@ test.each([
   await applySource(service, state)
   expect(await listDefaultRoleMembers(applied)).toEqual(expected)
   expect(await planText(service, state)).toContain('Nothing to do.')
-  await make('/admin/realms', toDocument(posted))
+  await create('/admin/realms', toDocument(posted))
   expect(await listDefaultRoleMembers(posted)).toEqual(expected)
 })
 
 test('the default role of a realm that exists keeps members that no document declares', async () => {
   const realm = newName()
-  await make('/admin/realms', { realm })
+  await create('/admin/realms', { realm })
   await applySource(service, createSource([declareDefaultRole(realm, { realm: ['offline_access'] })], realm))
   expect(await listDefaultRoleMembers(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
 })
@@ -180,7 +180,7 @@ test('after an import of an export of version 11, the default role has exactly t
 
 test('partialImport overwrites the members of the default role with the declared ones', async () => {
   const realm = newName()
-  await make('/admin/realms', { realm })
+  await create('/admin/realms', { realm })
   const body = { ifResourceExists: 'OVERWRITE', roles: declareDefaultRole(realm, { realm: ['offline_access'] }).roles }
   expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
   expect(await listDefaultRoleMembers(realm)).toEqual({ realm: ['offline_access'] })

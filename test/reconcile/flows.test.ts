@@ -71,12 +71,12 @@ test('unknown authenticators and required actions are stored, and the plan notes
 })
 
 test('a step that an administrator adds by REST is drift, and its correction keeps the ids of the other steps', async () => {
-  const { call, make } = await testServer()
+  const { call, create } = await testServer()
   const declared = toRealmSource({ authenticationFlows: [flow('ours', { authenticator: 'auth-cookie' })] })
   await applySource(service, declared)
   const executions = `/admin/realms/${realm}/authentication/flows/ours/executions`
   const [before] = (await call('GET', executions)).body
-  await make(`${executions}/execution`, { provider: 'auth-otp-form' })
+  await create(`${executions}/execution`, { provider: 'auth-otp-form' })
   expect(await planText(service, declared)).toMatch(
     /authenticationExecutions: {2}corrects a change by admin .*\n *-auth-otp-form/,
   )

@@ -8,7 +8,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, realm: testRealm } = await testServer()
+const { call, createRealm: testRealm } = await testServer()
 
 const client = (clientId: string, secret: string) => ({ clientId, secret })
 const generated = (name: string) => `$(generated:${name})`

@@ -12,7 +12,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 
 /** Applies the document to a new realm, and returns its name. Fails unless the next plan is empty, and those of its exports are too, also for another realm. */
 async function roundTrip(content: Representation): Promise<string> {
@@ -121,7 +121,7 @@ test('an unknown id of a flow is refused with its field', async () => {
 test('POST of a realm accepts flows by id, partial-export returns ids, and POST accepts its result', async () => {
   const content = createRealmWithFlows()
   const [custom, builtIn] = content.authenticationFlows.map(({ id }) => id)
-  await make('/admin/realms', content)
+  await create('/admin/realms', content)
   const path = `/admin/realms/${content.realm}`
   const ids = { browser: custom, direct_grant: builtIn }
   expect((await call('GET', `${path}/clients?clientId=shop`)).body[0].authenticationFlowBindingOverrides).toEqual(ids)
@@ -130,13 +130,13 @@ test('POST of a realm accepts flows by id, partial-export returns ids, and POST 
   expect(shop.authenticationFlowBindingOverrides).toEqual(ids)
   const name = newName()
   const { id: _, ...copy } = JSON.parse(JSON.stringify(body).replaceAll(content.realm, name))
-  await make('/admin/realms', copy)
+  await create('/admin/realms', copy)
   expect((await getLive(name, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
 })
 
 test('partialImport accepts ids of flows of the realm, and refuses other ids', async () => {
   const { clients, ...content } = createRealmWithFlows()
-  await make('/admin/realms', content)
+  await create('/admin/realms', content)
   const importPartially = (body: object) => call('POST', `/admin/realms/${content.realm}/partialImport`, { body })
   expect(await importPartially({ clients })).toMatchObject({ status: 200, body: { added: 1 } })
   expect((await getLive(content.realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(
@@ -148,7 +148,7 @@ test('partialImport accepts ids of flows of the realm, and refuses other ids', a
 
 test('migrating a realm replaces the ids of its clients’ flows by aliases', async () => {
   const content = createRealmWithFlows()
-  await make('/admin/realms', content)
+  await create('/admin/realms', content)
   const { body } = await call('POST', `/admin/realms/${content.realm}/partial-export?exportClients=true`)
   const { document } = migrateRealm('https://old.example.org', body)
   const [shop] = document.clients as Representation[]
@@ -180,7 +180,7 @@ test('POST of a realm accepts authenticator configs with one alias, also of buil
   const realm = newName()
   const configs = [config('review profile config', 'a'), config('review profile config', 'b')]
   const authenticatorConfig = configs.map((config, at) => ({ ...config, id: `${realm}-${at}` }))
-  await make('/admin/realms', { realm, authenticatorConfig })
+  await create('/admin/realms', { realm, authenticatorConfig })
   const { representation } = await getLive(realm, 'authenticatorConfig', 'review profile config')
   expect(representation.config).toMatchObject({ defaultProvider: 'a' })
 })
@@ -245,7 +245,7 @@ test('policies may refer to declared roles, users, clients, groups and client sc
 
 test('POST of a realm accepts policies that refer to roles by id', async () => {
   const content = createRealmWithPolicies()
-  await make('/admin/realms', content)
+  await create('/admin/realms', content)
   const { representation } = await getLive(content.realm, 'authorizationPolicy', 'client', 'api', 'By role')
   expect(representation).toMatchObject({ requiredRoles: { realm: ['treasurer'] } })
 })
@@ -285,7 +285,7 @@ test.each([
 
 test('POST of a realm accepts client policies of versions 12 to 18; PUT of the policies refuses them', async () => {
   const realm = newName()
-  await make('/admin/realms', { realm, clientPolicies: { policies: [builtInPolicy] } })
+  await create('/admin/realms', { realm, clientPolicies: { policies: [builtInPolicy] } })
   const address = `/admin/realms/${realm}/client-policies/policies`
   expect((await call('GET', address)).body).toEqual({ policies: [] })
   expect((await call('PUT', address, { body: { policies: [builtInPolicy] } })).status).toBe(400)
@@ -311,7 +311,7 @@ test.each([
 test('POST of a realm makes a bearer-only client with authorization settings confidential', async () => {
   const realm = newName()
   const client = { clientId: 'api', bearerOnly: true, authorizationServicesEnabled: true, authorizationSettings: {} }
-  await make('/admin/realms', { realm, clients: [client] })
+  await create('/admin/realms', { realm, clients: [client] })
   const [api] = (await call('GET', `/admin/realms/${realm}/clients?clientId=api`)).body
   expect(api).toMatchObject({ bearerOnly: false, authorizationServicesEnabled: true })
 })

@@ -20,7 +20,7 @@ import { newName, testService } from '../support/service.ts'
 import { ANN, applySource, createSource, planText, withoutDeletionGuards } from '../support/sources.ts'
 
 const { service } = await testService()
-const { make } = await testServer()
+const { create } = await testServer()
 
 const CASES = join(import.meta.dirname, 'plans')
 
@@ -42,7 +42,7 @@ test.each(readdirSync(CASES))('the plan of the case %s equals its plan.txt', asy
     return existsSync(path) ? readFileSync(path, 'utf8').replaceAll('acme', realm) : undefined
   }
   const live = read('live.yaml')
-  if (live !== undefined) await make('/admin/realms', load(live) as object)
+  if (live !== undefined) await create('/admin/realms', load(live) as object)
   const applied = read('applied.yaml')
   if (applied !== undefined) await applySource(service, toSource(applied, realm))
   for (const change of load(read('drift.yaml') ?? '[]') as Drift[]) await makeChange(realm, change)

@@ -266,7 +266,7 @@ test('a recreated user keeps its password unless the approval includes credentia
   }
   const recreate = async () => {
     await deleteObject(service, EVE, administered.name, 'user', 'chief')
-    await server.make(`${administered.path}/users`, { username: 'chief', ...evil })
+    await server.create(`${administered.path}/users`, { username: 'chief', ...evil })
   }
   const complete = { ...chief, email: 'chief@example.org', firstName: 'C', lastName: 'H' }
   declared.users = [complete] as never

@@ -7,7 +7,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, make } = await testServer()
+const { call, create } = await testServer()
 
 const client = { clientId: 'robot', secret: 's', serviceAccountsEnabled: true }
 const credentials = [{ type: 'password', value: 'pw' }]
@@ -34,10 +34,10 @@ test('a document applies without the credentials of a service account, and the p
 
 test('POST of a realm and partialImport create service accounts without the credentials in the body', async () => {
   const realm = newName()
-  await make('/admin/realms', { realm, clients: [client], users: [account] })
+  await create('/admin/realms', { realm, clients: [client], users: [account] })
   expect(await listCredentials(realm)).toEqual([])
   const other = newName()
-  await make('/admin/realms', { realm: other })
+  await create('/admin/realms', { realm: other })
   const body = { clients: [client], users: [account] }
   expect(await call('POST', `/admin/realms/${other}/partialImport`, { body })).toMatchObject({ status: 200 })
   expect(await listCredentials(other)).toEqual([])

@@ -27,8 +27,8 @@ async function createChangedRealm() {
   await applySource(service, createSource([toDocument(realm)], realm))
   const at = `/admin/realms/${realm}`
   const [shop] = (await server.call('GET', `${at}/clients?clientId=shop`)).body
-  const api = await server.make(`${at}/clients`, { clientId: 'api', secret: 'confidential', bearerOnly: true })
-  await server.make(`${api}/protocol-mappers/models`, {
+  const api = await server.create(`${at}/clients`, { clientId: 'api', secret: 'confidential', bearerOnly: true })
+  await server.create(`${api}/protocol-mappers/models`, {
     name: 'floor',
     protocol: 'openid-connect',
     protocolMapper: 'oidc-hardcoded-claim-mapper',

@@ -64,7 +64,7 @@ test('a backup restored on the other engine, and back, has every row, and sessio
   const document = { realm: newName(), clients: [{ clientId: 'web' }], users: [{ username: 'ann', enabled: true }] }
   await createFilledRealm('thing')
   await applySource(service, createSource([document], document.realm))
-  const path = await server.realm({ accessTokenLifespan: 3600 })
+  const path = await server.createRealm({ accessTokenLifespan: 3600 })
   const realm = path.split('/').at(-1)!
   const bob = {
     username: 'bob',
@@ -74,7 +74,7 @@ test('a backup restored on the other engine, and back, has every row, and sessio
     lastName: 'B',
     credentials: [{ type: 'password', value: 'secret of bob' }],
   }
-  await server.make(`${path}/users`, bob)
+  await server.create(`${path}/users`, bob)
   const logIn = async (app: typeof server.app, form: Record<string, string>) => {
     const { statusCode, body } = await app.inject({
       method: 'POST',
@@ -87,7 +87,7 @@ test('a backup restored on the other engine, and back, has every row, and sessio
   const password = { grant_type: 'password', username: 'bob', password: bob.credentials[0]!.value }
   const { refresh } = await logIn(server.app, password)
   // Numbers of deleted realms are not used again, since rows such as journal entries refer to them.
-  await server.call('DELETE', await server.realm())
+  await server.call('DELETE', await server.createRealm())
 
   const before = await readStore(service)
   const other = await restoreService(await createBackupBytes(service), newFolder())

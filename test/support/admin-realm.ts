@@ -26,15 +26,15 @@ export interface AdminRealm {
 
 /** Creates the realm. `administrators` has roles of `realm-management` by user name. */
 export async function createAdminRealm(administrators: Readonly<Record<string, string>>): Promise<AdminRealm> {
-  const { call, make, realm } = await testServer()
+  const { call, create, createRealm } = await testServer()
   const { service } = await testService()
-  const path = await realm({ accessTokenLifespan: 3600 })
+  const path = await createRealm({ accessTokenLifespan: 3600 })
   const name = path.split('/').at(-1)!
-  await make(`${path}/roles`, {
+  await create(`${path}/roles`, {
     name: 'administrator',
     composites: { client: { 'realm-management': ['realm-admin'] } },
   })
-  const adminGroup = (await make(`${path}/groups`, { name: 'realm-admins' })).split('/').at(-1)!
+  const adminGroup = (await create(`${path}/groups`, { name: 'realm-admins' })).split('/').at(-1)!
   const adminRole = (await call('GET', `${path}/roles/administrator`)).body
   await call('POST', `${path}/groups/${adminGroup}/role-mappings/realm`, { body: [adminRole] })
   const credentials = [await hashPassword('pw')]

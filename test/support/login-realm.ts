@@ -8,11 +8,11 @@ import { testService } from './service.ts'
 
 /** Creates the realm. Ann's password is `pw`. */
 export async function createLoginRealm(settings: object = {}, { client = {}, ann = {} } = {}) {
-  const { call, make, realm } = await testServer()
+  const { call, create, createRealm } = await testServer()
   const { service } = await testService()
-  const path = await realm(settings)
+  const path = await createRealm(settings)
   const name = path.split('/').at(-1)!
-  await make(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION], ...client })
+  await create(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION], ...client })
   const representation = {
     username: 'ann',
     enabled: true,

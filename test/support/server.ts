@@ -35,10 +35,6 @@ export interface TestServer {
   createRealm(settings?: object): Promise<string>
   /** Creates an object, and returns its address. Throws if it fails. */
   create(path: string, body: object): Promise<string>
-  /** Another name of `createRealm` in tests outside test/admin. */
-  realm: TestServer['createRealm']
-  /** Another name of `create` in tests outside test/admin. */
-  make: TestServer['create']
   /** Starts listening, and returns the address. */
   listen(): Promise<string>
 }
@@ -101,8 +97,6 @@ async function start(): Promise<TestServer> {
     logIn,
     create,
     createRealm,
-    make: create,
-    realm: createRealm,
     listen() {
       address ??= app.listen({ host: '127.0.0.1', port: 0 })
       return address

@@ -57,7 +57,7 @@ export interface ChangeText {
   readonly path: string
   /** One line, or a list of lines. */
   readonly value: string | readonly string[]
-  /** Why an apply changes a field that its source did not change, such as drift; undefined for changes of the source. */
+  /** The reason for a change that the source did not make, such as drift; undefined for changes of the source. */
   readonly reason: { readonly text: string; readonly isWarning: boolean } | undefined
   readonly position: SourcePosition | undefined
 }

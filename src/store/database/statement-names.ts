@@ -1,4 +1,4 @@
-/** The most statements that a connection prepares. Regent has fewer texts, apart from those that are composed from conditions. */
+/** The most statements that a connection prepares. Regent has fewer texts, not counting those that are composed from conditions. */
 const MOST_PREPARED = 500
 /** The most texts that a connection remembers to have executed once. */
 const MOST_REMEMBERED = 2_000
