@@ -150,7 +150,7 @@ export const settings = {
     schema: list.refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
     summary: 'Let realms connect to these private networks',
     description:
-      'Private networks that realms may connect to (mail servers, identity providers, key sets, applications, git repositories), separated by commas. The default is none in production and loopback in development mode. Link-local and metadata addresses are always refused.',
+      'Private networks that realms may connect to (mail servers, identity providers, key sets, applications, git repositories), separated by commas. The default is none in production and all in development mode. Addresses of the server itself count as private. Link-local and metadata addresses are always refused.',
   }),
   source: setting('source', {
     placeholder: 'file, folder or git URL',

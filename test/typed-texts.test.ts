@@ -35,7 +35,7 @@ const readers: Readonly<
   ],
   'a text with many choices': [(pattern) => formatMessage(pattern, ['a']), '{0,choice,', [',', ' ', '0#a|', '0<'], ''],
   'an email in HTML': [
-    (html) => insertLink(html, 'l'),
+    (html) => insertLink(html, { placeholder: 'p', link: 'l' }),
     '',
     ['<', '"<"', "'<", '<a href="', '<a -', '<a>', '-', '<a b="-"'],
     '',

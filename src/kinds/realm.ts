@@ -232,9 +232,11 @@ export const realm = defineKind({
     browserSecurityHeaders: textMap('Security headers of pages, such as xFrameOptions.'),
     smtpServer: textMap('Settings for sending emails: host, port, from, user and others. Empty: no emails are sent.', {
       secret: ['password', 'authTokenClientSecret'],
-      destination: ({ host, port, ssl, user, authTokenUrl, authTokenClientId }) => ({
+      destination: ({ host, port, ssl, starttls, user, authTokenUrl, authTokenClientId }) => ({
         ...{ host, user, authTokenUrl, authTokenClientId },
         ...(host !== undefined && { port: port ?? (ssl === 'true' ? '465' : '25') }),
+        // Without encryption, any host on the way can read the secrets.
+        ...(host !== undefined && ssl !== 'true' && starttls !== 'true' && { isUnencrypted: true }),
       }),
       onPut: 'replace',
       loginControl: true,

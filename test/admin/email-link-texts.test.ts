@@ -1,7 +1,7 @@
 // A caller who controls the text of an email with an action link could get the link of any user, so setting such texts requires the permissions of all users.
 import { afterAll, expect, test } from 'vitest'
 import { emailsWithLink } from '../../src/kinds/localization.ts'
-import { insertLink, LINK_PLACEHOLDER } from '../../src/oidc/mail/insert-link.ts'
+import { insertLink } from '../../src/oidc/mail/insert-link.ts'
 import { emailTemplates } from '../../src/service/messages/email-templates.ts'
 import { createAdminRealm } from '../support/admin-realm.ts'
 import { openMailbox } from '../support/mailbox.ts'
@@ -82,6 +82,19 @@ test('an email has its link in the URL of an anchor and in text, but not in othe
   expect(html).toMatch(/<a class="button" href="http:[^"]+key=[^"]+">http:.+key=/)
 })
 
+test('a display name or another text that is inserted into an email cannot contain its link', async () => {
+  const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' }
+  const trap = ['\uE000link\uE000', '{0}', '{link}', '$&'].map((text) => `http://evil.example/?${text}`).join(' ')
+  const path = await createRealm({ smtpServer, displayName: trap })
+  const texts = { 'requiredAction.UPDATE_PASSWORD': trap, 'linkExpirationFormatter.timePeriodUnit.hours': trap }
+  await call('POST', `${path}/localization/en`, { body: texts })
+  const user = await create(`${path}/users`, { username: 'eve', enabled: true, email: 'eve-link@example.org' })
+  expect((await call('PUT', `${user}/execute-actions-email`, { body: ['UPDATE_PASSWORD'] })).status).toBe(204)
+  const { html, text } = mailbox.emails.findLast(({ to }) => to.includes('eve-link@example.org'))!
+  expect(html).toContain('http://evil.example/?')
+  expect(html + text).not.toMatch(/evil\.example[^\s<]*key=/)
+})
+
 const [LINK, ESCAPED_LINK] = ['https://sso.example/?a=1&key="k"', 'https://sso.example/?a=1&#38;key=&#34;k&#34;']
 test.each([
   ['<a href="{0}">here</a>', `<a href="${ESCAPED_LINK}">here</a>`],
@@ -98,5 +111,6 @@ test.each([
   ['<link rel="stylesheet" href="{0}">', '<link rel="stylesheet" href="">'],
   ['{0}', ESCAPED_LINK],
 ])('insertLink converts %s to %s', (pattern, expected) => {
-  expect(insertLink(pattern.replaceAll('{0}', LINK_PLACEHOLDER), LINK)).toBe(expected)
+  const placeholder = 'random'
+  expect(insertLink(pattern.replaceAll('{0}', placeholder), { placeholder, link: LINK })).toBe(expected)
 })

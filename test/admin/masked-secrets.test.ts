@@ -52,11 +52,13 @@ describe('the mail server of a realm', () => {
     expect(updated).not.toHaveProperty('authTokenClientSecret')
   })
 
-  test('retains masked secrets if only other settings change, and gets the new password in an update with a new host', async () => {
+  test('retains masked secrets if only other settings change, except STARTTLS that is turned off, and gets the new password in an update with a new host', async () => {
     const path = await createRealm({ smtpServer: smtpSettings })
     const { smtpServer } = (await call('GET', path)).body
     await call('PUT', path, { body: { smtpServer: { ...smtpServer, from: 'c@d.example', starttls: 'true' } } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ from: 'c@d.example', password: MASK })
+    await call('PUT', path, { body: { smtpServer: { ...smtpServer, starttls: 'false' } } })
+    expect((await call('GET', path)).body.smtpServer).not.toHaveProperty('password')
     await call('PUT', path, { body: { smtpServer: { ...smtpServer, host: 'other.example', password: 'new' } } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ host: 'other.example', password: MASK })
   })
@@ -87,7 +89,8 @@ describe('the mail server of a realm', () => {
     [{ port: '465' }, {}, false],
     [{ ssl: 'true' }, { ssl: 'true', port: '465' }, true],
     [{ ssl: 'true' }, {}, false],
-    [{ ssl: 'true', port: '465' }, { port: '465' }, true],
+    [{ ssl: 'true', port: '465' }, { port: '465' }, false],
+    [{ port: '465' }, { ssl: 'true', port: '465' }, true],
   ])('with %j, updated to %j, retains the masked password: %s', async (before, after, isRetained) => {
     const { port: _, ...server } = smtpSettings
     const path = await createRealm({ smtpServer: { ...server, ...before } })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openStream, sendRequest } from '../../src/lib/http/http-request.ts'
@@ -59,6 +60,8 @@ describe('an address is allowed', () => {
     ...[
       '127.8.8.8',
       '::1',
+      '::127.0.0.1',
+      '::a9fe:a9fe',
       '10.2.0.1',
       '172.31.255.255',
       '192.168.1.1',
@@ -79,6 +82,14 @@ describe('an address is allowed', () => {
       '64:ff9b:1::8.8.8.8',
     ],
   ])('in development only: %s', (address) => expect(listAllowingGuards(address)).toEqual(['development']))
+
+  test('only in development: every address of this machine, also as an IPv6 address', () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+    const external = addresses.filter((address) => !/^fe80:/.test(address) && address !== '127.0.0.1')
+    const mapped = external.filter(isIPv4).map((address) => `::ffff:${address}`)
+    for (const address of [...external, ...mapped])
+      expect([address, listAllowingGuards(address)]).toEqual([address, ['development']])
+  })
 
   test.each(['127.0.0.1', '10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2002:0a01:0203::1', 'fd12::1'])(
     'in production where its network is allowed: %s',

@@ -3,6 +3,7 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
 
 /** A filter that refuses outbound connections to private networks that are not allowed. */
 export interface Outbound {
@@ -32,10 +33,10 @@ const FORBIDDEN = [
   ...['::/128', 'fe80::/10', 'ff00::/8', 'fd00:ec2::/32', 'fd20:ce::254/128'],
 ]
 
-/** Loopback, private and shared networks, and IPv6 networks whose addresses embed an unreadable IPv4 address. */
+/** Loopback, private and shared networks, and IPv6 networks whose addresses embed an IPv4 address that is not looked at. */
 const PRIVATE = [
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '192.0.0.0/24', '198.18.0.0/15'],
-  ...['::1/128', 'fc00::/7', 'fec0::/10', '64:ff9b:1::/48', '2001::/32'],
+  ...['::/96', 'fc00::/7', 'fec0::/10', '64:ff9b:1::/48', '2001::/32'],
 ]
 
 /** Creates the guard of connections to destinations that a realm, a document or a caller names. */
@@ -48,9 +49,16 @@ export function createOutbound({ development = false, allow = [] }: OutboundOpti
     const family = version === 4 ? 'ipv4' : 'ipv6'
     if (version === 0 || forbidden.check(address, family))
       throw new OutboundRefused(`${label} is a link-local or metadata address, which Regent never connects to`)
-    if (development || !privateNetworks.check(address, family) || allowed.check(address, family)) return
+    if (development || allowed.check(address, family)) return
+    if (!privateNetworks.check(address, family) && !listOwnAddresses().check(address, family)) return
     throw new OutboundRefused(`${label} is in a private network: name the network in --outbound-allow to connect to it`)
   })
+}
+
+/** Returns the addresses of this machine: services that are not meant for the internet may listen on a public one, too. */
+function listOwnAddresses(): BlockList {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+  return toBlockList(interfaces.map(({ address }) => address))
 }
 
 /** Allows all destinations: for those that the command line or the server's settings name. */

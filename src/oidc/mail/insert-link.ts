@@ -11,15 +11,19 @@ const ATTRIBUTE = /([\w-]+)=(?:"([^"]*)"|'([^']*)')/g
 /** Elements and comments whose content is not parsed as tags and text. */
 const RAW = /<(?:style|script|template|textarea|title|xmp|iframe|noscript|noembed|plaintext|!--)/i
 
-/** The placeholder of the link. No text contains it otherwise, since U+E000 is a private use character. */
-export const LINK_PLACEHOLDER = '\uE000link\uE000'
+/** A link, and the placeholder that it replaces. */
+export interface InsertedLink {
+  readonly link: string
+  /** A random text: the author of a text must not be able to write it. */
+  readonly placeholder: string
+}
 
 /**
  * Inserts the link as the address of an anchor, and as text. The placeholder is removed anywhere else, such as in the
  * address of an image: email clients would send the link to the author of the text.
  */
-export function insertLink(html: string, link: string): string {
-  if (RAW.test(html)) return removePlaceholders(html)
+export function insertLink(html: string, inserted: InsertedLink): string {
+  if (RAW.test(html)) return removePlaceholders(html, inserted)
   let result = ''
   let end = 0
   for (let index = html.indexOf('<'); index >= 0; index = html.indexOf('<', end)) {
@@ -28,22 +32,24 @@ export function insertLink(html: string, link: string): string {
     const text = html.slice(end, index)
     // A tag without an end includes the text after it.
     if (tag === undefined || text.includes('>')) break
-    result += insertIntoText(text, link) + removePlaceholders(ANCHOR.test(tag) ? insertIntoAnchor(tag, link) : tag)
+    result += insertIntoText(text, inserted)
+    result += removePlaceholders(ANCHOR.test(tag) ? insertIntoAnchor(tag, inserted) : tag, inserted)
     end = index + tag.length
   }
   const rest = html.slice(end)
-  return result + (/[<>]/.test(rest) ? removePlaceholders(rest) : insertIntoText(rest, link))
+  return result + (/[<>]/.test(rest) ? removePlaceholders(rest, inserted) : insertIntoText(rest, inserted))
 }
 
-const insertIntoText = (text: string, link: string): string => text.replaceAll(LINK_PLACEHOLDER, escapeHtml(link))
+const insertIntoText = (text: string, { placeholder, link }: InsertedLink): string =>
+  text.replaceAll(placeholder, escapeHtml(link))
 
 /** Inserts the link where the placeholder is the whole address of the anchor. */
-function insertIntoAnchor(anchor: string, link: string): string {
+function insertIntoAnchor(anchor: string, { placeholder, link }: InsertedLink): string {
   return anchor.replace(ATTRIBUTE, (attribute, ...groups: [name: string, double?: string, single?: string]) => {
     const [name, double, single] = groups
-    const isAddress = name.toLowerCase() === 'href' && (double ?? single) === LINK_PLACEHOLDER
+    const isAddress = name.toLowerCase() === 'href' && (double ?? single) === placeholder
     return isAddress ? `href="${escapeHtml(link)}"` : attribute
   })
 }
 
-const removePlaceholders = (html: string): string => html.replaceAll(LINK_PLACEHOLDER, '')
+const removePlaceholders = (html: string, { placeholder }: InsertedLink): string => html.replaceAll(placeholder, '')

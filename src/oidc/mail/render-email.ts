@@ -1,10 +1,11 @@
 // Renders emails: subject, text and HTML in the language of the recipient.
+import { randomUUID } from 'node:crypto'
 import { escapeHtml } from '../../lib/html.ts'
 import { type Email, type EmailValue, emailTemplates } from '../../service/messages/email-templates.ts'
 import type { EmailContent } from '../../service/messages/smtp.ts'
 import type { Translator } from '../pages/view.ts'
 import { getHtmlKey } from './email-texts.ts'
-import { insertLink, LINK_PLACEHOLDER } from './insert-link.ts'
+import { insertLink } from './insert-link.ts'
 
 /** The language, the texts and the link of an email. */
 export interface EmailRendering {
@@ -36,8 +37,9 @@ export function renderEmail(
   }
   const names = emailTemplates[template]
   const textValues = names.map((name) => parameters[name] ?? '')
-  const htmlValues = names.map((name) => (name === 'link' ? LINK_PLACEHOLDER : escapeHtml(parameters[name] ?? '')))
-  const body = insertLink(text(getHtmlKey(template), ...htmlValues), link ?? '')
+  const placeholder = randomUUID()
+  const htmlValues = names.map((name) => (name === 'link' ? placeholder : escapeHtml(parameters[name] ?? '')))
+  const body = insertLink(text(getHtmlKey(template), ...htmlValues), { placeholder, link: link ?? '' })
   return {
     subject: text(`${template}Subject`),
     text: text(`${template}Body`, ...textValues),

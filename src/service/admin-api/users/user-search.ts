@@ -1,12 +1,12 @@
 // Parses the query of a list of users.
 import { toContainsPattern, toExactPattern, toPrefixPattern } from '../../../store/like-patterns.ts'
 import type { UserSearch } from '../../../store/users/user-search.ts'
-import { parseAttributeQuery } from '../common/list-query.ts'
+import { parseAttributeQuery, parseSearchWords } from '../common/list-query.ts'
 import type { Query } from '../common/resource.ts'
 
 const NAMES = ['username', 'email', 'firstName', 'lastName'] as const
 
-/** Returns the search that a query requests. Keycloak: with `search`, only the filters by state count besides it. */
+/** Returns the search that a query requests. Throws invalid if it has too many terms. Keycloak: with `search`, only the filters by state count besides it. */
 export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
   const text = String(query.search ?? '').trim()
   if (text.startsWith('id:')) return { ids: text.slice(3).trim().split(/\s+/) }
@@ -14,7 +14,8 @@ export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
     ...(typeof query.enabled === 'boolean' && { enabled: query.enabled }),
     ...(typeof query.emailVerified === 'boolean' && { emailVerified: query.emailVerified }),
   }
-  if (text !== '') return { ...states, anyName: text.split(/\s+/).map(toNamePattern), withoutServiceAccounts: true }
+  if (text !== '')
+    return { ...states, anyName: parseSearchWords(text).map(toNamePattern), withoutServiceAccounts: true }
   const attributes = parseAttributeQuery(String(query.q ?? ''))
   const filters = {
     ...parseNames({ ...attributes, ...query }),
