@@ -1,13 +1,15 @@
-// Guards: a plan needs an approval if it deletes or recreates a realm, deletes many objects, or adopts a self-registered user.
+// Guards: a plan needs an approval if it deletes or recreates a realm, deletes many objects, adopts a self-registered user,
+// or grants admin permissions to an adopted object.
 import { beforeEach, expect, test } from 'vitest'
 import { applyRun, applySources } from '../../src/reconcile/run/run.ts'
 import { approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { getCredentialsByUser } from '../../src/service/users/credentials.ts'
-import { createAdminRealm } from '../support/admin-realm.ts'
+import { type AdminRealm, createAdminRealm } from '../support/admin-realm.ts'
 import { dumpRows } from '../support/database-rows.ts'
 import { createObject, deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { logInWithPassword } from '../support/password-login.ts'
 import { createPlanClient, toSourceBody } from '../support/plan-client.ts'
 import { type TestServer, testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
@@ -187,6 +189,227 @@ test('an approval with credentials does not apply to other declared credentials'
   expect(await countPasswords('eve')).toBe(0)
   expect((await regent.apply(eve('approved-1'))).realms[0].approval).toMatchObject({ plan: saved.id })
   expect(await countPasswords('eve')).toBe(1)
+})
+
+const ADMIN = { 'realm-management': ['realm-admin'] }
+
+/** An object that an administrator with `roles` creates, before a source declares it with admin permissions. */
+interface Preparation {
+  readonly roles: string
+  /** Further declarations, with which the object is declared. */
+  readonly declared: object
+  readonly message: RegExp
+  createObject(administered: AdminRealm): Promise<void>
+}
+
+const createAsWeak = async ({ as }: AdminRealm, address: string, body: object) => {
+  const { status, headers } = await as('weak', 'POST', address, body)
+  expect(status).toBeLessThan(300)
+  return String(headers.location).split('/').at(-1)!
+}
+const withAdminRole = (content: object) => ({
+  roles: { realm: [{ name: 'owner', composites: { client: ADMIN } }] },
+  ...content,
+})
+const createGroup = async (administered: AdminRealm) => {
+  const id = await createAsWeak(administered, 'groups', { name: 'future' })
+  await administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${id}`)
+}
+const createSubgroup = async (administered: AdminRealm) => {
+  const parent = await createAsWeak(administered, 'groups', { name: 'future' })
+  const id = await createAsWeak(administered, `groups/${parent}/children`, { name: 'ops' })
+  await administered.as('weak', 'PUT', `users/${administered.users.weak}/groups/${id}`)
+}
+const createUser = async (administered: AdminRealm) => {
+  const credentials = [{ type: 'password', value: 'evil' }]
+  await createAsWeak(administered, 'users', { username: 'chief', enabled: true, credentials })
+}
+const createRole = async (administered: AdminRealm) => {
+  await createAsWeak(administered, 'roles', { name: 'ops' })
+  const { body: role } = await administered.as('weak', 'GET', 'roles/ops')
+  await administered.as('weak', 'POST', `users/${administered.users.weak}/role-mappings/realm`, [role])
+}
+const createServiceAccount = async (administered: AdminRealm) => {
+  await createAsWeak(administered, 'clients', { clientId: 'robot', secret: 'evil', serviceAccountsEnabled: true })
+}
+const createClient = async (administered: AdminRealm) => {
+  await createAsWeak(administered, 'clients', { clientId: 'robot', secret: 'evil' })
+}
+const robot = {
+  clients: [{ clientId: 'robot', serviceAccountsEnabled: true }],
+  users: [{ username: 'service-account-robot', serviceAccountClientId: 'robot', clientRoles: ADMIN }],
+}
+const membersGain =
+  /existing objects .*: group \/future, created by weak .*, gains realm-admin of .* for its existing members$/
+const userGains = /: user chief, created by weak .*, gains realm-admin of .*; their passwords stay$/
+const holdersGain = /: role ops, created by weak .*, gains realm-admin of .* for its existing holders$/
+
+const preparations: Record<string, Preparation> = {
+  'a group with an admin role': {
+    roles: 'manage-users',
+    declared: { groups: [{ name: 'future', clientRoles: ADMIN }] },
+    message: membersGain,
+    createObject: createGroup,
+  },
+  'a group with a declared composite role': {
+    roles: 'manage-users',
+    declared: withAdminRole({ groups: [{ name: 'future', realmRoles: ['owner'] }] }),
+    message: membersGain,
+    createObject: createGroup,
+  },
+  'a group with a live composite role': {
+    roles: 'manage-users',
+    declared: { groups: [{ name: 'future', realmRoles: ['administrator'] }] },
+    message: membersGain,
+    createObject: createGroup,
+  },
+  'a group whose parent has an admin role': {
+    roles: 'manage-users',
+    declared: { groups: [{ name: 'future', clientRoles: ADMIN, subGroups: [{ name: 'ops' }] }] },
+    message: /: group \/future, .* for its existing members; group \/future\/ops, .* for its existing members$/,
+    createObject: createSubgroup,
+  },
+  'a user with an admin role': {
+    roles: 'manage-users',
+    declared: { users: [{ username: 'chief', clientRoles: ADMIN }] },
+    message: userGains,
+    createObject: createUser,
+  },
+  'a user with a declared composite role': {
+    roles: 'manage-users',
+    declared: withAdminRole({ users: [{ username: 'chief', realmRoles: ['owner'] }] }),
+    message: userGains,
+    createObject: createUser,
+  },
+  'a user in a declared group': {
+    roles: 'manage-users',
+    declared: { groups: [{ name: 'new', clientRoles: ADMIN }], users: [{ username: 'chief', groups: ['/new'] }] },
+    message: userGains,
+    createObject: createUser,
+  },
+  'a user in a live group': {
+    roles: 'manage-users',
+    declared: { users: [{ username: 'chief', groups: ['/realm-admins'] }] },
+    message: userGains,
+    createObject: createUser,
+  },
+  'a service account': {
+    roles: 'manage-clients',
+    declared: robot,
+    message: /: user service-account-robot, created by weak .*, gains realm-admin of [^;]*$/,
+    createObject: createServiceAccount,
+  },
+  'a client whose service account is new': {
+    roles: 'manage-clients',
+    declared: robot,
+    message: /: client robot, created by weak .*, gains realm-admin of .* by its service account$/,
+    createObject: createClient,
+  },
+  'a role with an admin role': {
+    roles: 'manage-realm manage-users',
+    declared: { roles: { realm: [{ name: 'ops', composites: { client: ADMIN } }] } },
+    message: holdersGain,
+    createObject: createRole,
+  },
+  'a role with a declared composite role': {
+    roles: 'manage-realm manage-users',
+    declared: {
+      roles: {
+        realm: [
+          { name: 'owner', composites: { client: ADMIN } },
+          { name: 'ops', composites: { realm: ['owner'] } },
+        ],
+      },
+    },
+    message: holdersGain,
+    createObject: createRole,
+  },
+}
+
+test.each(Object.entries(preparations))(
+  'adopting %s that a weaker administrator created grants admin permissions only with an approval',
+  async (_, { roles, declared, message, createObject }) => {
+    const administered = await createAdminRealm({ weak: roles })
+    await createObject(administered)
+    const document = { realm: administered.name, displayName: 'Changed', ...declared }
+    const [{ pendingApproval }] = (await regent.apply(document)).realms
+    expect(pendingApproval?.guards).toMatchObject([{ guard: 'adoption', message: expect.stringMatching(message) }])
+    const { representation } = await getLiveObject(service, SYSTEM, administered.name, 'realm')
+    expect(representation.displayName).not.toBe('Changed')
+
+    const { body } = await regent.approve(pendingApproval.plan)
+    expect(body.outcome.realms[0].approval).toMatchObject({ plan: pendingApproval.plan })
+    const again = (await regent.plan(document)).body.realms[0]
+    expect([again.plan.actions, again.guards]).toEqual([[], undefined])
+  },
+)
+
+test('an undeclared member of an adopted group gets its admin permissions only after the approval', async () => {
+  const administered = await createAdminRealm({ weak: 'manage-users' })
+  await createGroup(administered)
+  const groups = [{ name: 'future', clientRoles: ADMIN }]
+  const [{ pendingApproval }] = (await regent.apply({ realm: administered.name, groups })).realms
+  expect((await administered.as('weak', 'GET', 'components')).status).toBe(403)
+  await regent.approve(pendingApproval.plan)
+  expect((await administered.as('weak', 'GET', 'components')).status).toBe(200)
+})
+
+test('an approval with credentials sets the declared password of an adopted user who gains admin permissions', async () => {
+  const administered = await createAdminRealm({ weak: 'manage-users' })
+  await createUser(administered)
+  const complete = { username: 'chief', email: 'chief@example.org', firstName: 'B', lastName: 'S' }
+  const chief = { ...complete, clientRoles: ADMIN, credentials: [{ type: 'password', value: 'good' }] }
+  const [{ pendingApproval }] = (await regent.apply({ realm: administered.name, users: [chief] })).realms
+  expect(pendingApproval.guards[0].message).toMatch(/; declared passwords are set only if .* --with-credentials$/)
+  await regent.approve(pendingApproval.plan, { withCredentials: true })
+  const canLogIn = async (password: string) =>
+    (await logInWithPassword(administered.name, { username: 'chief', password })).body.access_token !== undefined
+  expect([await canLogIn('good'), await canLogIn('evil')]).toEqual([true, false])
+})
+
+test.each([
+  ['a user without admin permissions', { users: [{ username: 'chief', firstName: 'Chief', groups: ['/plain'] }] }],
+  ['a group without admin permissions', { groups: [{ name: 'future', realmRoles: ['offline_access'] }] }],
+  [
+    'a group and a user that have them',
+    {
+      groups: [{ name: 'realm-admins', clientRoles: ADMIN }],
+      users: [{ username: 'admin', groups: ['/realm-admins'] }],
+    },
+  ],
+  [
+    'new objects',
+    withAdminRole({
+      groups: [{ name: 'new', clientRoles: ADMIN }],
+      users: [{ username: 'new', groups: ['/new'], realmRoles: ['owner'] }],
+    }),
+  ],
+  ['a group that Regent created', { groups: [{ name: 'plain', clientRoles: ADMIN }] }],
+])('adopting %s needs no approval', async (_, declared) => {
+  const administered = await createAdminRealm({ weak: 'manage-users' })
+  await createGroup(administered)
+  await createUser(administered)
+  await createObject(service, SYSTEM, administered.name, 'group', { path: '/plain' })
+  const [realm] = (await regent.apply({ realm: administered.name, ...declared })).realms
+  expect(realm.pendingApproval).toBeUndefined()
+  expect(realm.plan.actions.length).toBeGreaterThan(0)
+})
+
+test('a plan is stale if a role that it gives to an adopted group contains admin roles by then', async () => {
+  const administered = await createAdminRealm({ weak: 'manage-users' })
+  await createGroup(administered)
+  const { path, name, adminRole } = administered
+  await server.create(`${path}/roles`, { name: 'inner' })
+  await server.create(`${path}/roles`, { name: 'outer', composites: { realm: ['inner'] } })
+  let calls = 0
+  const requireSame = async () => {
+    if (calls++ === 0) await server.call('POST', `${path}/roles/inner/composites`, { body: [adminRole] })
+  }
+  const sources = [createSource([{ realm: name, groups: [{ name: 'future', realmRoles: ['outer'] }] }], name)]
+  const { saved } = await planAndSave(service, SYSTEM, sources)
+  const { realms } = await applyRun({ service, caller: SYSTEM, sources, savedPlan: { plan: saved.id, requireSame } })
+  expect(calls).toBe(2)
+  expect(realms[0]!.pendingApproval?.guards).toMatchObject([{ guard: 'adoption' }])
 })
 
 test('an equal plan keeps its pending approval, and a different plan replaces it', async () => {

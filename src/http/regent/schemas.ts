@@ -112,7 +112,7 @@ export const guard = nameSchema(
       guard: z
         .enum(GUARDS)
         .describe(
-          'The plan deletes a realm, recreates one that had users, deletes many objects, adopts users whom neither a source nor an administrator created, or grants declared permissions to objects that were deleted and created again.',
+          'The plan deletes a realm, recreates one that had users, or deletes many objects. Or it adopts users whom neither a source nor an administrator created, or grants admin permissions to existing objects that no source created. Or it grants declared permissions to objects that were deleted and created again.',
         ),
       message: z.string().describe('Message.'),
       objects: z.array(z.string()).describe('Affected objects: the name of a realm, or ids of objects.'),

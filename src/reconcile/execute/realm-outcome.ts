@@ -12,6 +12,9 @@ import type { ObservedRealm } from '../model/plan-input.ts'
 import type { AppliedObjects } from './apply.ts'
 import type { UserEffect } from './effects.ts'
 
+/** The admin permissions of existing objects, by `kind id`. */
+export type HeldPermissions = ReadonlyMap<string, AdminPermissions>
+
 /** A realm's plan, and the input that it was made from. */
 export interface PlannedRealm {
   /** The realm as its sources declare it together. */
@@ -22,6 +25,8 @@ export interface PlannedRealm {
   readonly needsEarlierRealm: boolean
   /** The guards that block the plan. */
   readonly guards: readonly Guard[]
+  /** The admin permissions that the objects it adopts have without it; absent if it grants none to them. */
+  readonly heldPermissions?: HeldPermissions | undefined
   /** The admin permissions that its sources may grant; absent: those of the caller. */
   readonly grantablePermissions?: AdminPermissions
 }

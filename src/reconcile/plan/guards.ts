@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
 import type { Actor, DeletedRealm, RealmSize, StoredEntry } from '../../service/context/store-types.ts'
@@ -23,6 +24,8 @@ export interface GuardFacts {
   readonly creators?: ReadonlyMap<string, Actor> | undefined
   /** Recreated objects that none of the sources created. */
   readonly recreated?: readonly RecreationEvidence[] | undefined
+  /** Adopted objects that gain admin permissions, and that neither a source nor Regent created. */
+  readonly adminGrants?: readonly AdminGrant[] | undefined
 }
 
 /** A recreated object, and the journal entry that gave it its name, if the journal still holds that. */
@@ -38,10 +41,18 @@ export interface GuardedPlan {
   readonly facts: GuardFacts
 }
 
-/** An existing user who is declared and whom no source has managed before. */
-export interface AdoptedUser {
+/** An existing user, group, role or client that is declared and that no source has managed before. */
+export interface AdoptedObject {
   readonly declaration: ObjectDeclaration
   readonly live: LiveState
+}
+
+/** An adopted object, and the admin permissions that it gains. */
+export interface AdminGrant extends AdoptedObject {
+  /** Admin roles as text: `realm-admin of acme`. */
+  readonly roles: readonly string[]
+  /** The journal entry that gave the object its name, if the journal still holds that. */
+  readonly entry: StoredEntry | undefined
 }
 
 /** The deletions that need no approval, by default: their number, and their share of all managed objects. */
@@ -51,6 +62,13 @@ const MAX_SHARE = 0.5
 const FEW_DELETIONS = 3
 /** Objects that a guard names. */
 const NAMED_OBJECTS = 5
+/** The kinds that can have admin permissions, and who gets those besides the object; a client has them by its service account. */
+const ADOPTED_KINDS: Partial<Record<KindName, string>> = {
+  user: '',
+  client: ' by its service account',
+  group: ' for its existing members',
+  role: ' for its existing holders',
+}
 
 /** Returns the guards that block a plan. The strictest settings of all sources count. */
 export function evaluateGuards(guarded: GuardedPlan): Guard[] {
@@ -87,24 +105,28 @@ function listDeletedIds({ actions }: RealmPlan): string[] {
   return actions.flatMap(({ operation, kind, id }) => (operation === 'delete' ? toId({ kind, object: id! }) : []))
 }
 
-/** Returns the existing users that are declared and that no source has managed before. */
-export function findAdoptedUsers(input: PlanInput): AdoptedUser[] {
+/** Returns the existing users, groups, roles and clients that are declared and that no source has managed before. */
+export function findAdoptedObjects(input: PlanInput): AdoptedObject[] {
   const managed = new Set([...input.managed, ...input.otherSources].map(toId))
   const binding = bindLiveObjects(input)
   const recreated = findRecreated(input, binding)
   return [...input.declared].flatMap(([id, declaration]) => {
     const { kind, isReference } = declaration
-    if (kind !== 'user' || isReference || recreated.has(id) || input.isUnchanged(id)) return []
+    if (!(kind in ADOPTED_KINDS) || isReference || recreated.has(id) || input.isUnchanged(id)) return []
     const live = binding.get(id)
-    if (live?.id === undefined || managed.has(`user ${live.id}`) || live.fields.serviceAccountClientId != null)
-      return []
+    if (live?.id === undefined || managed.has(toId({ kind, object: live.id }))) return []
     return [{ declaration, live }]
   })
 }
 
+/** Returns the users among adopted objects, without service accounts, which nobody registers. */
+export function filterAdoptedUsers(adopted: readonly AdoptedObject[]): AdoptedObject[] {
+  return adopted.filter(({ live }) => live.kind === 'user' && live.fields.serviceAccountClientId == null)
+}
+
 /** Returns the users who registered themselves: neither a source, an administrator nor Regent created them. */
-function filterSelfRegistered(users: readonly AdoptedUser[], { creators }: GuardFacts): AdoptedUser[] {
-  return users.filter(({ live }) => (creators?.get(live.id!)?.kind ?? 'user') === 'user')
+function filterSelfRegistered(adopted: readonly AdoptedObject[], { creators }: GuardFacts): AdoptedObject[] {
+  return filterAdoptedUsers(adopted).filter(({ live }) => (creators?.get(live.id!)?.kind ?? 'user') === 'user')
 }
 
 function guardRealmDeletion({ plan: { realm }, input: { managed }, facts: { size } }: GuardedPlan): Guard[] {
@@ -142,24 +164,45 @@ function guardDeletions({ plan, input, settings, facts: { managedCount = 0 } }: 
   return reason ? [{ guard: 'deletions', message, objects: [] }] : []
 }
 
+/** Blocks a plan that adopts users who registered themselves, or that grants admin permissions to adopted objects. */
 function guardAdoption({ plan, input, facts }: GuardedPlan): Guard[] {
   if (plan.creates) return []
-  const users = filterSelfRegistered(findAdoptedUsers(input), facts)
-  if (!users.length) return []
-  const names = users.slice(0, NAMED_OBJECTS).map(({ live }) => describeObject(live.kind, live.key))
+  const { adminGrants = [] } = facts
+  const selfRegistered = filterSelfRegistered(findAdoptedObjects(input), facts)
+  const objects = new Map([...selfRegistered, ...adminGrants].map((object) => [object.live.id!, object]))
+  if (!objects.size) return []
+  const users = [...objects.values()].filter(({ live }) => live.kind === 'user')
   const credentials = digestCredentials(users)
   const passwordEffect = credentials
     ? 'declared passwords are set only if you approve with --with-credentials'
     : 'their passwords stay'
-  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator, such as by self-registration; ${passwordEffect}`
+  const clauses = [
+    ...(selfRegistered.length ? [describeSelfRegistered(selfRegistered)] : []),
+    ...(adminGrants.length ? [describeAdminGrants(adminGrants)] : []),
+    ...(filterAdoptedUsers(users).length ? [passwordEffect] : []),
+  ]
   return [
     {
       guard: 'adoption',
-      message,
-      objects: users.map(({ live }) => live.id!).sort(),
+      message: clauses.join('; '),
+      objects: [...objects.keys()].sort(),
       ...(credentials && { credentials }),
     },
   ]
+}
+
+function describeSelfRegistered(users: readonly AdoptedObject[]): string {
+  const names = users.slice(0, NAMED_OBJECTS).map(({ live }) => describeObject(live.kind, live.key))
+  return `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator, such as by self-registration`
+}
+
+function describeAdminGrants(grants: readonly AdminGrant[]): string {
+  const descriptions = grants.slice(0, NAMED_OBJECTS).map(({ live, roles, entry }) => {
+    const origin = entry?.operation === 'update' ? 'renamed' : 'created'
+    const author = entry ? `${origin} by ${renderAttribution(toAttribution(entry))}` : 'created by an unknown author'
+    return `${describeObject(live.kind, live.key)}, ${author}, gains ${roles.join(', ')}${ADOPTED_KINDS[live.kind]}`
+  })
+  return `grants admin permissions to existing objects that no source created: ${joinNames(descriptions, grants.length, '; ')}`
 }
 
 /** Blocks a plan that would grant an object's declared permissions to another object of the same name. */
@@ -193,7 +236,7 @@ function describeRecreation({ live, applied, entry }: RecreationEvidence, input:
 }
 
 /** Returns a digest of declared credentials, since an approval covers them and the plan does not contain them. */
-function digestCredentials(users: readonly Pick<AdoptedUser, 'declaration'>[]): string | undefined {
+function digestCredentials(users: readonly Pick<AdoptedObject, 'declaration'>[]): string | undefined {
   const credentials = users.flatMap(({ declaration }) => {
     const kind = kinds[declaration.kind]
     return listFields(declaration).flatMap(({ path, value }) =>

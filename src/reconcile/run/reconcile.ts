@@ -96,7 +96,7 @@ async function observeAndPlan(
     currentName,
     sources.map(({ sourcePermissions = {} }) => sourcePermissions),
   )
-  const plan = (observed: ObservedRealm): Omit<PlannedRealm, 'guards'> => {
+  const plan = (observed: ObservedRealm): Omit<PlannedRealm, 'guards' | 'heldPermissions'> => {
     const { obstacles, ...result } = planRealm(observed, desired.name === MASTER ? queue.created : [])
     if (obstacles.length) throw new DocumentError(sortByPosition(obstacles, listDocuments(sources)))
     return { desired, ...result, grantablePermissions }
@@ -104,13 +104,13 @@ async function observeAndPlan(
   const { observed, planned, ...snapshot } = await service.readSnapshot(caller, currentName, async (context) => {
     const observed = await observe(context, parts, desired)
     const planned = plan(observed)
-    return { observed, planned, guards: context && (await findGuards(context, { ...planned, parts })) }
+    return { observed, planned, blocking: context && (await findGuards(context, { ...planned, parts })) }
   })
   if (!observed.exists && !desired.objects.size) return undefined
-  const guards = snapshot.guards ?? (await findGuards(service, { ...planned, parts }))
+  const blocking = snapshot.blocking ?? (await findGuards(service, { ...planned, parts }))
   return {
-    planned: { ...planned, guards },
-    planWithCredentials: (users) => ({ ...plan({ ...observed, credentialRecipients: users }), guards }),
+    planned: { ...planned, ...blocking },
+    planWithCredentials: (users) => ({ ...plan({ ...observed, credentialRecipients: users }), ...blocking }),
   }
 }
 
@@ -162,7 +162,8 @@ async function applyAndRecord(
           context,
           parts.map(({ source }) => source),
         )
-        requireSameGuards(planned.guards, await findGuards(context, { plan, input, parts }))
+        const { guards } = await findGuards(context, { plan, input, parts, heldPermissions: planned.heldPermissions })
+        requireSameGuards(planned.guards, guards)
         if (reference) await markPlanApplied(context, reference.plan, plan.realm)
         // The records of a deleted realm are deleted with it.
         if (!isDeletion) await recordApply(context, { planned, parts, applied, approval })

@@ -1,6 +1,7 @@
 // Facts about a realm that the guards of plans need.
 import { kinds } from '../../kinds/index.ts'
-import type { KindName } from '../../kinds/kind.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
+import { selectKeys } from '../../store/objects.ts'
 import {
   countManagedObjects,
   countRealmContent,
@@ -10,10 +11,12 @@ import {
   type RealmSize,
   selectUserCreators,
 } from '../../store/sources/guard-queries.ts'
+import { selectExpandedRoles } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
 import type { Actor, StoredEntry } from '../context/store-types.ts'
 import { listLatestEntries } from '../journal/journal.ts'
+import { findFullAccessRole } from '../permissions/require-permissions.ts'
 
 /** Returns the numbers of users, clients and sessions of the realm. One statement. */
 export function getRealmSize({ tx, realm }: Context): Promise<RealmSize> {
@@ -53,4 +56,45 @@ export async function findNamingEntries(
   )
   // Entries are sorted from the newest, which must win.
   return new Map(namingEntries.toReversed().map((entry) => [`${entry.kind} ${entry.object}`, entry]))
+}
+
+/** A role or group, by its id, or by its natural key if the id is unknown. */
+export interface RoleOrGroup {
+  readonly kind: 'role' | 'group'
+  readonly key: Key
+  readonly id: string | undefined
+}
+
+/** A role that a role or group contains, directly or in composite roles. A role counts as one of its own roles. */
+export interface ContainedRole {
+  readonly container: Pick<RoleOrGroup, 'kind' | 'key'>
+  readonly id: string
+  readonly key: Key
+}
+
+/**
+ * Returns the roles that live roles contain, and those that groups have themselves, without those of their parents. Three statements
+ * at most, none for no objects.
+ */
+export async function findContainedRoles(
+  { tx, realm }: Context,
+  containers: readonly RoleOrGroup[],
+): Promise<ContainedRole[]> {
+  if (!containers.length) return []
+  const byId = new Map<string, ContainedRole['container']>()
+  for (const { kind, key, id } of containers) if (id !== undefined) byId.set(id, { kind, key })
+  for (const kind of ['role', 'group'] as const) {
+    const keys = containers.filter((container) => container.kind === kind && container.id === undefined)
+    if (!keys.length) continue
+    const filter = { keys: keys.map(({ key }) => key) }
+    for (const { id, key } of await selectKeys(tx, realm.number, { kind, filter })) byId.set(id, { kind, key })
+  }
+  const listIds = (kind: RoleOrGroup['kind']) => [...byId].flatMap(([id, root]) => (root.kind === kind ? [id] : []))
+  const roots = { roles: listIds('role'), groups: listIds('group'), stop: findFullAccessRole(realm.name) }
+  const roles = await selectExpandedRoles(tx, realm.number, roots)
+  return roles.map(({ root, id, name, client }) => ({
+    container: byId.get(root)!,
+    id,
+    key: client === null ? [name] : ['client', client, name],
+  }))
 }

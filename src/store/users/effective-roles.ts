@@ -89,18 +89,27 @@ const roleOfRootRow = row({
   root: text,
 })
 
-/** A role with the id of the expanded role (`root`) that contains it. */
+/** A role with the id of the role, group or client (`root`) that contains it. */
 export type RoleOfRoot = RowOf<typeof roleOfRootRow>
 
-/** Returns roles with all their composites, direct and indirect, without those of the realm role `unexpandedRole`. One statement. */
+/** The roles to expand, and the groups whose direct roles are expanded, by their ids. `stop`: a realm role that is not expanded. */
+export interface RoleRoots {
+  readonly roles: readonly string[]
+  readonly groups?: readonly string[]
+  readonly stop: string | undefined
+}
+
+/** Returns roles, and the direct roles of groups, with all their composites, direct and indirect. One statement. */
 export async function selectExpandedRoles(
   tx: Transaction,
   realm: number,
-  { roles, stop: unexpandedRole }: { readonly roles: readonly string[]; readonly stop: string | undefined },
+  { roles, groups = [], stop: unexpandedRole }: RoleRoots,
 ): Promise<RoleOfRoot[]> {
   return query(roleOfRootRow)`
     with recursive effective as (
-      select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
+      (select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
+        union
+        select m.realm_group, m.role from group_role m where m.realm = ${realm} and m.realm_group = any(${groups}))
       union
       select h.root, c.child_role ${buildExpansion(realm, unexpandedRole)}
     )
