@@ -21,7 +21,8 @@ where Keycloak allows more, is in [decision 0034](decisions/0034-one-privilege-r
 - \`manage-realm\` controls how all users log in. Keys, the mail server, flows and user storage can be changed only by administrators who have all
   admin permissions that any user of the realm has. In a realm whose administrators are all users of master, \`manage-realm\` is therefore equivalent to \`realm-admin\`.
 - \`manage-clients\` controls where tokens go. Tokens of a client therefore carry only admin roles that the last editor of the client could grant,
-  regardless of the user. If an application uses tokens of its users for administration, let an administrator with \`realm-admin\` edit its client last. Built-in clients such as
+  regardless of the user. If an application uses tokens of its users for administration, let an administrator with \`realm-admin\` be the
+  last who changes a setting that affects tokens, such as the redirect URIs; a change of name, description, logo, \`enabled\` or \`notBefore\` does not count. Built-in clients such as
   \`admin-cli\` and \`security-admin-console\` can be changed only with \`realm-admin\`, except for their names and similar texts ([decision 0072](decisions/0072-editors-of-clients.md)).
 - Secrets and private keys of clients are returned to administrators with \`manage-clients\`, and masked for those with only \`view-clients\`, since a secret allows acting as
   the client. Keycloak returns them to both.

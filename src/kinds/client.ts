@@ -210,6 +210,7 @@ export const client = defineKind({
         'x509.allow.regex.pattern.comparison',
         'x509.subjectdn',
       ],
+      cannotAffectTokens: ['client.secret.creation.time', 'logoUri', 'policyUri', 'tosUri'],
     }),
 
     access: flagMap('Permissions of the caller on the client.', { computed: true }),

@@ -155,6 +155,12 @@ export function isCredential(kind: Kind, path: string): boolean {
   return appliesTo(field.credential, key)
 }
 
+/** Whether changing the path of a client can change where its tokens are sent or what is in them. */
+export function affectsTokens(kind: Kind, path: string): boolean {
+  const { key, field } = resolveField(kind, path)
+  return !appliesTo(field.cannotAffectTokens, key)
+}
+
 /** Whether setting the path, on creation or in an update, lets the caller act as any user of the realm. */
 export function isLoginControl(kind: Kind, path: string, operation: 'creation' | 'update'): boolean {
   const { key, field } = resolveField(kind, path)

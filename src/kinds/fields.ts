@@ -69,8 +69,8 @@ export interface FieldFacts {
   readonly safeValue?: string
   /** Setting it to false removes a requirement of the login. */
   readonly loginRequirement?: true
-  /** For clients: it changes neither where tokens are sent nor what is in them. See service/objects/client-editors.ts. */
-  readonly cannotAffectTokens?: true
+  /** For clients: it changes neither where tokens are sent nor what is in them. For a map, these keys. See service/objects/client-editors.ts. */
+  readonly cannotAffectTokens?: true | readonly string[]
   /** For a map of lists: the order of the lists is ignored. */
   readonly unorderedLists?: true
   /** Stored and compared in lower case. */

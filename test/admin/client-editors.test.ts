@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { createAdminRealm } from '../support/admin-realm.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
 import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+import { applySource, createSource } from '../support/sources.ts'
 
 const { app, call } = await testServer()
 
@@ -66,7 +68,6 @@ const edits: [
     'the redirect URIs',
     ({ as }, id) => as('mira', 'PUT', `clients/${id}`, { redirectUris: ['http://evil.example/*'] }),
   ],
-  ['the description', ({ as }, id) => as('mira', 'PUT', `clients/${id}`, { description: 'x' })],
   ['a mapper', ({ as }, id) => as('mira', 'POST', `clients/${id}/protocol-mappers/models`, MAPPER)],
   [
     'the client scopes',
@@ -93,10 +94,48 @@ test.each(edits)(
     expect(await realm.listStatusesFor('admin')).toEqual(OF_REALM_ADMIN)
     expect((await edit(realm, id)).status).toBeLessThan(300)
     expect(await realm.listStatusesFor('admin')).toEqual(OF_MIRA)
-    expect((await realm.as('admin', 'PUT', `clients/${id}`, { description: 'y' })).status).toBe(204)
+    expect((await realm.as('admin', 'PUT', `clients/${id}`, { redirectUris: ['/own/*'] })).status).toBe(204)
     expect(await realm.listStatusesFor('admin')).toEqual(OF_REALM_ADMIN)
   },
 )
+
+const harmlessChanges: [title: string, changes: object[]][] = [
+  ['name', [{ name: 'Other' }]],
+  ['description', [{ description: 'Other' }]],
+  ['enabled', [{ enabled: false }, { enabled: true }]],
+  ['notBefore', [{ notBefore: 1 }]],
+  ['logoUri', [{ attributes: { logoUri: 'https://shop.example/logo.png' } }]],
+]
+
+test.each(harmlessChanges)(
+  'a change of %s neither limits the tokens of a client nor lifts the limit',
+  async (_, changes) => {
+    const { as, createClient, listStatusesFor } = await createRealmWithMira()
+    const id = await createClient('admin')
+    const update = async (editor: string, bodies: object[]) => {
+      for (const body of bodies) expect((await as(editor, 'PUT', `clients/${id}`, body)).status).toBe(204)
+    }
+    await update('mira', changes)
+    expect(await listStatusesFor('admin')).toEqual(OF_REALM_ADMIN)
+    const unset = { name: '', description: '', notBefore: 0, attributes: { logoUri: '' } }
+    await update('mira', [{ ...unset, redirectUris: ['http://evil.example/*'] }])
+    await update('admin', changes)
+    expect(await listStatusesFor('admin')).toEqual(OF_MIRA)
+  },
+)
+
+test('a source that changes the description of a client does not lift the limit, and one that changes its redirect URIs does', async () => {
+  const { name, as, createClient, listStatusesFor } = await createRealmWithMira()
+  const id = await createClient('admin')
+  await as('mira', 'PUT', `clients/${id}`, { redirectUris: ['http://evil.example/*'] })
+  const { service } = await testService()
+  const apply = (fields: object) =>
+    applySource(service, createSource([{ realm: name, clients: [{ clientId: 'app', ...fields }] }], name))
+  await apply({ description: 'of the source' })
+  expect(await listStatusesFor('admin')).toEqual(OF_MIRA)
+  await apply({ description: 'of the source', redirectUris: [APPLICATION] })
+  expect(await listStatusesFor('admin')).toEqual(OF_REALM_ADMIN)
+})
 
 test('an edit without changes does not change the last editor', async () => {
   const { as, createClient, listStatusesFor } = await createRealmWithMira()
@@ -115,7 +154,7 @@ test('the service account of a client that a weaker administrator edits has the 
   const useServiceAccount = async () =>
     listStatuses((await requestToken({ grant_type: 'client_credentials', client_secret: 's' })).body.access_token)
   expect(await useServiceAccount()).toEqual(OF_REALM_ADMIN)
-  expect((await as('mira', 'PUT', `clients/${id}`, { description: 'x' })).status).toBe(204)
+  expect((await as('mira', 'PUT', `clients/${id}`, { redirectUris: [APPLICATION, '/x/*'] })).status).toBe(204)
   expect(await useServiceAccount()).toEqual(OF_MIRA)
 })
 

@@ -87,10 +87,10 @@ test('tokens of a declared client contain only the admin roles that its source m
   expect(await requestStatuses()).toEqual([403, 403, 403])
   await applySource(
     service,
-    declare(realm, { roles: ['manage-users'] }, { clients: [{ ...client, description: 'x' }] }),
+    declare(realm, { roles: ['manage-users'] }, { clients: [{ ...client, redirectUris: ['/x'] }] }),
   )
   expect(await requestStatuses()).toEqual([200, 200, 403])
-  await applySource(service, declare(realm, {}, { clients: [{ ...client, description: 'y' }] }))
+  await applySource(service, declare(realm, {}, { clients: [{ ...client, redirectUris: ['/y'] }] }))
   expect(await requestStatuses()).toEqual([200, 200, 200])
 })
 

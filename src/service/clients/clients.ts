@@ -62,11 +62,7 @@ export const clients: Writers = {
     const losingAccount = findSwitched(updates, 'serviceAccountsEnabled', false)
     const complete = await withServiceAccountScopes(context, updates.map(prepareUpdate), gainingAccount)
     requireClientUpdates(context, complete)
-    const editor = toClientEditor(
-      context,
-      complete.map(({ live }) => live),
-    )
-    const updated = await updateClientObjects(context, complete, editor)
+    const updated = await updateClientObjects(context, complete, toClientEditor(context, complete))
     await addServiceAccounts(context, gainingAccount)
     // Fewer permissions suffice to edit a client without an account: its secret could be changed before a source
     // restores the account.

@@ -1,39 +1,30 @@
 // Editors of clients. A client that administrators log in with may be changed only with full access to its realm. Tokens of other
 // clients carry at most the admin roles that the last editor of the client could grant. See decision 0072.
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
-import { getField } from '../../kinds/compare.ts'
+import { affectsTokens } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { type ClientEditor, setEditorRoles } from '../../store/client-editors.ts'
 import { hasFullAccess, listGrantableRoles } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import type { LiveObject } from './live-objects.ts'
 import { resolveUpdate } from './resolved-updates.ts'
 import type { ObjectUpdate } from './writers.ts'
 
 /**
- * Returns the editor to record with an update of clients; undefined in a new realm. For built-in clients only editors with full
- * access are recorded: others may only make changes that cannot affect tokens.
+ * Returns the editor to record with updates of clients: for those clients whose tokens the updates can affect. Undefined in a new
+ * realm, and if there are none.
  */
-export function toClientEditor(
-  { realm, permissions, version }: WriteContext,
-  clients: readonly Pick<LiveObject, 'id' | 'key'>[],
-): ClientEditor | undefined {
-  if (isNewRealm({ version })) return undefined
-  if (hasFullAccess(permissions, realm.name)) return { clients: clients.map(({ id }) => id), roles: null }
-  const ordinary = clients.filter(({ key }) => !isBuiltIn(realm.name, 'client', key))
-  return { clients: ordinary.map(({ id }) => id), roles: listGrantableRoles(realm.name, permissions) }
+export function toClientEditor(context: WriteContext, updates: readonly ObjectUpdate[]): ClientEditor | undefined {
+  if (isNewRealm(context)) return undefined
+  const clients = listUpdatesAffectingTokens(context, updates).map(({ live }) => live.id)
+  return clients.length ? { clients, roles: toEditorRoles(context) } : undefined
 }
 
 /** Records the admin roles that the caller may grant as the limit for tokens of the clients. One statement, or none. */
 export async function recordEditor(context: WriteContext, clients: readonly string[]): Promise<void> {
-  const { tx, realm, permissions } = context
   if (!clients.length || isNewRealm(context)) return
-  await setEditorRoles(tx, realm.number, {
-    clients,
-    roles: hasFullAccess(permissions, realm.name) ? null : listGrantableRoles(realm.name, permissions),
-  })
+  await setEditorRoles(context.tx, context.realm.number, { clients, roles: toEditorRoles(context) })
 }
 
 /** Records the caller as the editor of new clients. No statement for callers with full access, which is the default. */
@@ -44,14 +35,9 @@ export async function recordCreator(context: WriteContext, clients: readonly str
 /** Throws forbidden if updates could affect tokens of a client that administrators log in with, without full access. No statement. */
 export function requireClientUpdates(context: WriteContext, updates: readonly ObjectUpdate[]): void {
   if (hasFullAccess(context.permissions, context.realm.name)) return
-  const affectingTokens = updates.filter((update) => {
-    const { set, relations } = resolveUpdate(context, kinds.client, update)
-    const paths = [...Object.keys(set), ...relations.map(({ field }) => field)]
-    return paths.some((path) => !getField(kinds.client, path).cannotAffectTokens)
-  })
   requireClientEditor(
     context,
-    affectingTokens.map(({ live }) => live.key),
+    listUpdatesAffectingTokens(context, updates).map(({ live }) => live.key),
   )
 }
 
@@ -63,6 +49,20 @@ export function requireClientEditor(context: WriteContext, clients: readonly Key
   if (!key) return
   const reason = `Administrators log in with the client ${key[0]}: changing it requires all admin roles of ${realm.name}`
   throw failure('forbidden', 'HTTP 403 Forbidden', { reason })
+}
+
+/** Returns the updates that can change where tokens are sent or what is in them. */
+function listUpdatesAffectingTokens(context: WriteContext, updates: readonly ObjectUpdate[]): ObjectUpdate[] {
+  return updates.filter((update) => {
+    const { set, relations } = resolveUpdate(context, kinds.client, update)
+    const paths = [...Object.keys(set), ...relations.map(({ field }) => field)]
+    return paths.some((path) => affectsTokens(kinds.client, path))
+  })
+}
+
+/** Returns the admin roles that the caller may grant; null: all. */
+function toEditorRoles({ realm, permissions }: WriteContext): ClientEditor['roles'] {
+  return hasFullAccess(permissions, realm.name) ? null : listGrantableRoles(realm.name, permissions)
 }
 
 /** Whether this transaction creates the realm: its creator also sets its keys, flows and users. */
