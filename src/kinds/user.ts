@@ -137,6 +137,13 @@ export const user = defineKind({
   },
 })
 
+/** The fields of a user that forms, conditions and mappers treat like attributes. */
+const USER_FIELDS = ['username', 'email', 'firstName', 'lastName'] as const
+
+/** Whether a name is that of a field, and not of an attribute. */
+export const isUserField = (name: string): name is (typeof USER_FIELDS)[number] =>
+  USER_FIELDS.some((field) => field === name)
+
 /** Whether a new user gets exactly the declared roles, which may be none. Keycloak: the default role must then be declared too. */
 export function declaresRoles({ realmRoles, clientRoles }: Readonly<Record<string, unknown>>): boolean {
   return realmRoles !== undefined || clientRoles !== undefined

@@ -1,7 +1,7 @@
 // Clients and users with the types of their fields.
 import { client } from '../kinds/client.ts'
 import { type ViewOf, viewOf } from '../kinds/kind.ts'
-import { user } from '../kinds/user.ts'
+import { isUserField, user } from '../kinds/user.ts'
 import type { StoredUser } from '../service/context/store-types.ts'
 import type { LiveObject } from '../service/objects/live-objects.ts'
 
@@ -22,13 +22,6 @@ export const viewUser = ({ representation }: Pick<LiveObject, 'representation'>)
 /** Returns the fields of a stored user, except for the username and the email address, which are columns of their own. */
 export const viewStoredUser = ({ body }: Pick<StoredUser, 'body'>): Omit<UserFields, 'username' | 'email'> =>
   viewOf(user, body)
-
-/** The fields of a user that forms, conditions and mappers treat like attributes. */
-export const USER_FIELDS = ['username', 'email', 'firstName', 'lastName'] as const
-
-/** Whether a name is that of a field, and not of an attribute. */
-export const isUserField = (name: string): name is (typeof USER_FIELDS)[number] =>
-  USER_FIELDS.some((field) => field === name)
 
 /** Returns the values of a field or an attribute of a user. */
 export function listUserValues(user: UserFields, name: string): readonly string[] {

@@ -99,16 +99,22 @@ const takesOverClient = (requires: Permission): Operation => ({
   perform: ({ knownSecrets }, { client }) => knownSecrets.add(client),
 })
 
-/** Adds the role to a set of roles. */
+/** Adds the role to a set of roles. `listAffected`: the roles of users for whom a condition changes if the role is one of its own. */
 const grantsRole = (
   requires: Operation['requires'],
   getRoles: (state: ModelState, target: Target) => Set<string>,
-  check: Check = 'requireGrantableRoles',
+  {
+    check = 'requireGrantableRoles',
+    listAffected = () => [],
+  }: { readonly check?: Check; readonly listAffected?: (state: ModelState, target: Target) => Iterable<string> } = {},
 ): Operation => ({
   requires,
   check,
   isPossible: (state, target) => !getRoles(state, target).has(target.role),
-  grants: (state, { role }) => getRolePermissions(state, [role]),
+  grants: (state, target) => {
+    const affected = isInCondition(state, [target.role]) ? listAffected(state, target) : []
+    return getRolePermissions(state, [target.role, ...affected])
+  },
   perform: (state, target) => getRoles(state, target).add(target.role),
 })
 
@@ -125,12 +131,19 @@ const editsClient = (operation: Operation): Operation => ({
 const addsToGroup = (
   requires: Permission,
   getGroups: (state: ModelState, target: Target) => Set<string>,
-  check: Check = 'requireGrantableGroups',
+  {
+    check = 'requireGrantableGroups',
+    listAffected = () => [],
+  }: { readonly check?: Check; readonly listAffected?: (state: ModelState, target: Target) => Iterable<string> } = {},
 ): Operation => ({
   requires,
   check,
   isPossible: (state, target) => !getGroups(state, target).has(target.group),
-  grants: (state, { group }) => getRolePermissions(state, listRolesOfGroups(state, [group])),
+  grants: (state, target) => {
+    const roles = listRolesOfGroups(state, [target.group])
+    const affected = isInCondition(state, roles) ? listAffected(state, target) : []
+    return getRolePermissions(state, [...roles, ...affected])
+  },
   perform: (state, target) => getGroups(state, target).add(target.group),
 })
 
@@ -200,7 +213,10 @@ const recreatesGroup: Operation = {
   requires: 'manage-users',
   check: 'requireGrantableGroups',
   grantsNothing: true,
-  grants: (state, { group }) => getRolePermissions(state, listRolesOfGroups(state, listSubtree(state.groups, group))),
+  grants: (state, { group }) => {
+    const roles = listRolesOfGroups(state, listSubtree(state.groups, group))
+    return getRolePermissions(state, [...roles, ...listRolesBehindCondition(state, expandRoles(state, roles))])
+  },
   perform: ({ groups, users, defaultGroups, recreatedObjects }, { group }) => {
     const deleted = listSubtree(groups, group)
     for (const name of deleted) groups.delete(name)
@@ -236,6 +252,10 @@ const ifStillPermitted = (operation: Operation, permission: Permission): Operati
     return hasPermission(getPermissions(after, by), REALM, permission)
   },
 })
+
+/** Whether the condition of a flow names one of the roles, or one that they contain. */
+const isInCondition = (state: ModelState, roles: Iterable<string>): boolean =>
+  state.settings.has('config') && expandRoles(state, roles).has(CONDITION)
 
 /** Returns the roles of all users if the condition of a flow names one of these roles: its change decides who can log in as whom. */
 const listRolesBehindCondition = (state: ModelState, roles: ReadonlySet<string>): Set<string> =>
@@ -286,8 +306,12 @@ const writesClaim = (
 
 /** All operations that could grant admin permissions. */
 export const operations = {
-  'grant a role to a user': grantsRole('manage-users', ({ users }, { user }) => users.get(user)!.roles),
-  'grant a role to a group': grantsRole('manage-users', ({ groups }, { group }) => groups.get(group)!.roles),
+  'grant a role to a user': grantsRole('manage-users', ({ users }, { user }) => users.get(user)!.roles, {
+    listAffected: (state, { user }) => listRolesOfUser(state, user),
+  }),
+  'grant a role to a group': grantsRole('manage-users', ({ groups }, { group }) => groups.get(group)!.roles, {
+    listAffected: listRolesOfAllUsers,
+  }),
   'add a composite role': {
     ...grantsRole(
       ({ roles }, { composite }) => (roles.get(composite)!.client === null ? 'manage-realm' : 'manage-clients'),
@@ -300,7 +324,9 @@ export const operations = {
     grants: (state, { role }) =>
       getRolePermissions(state, [role, ...listRolesBehindCondition(state, expandRoles(state, [role]))]),
   },
-  'add a user to a group': addsToGroup('manage-users', ({ users }, { user }) => users.get(user)!.groups),
+  'add a user to a group': addsToGroup('manage-users', ({ users }, { user }) => users.get(user)!.groups, {
+    listAffected: (state, { user }) => listRolesOfUser(state, user),
+  }),
   'move a group below another': {
     requires: 'manage-users',
     check: 'requireGrantableGroups',
@@ -308,7 +334,8 @@ export const operations = {
       groups.get(movedGroup)!.parent !== group && !listAncestors(groups, group).includes(movedGroup),
     grants: (state, { group, movedGroup }) => {
       const { parent } = state.groups.get(movedGroup)!
-      return getRolePermissions(state, listRolesOfGroups(state, parent === undefined ? [group] : [group, parent]))
+      const roles = listRolesOfGroups(state, parent === undefined ? [group] : [group, parent])
+      return getRolePermissions(state, [...roles, ...listRolesBehindCondition(state, expandRoles(state, roles))])
     },
     perform: ({ groups }, { group, movedGroup }) => {
       groups.get(movedGroup)!.parent = group
@@ -368,26 +395,24 @@ export const operations = {
     },
   }),
   'add a role mapper to a client': editsClient(
-    grantsRole(
-      'manage-clients',
-      ({ clients }, { client }) => clients.get(client)!.mapperRoles,
-      'requireGrantableNames',
-    ),
+    grantsRole('manage-clients', ({ clients }, { client }) => clients.get(client)!.mapperRoles, {
+      check: 'requireGrantableNames',
+    }),
   ),
   'add a role mapper to a client scope': grantsRole(
     'manage-clients',
     ({ clientScopes }, { clientScope }) => clientScopes.get(clientScope)!.mapperRoles,
-    'requireGrantableNames',
+    { check: 'requireGrantableNames' },
   ),
   'add a role mapper to an identity provider': grantsRole(
     'manage-identity-providers',
     ({ users }) => users.get(VISITOR)!.roles,
-    'requireGrantableNames',
+    { check: 'requireGrantableNames' },
   ),
   'add a group mapper to an identity provider': addsToGroup(
     'manage-identity-providers',
     ({ users }) => users.get(VISITOR)!.groups,
-    'requireGrantableNames',
+    { check: 'requireGrantableNames' },
   ),
   'change an identity provider': {
     requires: 'manage-identity-providers',

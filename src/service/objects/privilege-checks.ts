@@ -14,7 +14,11 @@ import {
   requireGrantableNames,
   requireGrantableRoles,
 } from '../permissions/privilege-escalation.ts'
-import { requireControlOfConditionRoles } from './condition-roles.ts'
+import {
+  requireControlOfConditionGroups,
+  requireControlOfConditionHolders,
+  requireControlOfConditionRoles,
+} from './flow-conditions.ts'
 import { type LiveObject, listObjects } from './live-objects.ts'
 import type { RelationElements } from './object-rows.ts'
 import type { ResolvedUpdate } from './resolved-updates.ts'
@@ -92,6 +96,8 @@ export async function checkPrivilegesOfUpdates(
   if (written.some((set) => changesLogin(kind, set))) await requireControlOfAllUsers(context)
   const ids = kind.name === 'role' ? listTargets(kind, [...added, ...removed], 'role') : []
   await requireControlOfConditionRoles(context, { keys: listRenamedRoles(kind, updates), ids })
+  if (kind.name === 'user' || kind.name === 'group')
+    await requireControlOfConditionHolders(context, kind, { updates, relations: [...added, ...removed] })
   const withCredentials = updates.filter(({ set }) => sets(kind, set, (path) => isCredential(kind, path)))
   await credentialChecks[kind.name]?.(
     context,
@@ -112,6 +118,7 @@ export async function checkPrivilegesOfDeleted(
   const ids = objects.map(({ id }) => id)
   await deletionChecks[kind.name]?.(context, ids)
   if (kind.name === 'role') await requireControlOfConditionRoles(context, { keys: objects.map(({ key }) => key), ids })
+  if (kind.name === 'group') await requireControlOfConditionGroups(context, ids)
   const fields = objects.map(({ representation }) => flatten(kind, representation))
   if (loginKinds.has(kind.name) && fields.some((object) => controlsLogin(kind, object)))
     await requireControlOfAllUsers(context)

@@ -5,6 +5,7 @@ import { selectSubtree, setParents } from '../../store/trees.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { requireGrantableGroups } from '../permissions/privilege-escalation.ts'
+import { requireControlOfConditionGroups } from './flow-conditions.ts'
 import { type LiveObject, listObjects } from './live-objects.ts'
 import { createPlainWriters } from './plain-writers.ts'
 import { getIdsByKey } from './references.ts'
@@ -32,11 +33,20 @@ export function createTreeWriters(kind: KindName, getParentPath: (path: string) 
       const moves = updates.filter(({ live, set }) => typeof set.path === 'string' && set.path !== live.key[0])
       if (!moves.length) return writers.update(context, updates)
       for (const move of moves) checkCycle(move)
-      await requireGrantableFormerParents(context, tree, moves)
+      const toOtherParents = moves.filter(
+        ({ live, set }) => getParentPath(live.key[0]!) !== getParentPath(String(set.path)),
+      )
+      const formerParents = await requireGrantableFormerParents(context, tree, toOtherParents)
       const descendantUpdates = await listDescendantUpdates(context, { kind, updates, moves })
       const updated = (await writers.update(context, [...updates, ...descendantUpdates])).slice(0, updates.length)
       // The parents of descendants do not change.
-      await setParentsByPath(context, tree, updated)
+      const parents = await setParentsByPath(context, tree, updated)
+      if (kind === 'group') {
+        const newParents = toOtherParents.flatMap(
+          ({ set }) => parents.get(JSON.stringify([getParentPath(String(set.path))])) ?? [],
+        )
+        await requireControlOfConditionGroups(context, [...formerParents, ...newParents])
+      }
       return updated
     },
     async delete(context, objects) {
@@ -52,13 +62,13 @@ async function listSubtree(context: Context, kind: KindName, objects: readonly L
   return listObjects(context, kind, { ids: await selectSubtree(context.tx, context.realm.number, { kind, roots }) })
 }
 
-/** Sets the parents of objects according to their paths. Throws invalid if a parent does not exist. */
+/** Sets the parents of objects according to their paths, and returns their ids by path. Throws invalid if a parent does not exist. */
 async function setParentsByPath(
   context: WriteContext,
   { kind, getParentPath }: PathKind,
   objects: readonly LiveObject[],
-): Promise<void> {
-  if (!objects.length) return
+): Promise<ReadonlyMap<string, string>> {
+  if (!objects.length) return new Map()
   const parentPaths = objects.map(({ key }) => getParentPath(key[0]!))
   const ids = await getIdsByPath(context, kind, parentPaths.filter(Boolean))
   if (kind === 'group') await requireGrantableGroups(context, [...new Set(ids.values())])
@@ -66,20 +76,23 @@ async function setParentsByPath(
     kind,
     objects: objects.map(({ id }, at) => ({ id, parent: ids.get(JSON.stringify([parentPaths[at]])) ?? null })),
   })
+  return ids
 }
 
-/** A group that leaves its parent loses the roles of the parent, as do its members. One statement, or none. */
+/**
+ * Checks groups that leave their parents: they lose the roles of the parents, as do their members. Returns the ids of the parents; none
+ * for other kinds and callers with all permissions. Statements: two, or none.
+ */
 async function requireGrantableFormerParents(
   context: Context,
   { kind, getParentPath }: PathKind,
   moves: readonly ObjectUpdate[],
-): Promise<void> {
-  const formerParents = moves.flatMap(({ live, set }) => {
-    const [from, to] = [getParentPath(live.key[0]!), getParentPath(String(set.path))]
-    return from && from !== to ? [from] : []
-  })
-  if (kind !== 'group' || context.permissions.all || !formerParents.length) return
-  await requireGrantableGroups(context, [...(await getIdsByPath(context, kind, formerParents)).values()])
+): Promise<string[]> {
+  const formerParents = moves.map(({ live }) => getParentPath(live.key[0]!)).filter(Boolean)
+  if (kind !== 'group' || context.permissions.all || !formerParents.length) return []
+  const ids = [...(await getIdsByPath(context, kind, formerParents)).values()]
+  await requireGrantableGroups(context, ids)
+  return ids
 }
 
 /** Returns the ids of objects by their path, as JSON of the key. Throws invalid if one does not exist. */

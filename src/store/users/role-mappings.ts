@@ -24,6 +24,58 @@ export async function insertDefaultRole(tx: Transaction, realm: number, users: r
     on conflict do nothing`.execute(tx)
 }
 
+const roleHolderRow = row({
+  /** Id of the role; null for a group. */
+  role: optional(text),
+  /** Id of the group; null for a role. */
+  group: optional(text),
+})
+
+/** A role or a group. */
+export type RoleHolder = RowOf<typeof roleHolderRow>
+
+/** Roles and attributes, and the roles and groups among which their holders are searched, by ids. */
+export interface RoleHolderSearch {
+  readonly roles: readonly string[]
+  /** Names of attributes of groups. */
+  readonly groupAttributes: readonly string[]
+  readonly candidates: { readonly roles: readonly string[]; readonly groups: readonly string[] }
+}
+
+/**
+ * Returns those of the candidates that contain one of the roles, directly or as composites; for groups, also through their ancestors.
+ * Groups with one of the attributes are holders, too. One statement.
+ */
+export async function selectRoleHolders(
+  tx: Transaction,
+  realm: number,
+  { roles, groupAttributes, candidates }: RoleHolderSearch,
+): Promise<RoleHolder[]> {
+  return query(roleHolderRow)`
+    with recursive containing as (
+      select r.id from role r where r.realm = ${realm} and r.id = any(${roles})
+      union
+      select c.role from containing h join role_composite c on c.realm = ${realm} and c.child_role = h.id
+    ),
+    joined as (
+      select g.id as root, g.id, g.parent from realm_group g
+      where g.realm = ${realm} and g.id = any(${candidates.groups})
+      union
+      select j.root, g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
+    )
+    select h.id as role, null::text as "group" from containing h where h.id = any(${candidates.roles})
+    union
+    select null, j.root from joined j
+    where exists (
+        select from group_role m join containing h on h.id = m.role
+        where m.realm = ${realm} and m.realm_group = j.id
+      )
+      or exists (
+        select from realm_group g
+        where g.realm = ${realm} and g.id = j.id and g.body -> 'attributes' ?| ${groupAttributes}::text[]
+      )`.all(tx)
+}
+
 /** Sets the default role of a realm. One statement. */
 export async function setDefaultRole(tx: Transaction, realm: number, role: string): Promise<void> {
   await sql`update realm set default_role = ${role} where number = ${realm}`.execute(tx)
