@@ -184,6 +184,16 @@ describe('a mail server', () => {
     },
   )
 
+  test('of a realm at a private address gets no email in production', async () => {
+    const { service, realm, call, path } = production
+    const smtpServer = { host: '127.0.0.1', port: String(getPort(mailServer)), from: 'a@b.example' }
+    expect((await call('PUT', path, { smtpServer })).status).toBe(204)
+    connections.length = 0
+    const message = { kind: 'mail', to: 'a@b.example', template: 'emailTest' } as const
+    await expect(deliverers.mail({ service, realm, message, id: 'x' })).rejects.toThrow('is in a private network')
+    expect(connections).toEqual([])
+  })
+
   test('is connected to at the checked address, without resolving its name again', async () => {
     const email = { to: 'a@b.example', id: 'x', subject: 'x', text: 'x', html: 'x' }
     const smtpServer = { host: 'checked.invalid', port: String(getPort(mailServer)), from: 'a@b.example' }
