@@ -140,7 +140,7 @@ export const user = defineKind({
 /** The fields of a user that forms, conditions and mappers treat like attributes. */
 const USER_FIELDS = ['username', 'email', 'firstName', 'lastName'] as const
 
-/** Whether a name is that of a field, and not of an attribute. */
+/** Whether a name is that of a field of users, such as `email`; other names are those of attributes. */
 export const isUserField = (name: string): name is (typeof USER_FIELDS)[number] =>
   USER_FIELDS.some((field) => field === name)
 

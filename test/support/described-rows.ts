@@ -1,10 +1,10 @@
 // Compares the results of statements with the descriptions of their rows: names and types of columns, and nulls.
 import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
+import type { ResultField } from '../../src/store/database/dialect.ts'
 import { PGliteConnection } from '../../src/store/database/pglite-driver.ts'
 import { PostgresConnection } from '../../src/store/database/postgres-driver.ts'
 import type { ExecutedStatement, Row } from '../../src/store/database/query.ts'
-import type { ResultField } from '../../src/store/database/statement-names.ts'
 
 /** A result as both drivers return it. */
 interface Result {

@@ -120,7 +120,7 @@ async function addStoredGrants(
       if (kind === 'role' || kind === 'group') containers.set(address, { kind, key, id: ids.get(address) })
     }
   }
-  // A role that the plan renames is known by its new name.
+  // The plan refers to a role that it renames by the new name.
   const newKeys = new Map(input.live.flatMap(({ kind, key, id }) => (kind === 'role' && id ? [[id, key]] : [])))
   const graph = new Map([...live].map(([address, targets]) => [address, [...targets]]))
   for (const { container, id, key } of await findContainedRoles(context, [...containers.values()])) {

@@ -1,28 +1,14 @@
 // Kysely's driver for PGlite. It prepares statements, so that a text is parsed and planned once instead of at each execution.
 import { Mutex, type PGlite, parse, protocol } from '@electric-sql/pglite'
-import {
-  AbortedTransactionError,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely'
-import { type ResultField, StatementNames } from './statement-names.ts'
+import { AbortedTransactionError, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely'
+import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
+import { StatementNames } from './statement-names.ts'
 
 const { serialize } = protocol
 
 /** Creates the dialect of an open PGlite. Destroying Kysely does not close it. */
 export function createPGliteDialect(pglite: PGlite): Dialect {
-  return {
-    createDriver: () => new PGliteDriver(pglite),
-    createAdapter: () => new PostgresAdapter(),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-  }
+  return createDialect(() => new PGliteDriver(pglite))
 }
 
 /** PGlite has one connection, so transactions and single statements run one after the other. */
@@ -61,7 +47,7 @@ class PGliteDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-/** The connection of PGlite. Results contain their columns, which tests compare with the descriptions of the rows. */
+/** The connection of PGlite. */
 export class PGliteConnection implements DatabaseConnection {
   readonly #pglite: PGlite
   readonly #names = new StatementNames()
@@ -72,10 +58,7 @@ export class PGliteConnection implements DatabaseConnection {
     this.#pglite = pglite
   }
 
-  async executeQuery<R>({
-    sql,
-    parameters,
-  }: CompiledQuery): Promise<QueryResult<R> & { readonly fields: readonly ResultField[] }> {
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
     const name = this.#names.find(sql)
     const { rows, fields, affectedRows } = name
       ? await this.#executePrepared<R>(name, sql, parameters)
@@ -89,9 +72,8 @@ export class PGliteConnection implements DatabaseConnection {
     return result?.command
   }
 
-  // biome-ignore lint/correctness/useYield: the store reads no streams
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Streaming is not supported.')
+  streamQuery(): AsyncIterableIterator<never> {
+    return refuseStreaming()
   }
 
   async #executePrepared<R>(name: string, text: string, parameters: readonly unknown[]) {

@@ -5,23 +5,15 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
-import { type ResultField, StatementNames } from './statement-names.ts'
+import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
+import { StatementNames } from './statement-names.ts'
 
 /** Creates the dialect whose connections are those of the pool. */
 export function createPostgresDialect(pool: pg.Pool): Dialect {
-  return {
-    createDriver: () => new PostgresDriver(pool),
-    createAdapter: () => new PostgresAdapter(),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-  }
+  return createDialect(() => new PostgresDriver(pool))
 }
 
 class PostgresDriver implements Driver {
@@ -62,7 +54,7 @@ class PostgresDriver implements Driver {
   }
 }
 
-/** A connection of the pool. Results contain their columns, which tests compare with the descriptions of the rows. */
+/** A connection of the pool. */
 export class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient
   readonly #names = new StatementNames()
@@ -72,10 +64,7 @@ export class PostgresConnection implements DatabaseConnection {
     this.#client = client
   }
 
-  async executeQuery<R>({
-    sql,
-    parameters,
-  }: CompiledQuery): Promise<QueryResult<R> & { readonly fields: readonly ResultField[] }> {
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
     const name = this.#names.find(sql)
     const statement = { ...(name && { name }), text: sql, values: [...parameters] }
     const { command, rowCount, rows, fields } = await this.#client.query<R & pg.QueryResultRow>(statement)
@@ -110,8 +99,7 @@ export class PostgresConnection implements DatabaseConnection {
     this.#client.release(this.#mustClose || this.#names.isFull)
   }
 
-  // biome-ignore lint/correctness/useYield: the store reads no streams
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Streaming is not supported.')
+  streamQuery(): AsyncIterableIterator<never> {
+    return refuseStreaming()
   }
 }

@@ -28,10 +28,3 @@ export class StatementNames {
     return newName
   }
 }
-
-/** A column of a result. */
-export interface ResultField {
-  readonly name: string
-  /** The number of its type in the table `pg_type`. */
-  readonly dataTypeID: number
-}
