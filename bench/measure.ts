@@ -1,4 +1,5 @@
 // Measures an operation and its baseline: counts statements and rows, and compares times in pairs.
+import { setTimeout } from 'node:timers/promises'
 import { CompiledQuery } from 'kysely'
 import { type Service, SYSTEM } from '../src/service/context/service.ts'
 import type { StoreLocation } from '../src/service/context/store-types.ts'
@@ -68,7 +69,8 @@ const CHUNK_SIZE = 5_000
 export async function openBench(location: StoreLocation): Promise<Bench> {
   let recorded: CompiledQuery[] | undefined
   const onStatement = (statement: CompiledQuery) => {
-    if (!/^(begin|start|commit|rollback|set transaction)/.test(statement.sql)) recorded?.push(statement)
+    // The statistics of the query planner are updated in the background.
+    if (!/^(begin|commit|rollback)|\banalyze\b/.test(statement.sql)) recorded?.push(statement)
   }
   const service = await openService({ location, key: new Uint8Array(32), onStatement })
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
@@ -210,13 +212,26 @@ function countElements(parameter: unknown): number {
   return typeof parameter === 'string' && parameter.startsWith('[') ? JSON.parse(parameter).length : 0
 }
 
+/** Concurrent queries that reach every connection which was used by the measured operation or after it. */
+const USED_CONNECTIONS = 3
+
 /**
  * Returns the rows written so far according to PostgreSQL's statistics, which include cascades and rolled back transactions.
- * Sessions report them when idle and at most once per second, unless forced to.
+ * Sessions report them when idle and at most once per second, unless forced to. Waits for what the operation does in the background.
  */
 async function countRows(bench: Bench): Promise<Omit<Cost, 'statements'>> {
-  await bench.query('select pg_stat_force_next_flush()')
+  while (await isBusy(bench)) await setTimeout(10)
+  const flush = () => bench.query('select pg_stat_force_next_flush()')
+  await Promise.all(Array.from({ length: USED_CONNECTIONS }, flush))
   const [counts] = await bench.query<Omit<Cost, 'statements'>>(`select sum(n_tup_ins)::int as inserted,
     sum(n_tup_upd)::int as updated, sum(n_tup_del)::int as deleted from pg_stat_user_tables`)
   return counts!
+}
+
+/** Whether another connection executes a statement, such as an update of the query planner's statistics. */
+async function isBusy(bench: Bench): Promise<boolean> {
+  const [connections] = await bench.query<{ isBusy: boolean }>(`select exists (
+    select from pg_stat_activity
+    where state = 'active' and backend_type = 'client backend' and pid <> pg_backend_pid()) as "isBusy"`)
+  return connections!.isBusy
 }

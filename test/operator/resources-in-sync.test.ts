@@ -5,7 +5,7 @@ import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts
 import { getResourceNames, realmSourceNames } from '../../src/operator/cluster/resource-names.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { isTransaction, newName, openNewService } from '../support/service.ts'
+import { newName, openNewService } from '../support/service.ts'
 import {
   createNamespace,
   getOperatorCluster,
@@ -80,7 +80,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     operator = startOperator(service, cluster && { cluster })
     await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
     await operator.stop()
-    const executed = statements.filter((sql) => !isTransaction(sql) && !sql.includes('lease'))
+    const executed = statements.filter((sql) => !sql.includes('lease'))
     operator = startOperator(service, cluster && { cluster })
     // The two realms are reconciled concurrently.
     return executed.sort()

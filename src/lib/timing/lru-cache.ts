@@ -5,7 +5,11 @@
 export function createLruCache<K, V>(limit: number): (key: K, size: number, make: () => V) => V {
   const entries = new Map<K, { value: V; size: number }>()
   let total = 0
+  let lastKey: K | undefined
+  let lastEntry: { value: V; size: number } | undefined
   return (key, size, make) => {
+    // Most callers use the same value many times in a row.
+    if (lastEntry && key === lastKey) return lastEntry.value
     const cached = entries.get(key)
     const entry = cached ?? { value: make(), size }
     // Moves the entry to the end of the map, which is evicted last.
@@ -17,6 +21,8 @@ export function createLruCache<K, V>(limit: number): (key: K, size: number, make
       entries.delete(oldest)
       total -= evicted.size
     }
+    lastKey = key
+    lastEntry = entry
     return entry.value
   }
 }

@@ -1,9 +1,10 @@
 // Finds positions: of a path in a document, and of an offset in a file.
 import { EVENT_ID } from 'js-yaml'
 import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
+import { createLruCache } from '../../lib/timing/lru-cache.ts'
 import { isMergeKey, listElements, listPairs, resolveLinks, type YamlSource } from './events.ts'
 
-/** Creates a function that finds the position of a path from a root. It indexes long collections on first use. */
+/** Creates a function that finds the position of a path from a root. It indexes collections on first use. */
 export function createLocator(source: YamlSource): (root: number, path: DocumentPath) => SourcePosition {
   const toPosition = createPositionLookup(source)
   const children = new ChildFinder(source)
@@ -26,8 +27,8 @@ interface Child {
   readonly node: number
 }
 
-/** Mappings up to this number of keys are scanned instead of indexed: there are many, and most are short. */
-const MAX_SCANNED_KEYS = 64
+/** Number of mappings whose children are retained. The fields of an object are looked up one after the other. */
+const MAX_INDEXED_MAPPINGS = 16
 
 class ChildFinder {
   readonly #source: YamlSource
@@ -36,7 +37,7 @@ class ChildFinder {
   /** The nodes that aliases refer to. */
   readonly #targets: ReadonlyMap<number, number>
   readonly #elements = new Map<number, Int32Array>()
-  readonly #children = new Map<number, ReadonlyMap<string, Child>>()
+  readonly #children = createLruCache<number, ReadonlyMap<string, Child>>(MAX_INDEXED_MAPPINGS)
 
   constructor(source: YamlSource) {
     this.#source = source
@@ -51,8 +52,7 @@ class ChildFinder {
     const type = this.#source.events.typeOf(node)
     if (type === EVENT_ID.SEQUENCE) return this.#findElement(node, Number(step))
     if (type !== EVENT_ID.MAPPING) return undefined
-    const isLong = (this.#ends[node]! - node) / 2 > MAX_SCANNED_KEYS
-    return isLong ? this.#index(node).get(step) : this.#scan(node, step)
+    return this.#index(node).get(step)
   }
 
   #findElement(list: number, index: number): Child | undefined {
@@ -64,23 +64,7 @@ class ChildFinder {
   }
 
   #index(mapping: number): ReadonlyMap<string, Child> {
-    const children = this.#children.get(mapping) ?? new Map(this.#listChildren(mapping))
-    this.#children.set(mapping, children)
-    return children
-  }
-
-  #scan(mapping: number, step: string): Child | undefined {
-    const { events } = this.#source
-    let hasMergeKey = false
-    let child: Child | undefined
-    for (let key = mapping + 1; events.typeOf(key) !== EVENT_ID.POP; key = this.#ends[this.#ends[key]!]!) {
-      const name = this.#readKey(key)
-      if (name === '<<' && isMergeKey(this.#source, key)) hasMergeKey = true
-      // JSON may repeat a key, and its last value is used.
-      else if (name === step) child = { offset: events.offsetOf(key), node: this.#ends[key]! }
-    }
-    if (child) return child
-    return hasMergeKey ? this.#listChildren(mapping).find(([key]) => key === step)?.[1] : undefined
+    return this.#children(mapping, 1, () => new Map(this.#listChildren(mapping)))
   }
 
   /** Returns the children of a mapping. Its own keys take precedence over merged ones. */

@@ -4,7 +4,14 @@ import { type HistoryPlan, recordRun } from '../../service/sources/source-record
 import type { AppliedObjects } from '../execute/apply.ts'
 import type { PlannedRealm } from '../execute/realm-outcome.ts'
 import type { SourcePart } from '../merge/merge-parts.ts'
-import { type Action, type AppliedApproval, type RealmPlan, toPlainAction } from '../model/action.ts'
+import {
+  type Action,
+  type AppliedApproval,
+  type FieldChange,
+  isRelationChange,
+  type RealmPlan,
+  toPlainAction,
+} from '../model/action.ts'
 import { findInventoryChanges } from './inventory.ts'
 
 /** An apply to record. */
@@ -49,10 +56,14 @@ function toHistoryPlan({ preconditions: _, actions, ...plan }: RealmPlan): Histo
 function* removePositions(actions: readonly Action[]): Generator<Action> {
   for (const action of actions) {
     if (action.operation !== 'create') yield action
-    else
-      yield toPlainAction(
-        action,
-        action.changes.map(({ position: _, by: __, ...change }) => change),
-      )
+    else yield toPlainAction(action, action.changes.map(removePosition))
   }
+}
+
+/** Returns a change without its position, which is not even read: it would be looked up in the document. */
+function removePosition(change: FieldChange): FieldChange {
+  const { path, reason } = change
+  return isRelationChange(change)
+    ? { path, reason, add: change.add, remove: change.remove }
+    : { path, reason, from: change.from, to: change.to }
 }

@@ -29,8 +29,15 @@ export interface Context {
   readonly overwrittenDeclarations?: OverwrittenDeclaration[] | undefined
   /** Ids of objects that this transaction has created, by address, which saves looking them up. */
   readonly createdIds?: ReadonlyMap<string, string>
-  /** Whether the transaction has added messages to the outbox, whose worker is woken after the commit. */
-  readonly outbox: { hasMessages: boolean }
+  readonly afterCommit: AfterCommit
+}
+
+/** The effects of a transaction that cause work after its commit. */
+export interface AfterCommit {
+  /** It has added messages to the outbox, whose worker is woken. */
+  hasMessages: boolean
+  /** Number of journal entries. If there are many, the statistics of the query planner are updated. */
+  journalEntries: number
 }
 
 /** A context that may write runtime data such as log-ins and sessions, but neither configuration nor users. The realm is not locked. */

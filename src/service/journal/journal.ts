@@ -68,6 +68,7 @@ export async function flushJournal(context: WriteContext, sources: readonly stri
   const first = version + context.flushedEntries
   const protectedObjects = entries.length ? await insertEntries(tx, realm.number, { ...common, first, entries }) : []
   context.flushedEntries += entries.length
+  context.afterCommit.journalEntries += userEntries.length + entries.length
   const rows = [...protectedUsers, ...protectedObjects]
   if (!rows.length) return
   const overwritten = findOverwrittenDeclarations([...userEntries, ...entries], context.newValues, rows)

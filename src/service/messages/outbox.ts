@@ -76,10 +76,10 @@ const labels: Readonly<Record<string, string>> = { mail: 'An email', notice: 'A 
 
 /** Adds messages to the outbox. They are delivered after the commit of the transaction. One statement per chunk. */
 export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
-  const { tx, realm, vault, now, outbox } = context
+  const { tx, realm, vault, now, afterCommit } = context
   const sealed = messages.map((message) => ({ kind: message.kind, body: vault.seal(JSON.stringify(message)) }))
   await insertMessages(tx, realm.number, { due: now, messages: sealed })
-  outbox.hasMessages = true
+  afterCommit.hasMessages = true
 }
 
 /** Starts to deliver the messages of the outbox in this process. */

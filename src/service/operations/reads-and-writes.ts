@@ -2,7 +2,7 @@
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { findRealm, lockRealms, toRealmRow } from '../../store/realms.ts'
-import type { Context, WriteContext } from '../context/context.ts'
+import type { AfterCommit, WriteContext } from '../context/context.ts'
 import { RuntimeRefusal } from '../context/errors.ts'
 import {
   type Caller,
@@ -58,10 +58,10 @@ function writeLocked<T>(
   { target, work }: { readonly target: WriteTarget; readonly work: (context: WriteContext) => Promise<T> },
 ): Promise<T> {
   const { realm: name, withMaster } = typeof target === 'string' ? { realm: target, withMaster: false } : target
-  return commit(parts, caller, async (tx, outbox) => {
+  return commit(parts, caller, async (tx, afterCommit) => {
     const locked = await lockRealms(tx, withMaster ? [name, MASTER] : [name])
     const realm = requireRealm(locked.find((row) => row.name === name))
-    return finishWrite(await toWriteContext(await createContext(parts, { tx, caller }, { realm, outbox })), work)
+    return finishWrite(await toWriteContext(await createContext(parts, { tx, caller }, { realm, afterCommit })), work)
   })
 }
 
@@ -86,10 +86,10 @@ function createRealmWith<T>(
   caller: Caller,
   { realm, work }: { readonly realm: NewRealm; readonly work: (context: WriteContext) => Promise<T> },
 ): Promise<T> {
-  return commit(parts, caller, async (tx, outbox) => {
+  return commit(parts, caller, async (tx, afterCommit) => {
     // Lock master only if we write to it; a new realm needs no lock. Regent itself creates master, the first realm of a store.
     const master = (await findRealm(tx, MASTER)) ?? toRealmRow({ number: 0, id: '', name: '' }, {})
-    const context = await createContext(parts, { tx, caller }, { realm: master, outbox })
+    const context = await createContext(parts, { tx, caller }, { realm: master, afterCommit })
     return finishWrite(await createRealm(context, realm.representation, realm), work)
   })
 }
@@ -112,8 +112,8 @@ export function createRuntimeWrites(
   }
   return {
     async writeRuntime(caller, realm, work) {
-      const { outcome, events } = await commit(parts, {}, async (tx, outbox) => {
-        const options = { realm: await getRealmRow(tx, realm), outbox }
+      const { outcome, events } = await commit(parts, {}, async (tx, afterCommit) => {
+        const options = { realm: await getRealmRow(tx, realm), afterCommit }
         const context = { ...(await createContext(parts, { tx, caller }, options)), userEvents: [] }
         const outcome = await catchRefusal(work(context))
         return { outcome, events: await writeUserEvents(context, context.userEvents) }
@@ -123,12 +123,10 @@ export function createRuntimeWrites(
       return outcome.value
     },
     async recordUserEvents(realm, events) {
-      const write = async (tx: Transaction, outbox: Context['outbox']) =>
-        writeUserEvents(await createContext(parts, { tx, caller: SYSTEM }, { realm, outbox }), events)
+      const write = async (tx: Transaction, afterCommit?: AfterCommit) =>
+        writeUserEvents(await createContext(parts, { tx, caller: SYSTEM }, { realm, afterCommit }), events)
       // A single statement needs no transaction; emails are sent with the event or not at all.
-      const written = hasEventEmails(realm)
-        ? commit(parts, {}, write)
-        : parts.store.read((tx) => write(tx, { hasMessages: false }))
+      const written = hasEventEmails(realm) ? commit(parts, {}, write) : parts.store.read((tx) => write(tx))
       emit(await written)
     },
     onUserEvent(listener) {

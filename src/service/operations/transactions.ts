@@ -5,11 +5,14 @@ import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { findRealm, type RealmRow } from '../../store/realms.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
-import type { Context } from '../context/context.ts'
+import type { AfterCommit, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
 import { getUserPermissions } from '../permissions/require-permissions.ts'
 import { requireLease } from './leases.ts'
+
+/** Journal entries of a transaction after which statistics may be outdated. The database itself updates them after a minute, or never. */
+const LARGE_TRANSACTION = 100
 
 /** A store, and the parts of the service that every context has. */
 export interface ServiceParts extends Pick<Service, 'vault' | 'clock' | 'passwordBlacklists'> {
@@ -21,7 +24,8 @@ export interface ServiceParts extends Pick<Service, 'vault' | 'clock' | 'passwor
 /** The parts of a context that are not derived from the caller. */
 interface ContextOptions {
   readonly realm: RealmRow
-  readonly outbox?: Context['outbox']
+  /** Absent: nothing is done after the commit. */
+  readonly afterCommit?: AfterCommit | undefined
   /** Absent: they are read from the store. */
   readonly permissions?: AdminPermissions | undefined
 }
@@ -30,7 +34,7 @@ interface ContextOptions {
 export async function createContext(
   { vault, clock, passwordBlacklists }: Omit<ServiceParts, 'store' | 'wakeOutbox'>,
   { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
-  { realm, outbox = { hasMessages: false }, permissions }: ContextOptions,
+  { realm, afterCommit = { hasMessages: false, journalEntries: 0 }, permissions }: ContextOptions,
 ): Promise<Context> {
   return {
     tx,
@@ -43,30 +47,31 @@ export async function createContext(
     allowLockOut: caller.allowLockOut,
     allowDrift: caller.allowDrift,
     overwrittenDeclarations: caller.overwrittenDeclarations,
-    outbox,
+    afterCommit,
   }
 }
 
 /**
- * Runs work in a transaction, within the lease and the deadline of the caller, and wakes the outbox after the commit. The lease is
- * checked last, so that it is still valid at the commit.
+ * Runs work in a transaction, within the lease and the deadline of the caller. The lease is checked last, so that it is still valid
+ * at the commit. After the commit, wakes the outbox and updates the statistics of the query planner, without waiting for either.
  */
 export async function commit<T>(
   { store, wakeOutbox }: Pick<ServiceParts, 'store' | 'wakeOutbox'>,
   { lease, deadline }: Pick<Caller, 'lease' | 'deadline'>,
-  work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>,
+  work: (tx: Transaction, afterCommit: AfterCommit) => Promise<T>,
 ): Promise<T> {
-  const outbox = { hasMessages: false }
+  const afterCommit: AfterCommit = { hasMessages: false, journalEntries: 0 }
   const result = await store.transaction(
     async (tx) => {
       if (lease) await limitIdleTime(tx, lease.seconds)
-      const value = await work(tx, outbox)
+      const value = await work(tx, afterCommit)
       if (lease) await requireLease(tx, lease)
       return value
     },
     { deadline },
   )
-  if (outbox.hasMessages) wakeOutbox()
+  if (afterCommit.hasMessages) wakeOutbox()
+  if (afterCommit.journalEntries >= LARGE_TRANSACTION) store.updateStatistics()
   return result
 }
 

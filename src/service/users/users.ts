@@ -98,7 +98,7 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
   const ids = created.map(({ id }) => id)
   await checkNames(context, created)
   const withDefaultRole = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
-  await insertDefaultRole(tx, realm.number, withDefaultRole)
+  if (withDefaultRole.length) await insertDefaultRole(tx, realm.number, withDefaultRole)
   await insertDefaultGroups(tx, realm.number, ids)
   await requireGrantableDefaults(context)
   await writeSeparateFields(

@@ -8,6 +8,7 @@ import { openPGlite } from './pglite.ts'
 import { createPGliteDialect } from './pglite-driver.ts'
 import { createPostgresDialect } from './postgres-driver.ts'
 import { type ExecutedStatement, integer, query, row } from './query.ts'
+import { createStatisticsUpdates } from './statistics.ts'
 import {
   outsideTransaction,
   runTransaction,
@@ -37,6 +38,8 @@ export interface Store {
   readonly subscribe: WakeUpChannel['subscribe']
   /** Publishes the URL of the running server to processes that cannot open the folder meanwhile. */
   announce(url: string): Promise<void>
+  /** Updates the statistics of the query planner in the background, after a large write. */
+  updateStatistics(): void
   close(): Promise<void>
 }
 
@@ -78,13 +81,16 @@ async function openPostgres(url: string, lastMigration: string, onStatement?: St
     throw error
   }
   const wakeUps = openPostgresWakeUps(url)
+  const statistics = createStatisticsUpdates(db)
   return {
     engine: 'PostgreSQL',
     transaction: (work, options) => runTransaction(db, work, options),
     read: (work) => outsideTransaction(() => work(db)),
     subscribe: wakeUps.subscribe,
     announce: async () => {},
+    updateStatistics: statistics.start,
     async close() {
+      await statistics.close()
       await wakeUps.close()
       await db.destroy()
     },
@@ -125,13 +131,16 @@ async function openEmbedded(
     const db = createKysely(createPGliteDialect(pglite), onStatement)
     await migrate(db, lastMigration)
     const wakeUps = openEmbeddedWakeUps(pglite, db)
+    const statistics = createStatisticsUpdates(db)
     return {
       engine: 'PGlite',
       transaction: (work, options) => runTransaction(db, work, options),
       read: (work) => outsideTransaction(() => work(db)),
       subscribe: wakeUps.subscribe,
       announce: async (url) => lock?.announce(url),
+      updateStatistics: statistics.start,
       async close() {
+        await statistics.close()
         await wakeUps.close()
         await db.destroy()
         await pglite.close()
