@@ -108,6 +108,7 @@ export async function measure(bench: Bench, benchCase: Case): Promise<Result> {
       const work = await operation()
       const before = await countRows(bench)
       const executed = await bench.recordStatements(async () => times.operation.push((await time(work)) / repetitions))
+      if (benchCase.writesPerClient) await waitForStatistics(bench)
       const after = await countRows(bench)
       const cost = (name: keyof typeof after) => (after[name] - before[name]) / repetitions
       const rows = { inserted: cost('inserted'), updated: cost('updated'), deleted: cost('deleted') }
@@ -217,10 +218,9 @@ const USED_CONNECTIONS = 3
 
 /**
  * Returns the rows written so far according to PostgreSQL's statistics, which include cascades and rolled back transactions.
- * Sessions report them when idle and at most once per second, unless forced to. Waits for what the operation does in the background.
+ * Sessions report them when idle and at most once per second, unless forced to.
  */
 async function countRows(bench: Bench): Promise<Omit<Cost, 'statements'>> {
-  while (await isBusy(bench)) await setTimeout(10)
   const flush = () => bench.query('select pg_stat_force_next_flush()')
   await Promise.all(Array.from({ length: USED_CONNECTIONS }, flush))
   const [counts] = await bench.query<Omit<Cost, 'statements'>>(`select sum(n_tup_ins)::int as inserted,
@@ -228,7 +228,13 @@ async function countRows(bench: Bench): Promise<Omit<Cost, 'statements'>> {
   return counts!
 }
 
-/** Whether another connection executes a statement, such as an update of the query planner's statistics. */
+/** Waits for the update of the query planner's statistics, which starts after a large write. */
+async function waitForStatistics(bench: Bench): Promise<void> {
+  do await setTimeout(10)
+  while (await isBusy(bench))
+}
+
+/** Whether another connection executes a statement. */
 async function isBusy(bench: Bench): Promise<boolean> {
   const [connections] = await bench.query<{ isBusy: boolean }>(`select exists (
     select from pg_stat_activity

@@ -37,6 +37,7 @@ const secondsNumber = 'must be a whole number of seconds from 1 to 86400'
 const seconds = z.coerce
   .number(secondsNumber)
   .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), secondsNumber)
+const connectionsNumber = 'must be a whole number from 2 to 1000'
 const list = z
   .union([z.string().transform((text) => text.split(',')), z.array(z.string())])
   .transform((items) => items.map((item) => item.trim()).filter((item) => item !== ''))
@@ -129,6 +130,30 @@ export const settings = {
     isRequired: true,
     summary: 'Use this PostgreSQL database',
     description: 'PostgreSQL database (15 or later). The default is the embedded store.',
+  }),
+  databaseDirect: setting('database-direct', {
+    placeholder: 'URL',
+    schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres URL' }),
+    summary: 'Listen for changes through this URL, without the pooler',
+    description:
+      'URL of the same database without a connection pooler. It is required if `--database` is the URL of a pooler in transaction mode, through which PostgreSQL cannot notify servers of changes. Commands that open the database use it too.',
+  }),
+  databasePool: setting('database-pool', {
+    placeholder: 'number',
+    schema: z.coerce
+      .number(connectionsNumber)
+      .refine((count) => count >= 2 && count <= 1_000 && Number.isInteger(count), connectionsNumber),
+    default: 10,
+    summary: 'Open at most this many database connections',
+    description: 'The most connections to the database, besides the one on which the server is notified of changes.',
+  }),
+  databasePreparedStatements: setting('database-prepared-statements', {
+    placeholder: 'on or off',
+    schema: z.enum(['on', 'off'], 'must be on or off'),
+    default: 'on',
+    summary: 'Prepare statements on database connections',
+    description:
+      'Whether connections prepare statements, which makes most requests about twice as fast. It must be `off` for a pooler in transaction mode that does not support prepared statements, such as PgBouncer before 1.21.',
   }),
   keyFile: setting('key-file', {
     placeholder: 'file',
@@ -340,6 +365,7 @@ const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeo
   ['admissionCertificateFile', 'admissionCertificateKeyFile', 'required with an admission certificate'],
   ['admissionCertificateKeyFile', 'admissionCertificateFile', 'required with the key of a certificate'],
   ['admissionClientCaFile', 'admissionCertificateFile', 'required with a client CA'],
+  ['databaseDirect', 'database', 'required with a direct connection to the database'],
   ['proxyTrustedAddresses', 'proxyHeaders', 'required with addresses of proxies'],
   ['driftWebhookSecretFile', 'driftWebhook', 'required with its secret'],
 ]

@@ -86,11 +86,15 @@ export async function request<Result>(
   }
 }
 
-/** Returns the place of the store: from flags, else environment, else defaults. --data takes precedence over REGENT_DATABASE. */
+/**
+ * Returns the place of the store: from flags, else environment, else defaults. --data takes precedence over REGENT_DATABASE, and
+ * REGENT_DATABASE_DIRECT too, since the other may be a connection pooler.
+ */
 export function toStoreKey(flags: StoreFlags): StoreKey {
-  const { REGENT_DATABASE, REGENT_DATA, REGENT_KEY_FILE } = process.env
+  const { REGENT_DATABASE, REGENT_DATABASE_DIRECT, REGENT_DATA, REGENT_KEY_FILE } = process.env
+  const database = REGENT_DATABASE_DIRECT || REGENT_DATABASE || undefined
   return {
-    database: flags.database ?? (flags.data ? undefined : REGENT_DATABASE || undefined),
+    database: flags.database ?? (flags.data ? undefined : database),
     data: flags.data ?? (REGENT_DATA || 'data'),
     keyFile: flags.keyFile ?? (REGENT_KEY_FILE || undefined),
   }

@@ -176,6 +176,20 @@ test('the list of providers is filtered by type, capability and search', async (
   expect((await call('GET', `${path}/identity-provider/instances?type=X`)).status).toBe(400)
 })
 
+test('the list of providers has 100 elements unless the request asks for more', async () => {
+  const path = await createRealm({
+    identityProviders: Array.from({ length: 101 }, (_, index) => ({
+      alias: `op-${index}`,
+      providerId: 'oidc',
+      config,
+    })),
+  })
+  const listProviders = async (query: string) =>
+    (await call('GET', `${path}/identity-provider/instances?briefRepresentation=true${query}`)).body
+  expect(await listProviders('&first=0')).toHaveLength(100)
+  expect(await listProviders('&first=0&max=200')).toHaveLength(101)
+})
+
 test('a mapper belongs to the provider in its body, and has the same id after an update with another provider', async () => {
   const op = await createProvider()
   const instances = op.replace(/\/op$/, '')

@@ -1,10 +1,15 @@
 // A masked or absent secret is retained only if its destination does not change: otherwise a caller could have it sent to their own server.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { readObject } from '../../src/kinds/json.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { createAdminTokens } from '../support/admin-tokens.ts'
+import { getLiveObject } from '../support/live-objects.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
 
 const { call, createRealm, create } = await testServer()
+const { service } = await testService()
 const MASK = '**********'
 
 /** Plans or applies a source with the document, and returns the response. */
@@ -18,6 +23,12 @@ const runSource = async (name: string, document: object, path: 'plan' | 'apply' 
 }
 const listChangedPaths = (outcome: { realms: { plan: { actions: { changes: { path: string }[] }[] } }[] }) =>
   outcome.realms.flatMap(({ plan }) => plan.actions.flatMap(({ changes }) => changes.map(({ path }) => path)))
+
+/** Returns the password of the realm's mail server in plain text. */
+async function readSmtpPassword(realm: string): Promise<string> {
+  const { representation } = await getLiveObject(service, SYSTEM, realm, 'realm', realm)
+  return service.vault.open(String(readObject(representation.smtpServer).password))
+}
 
 const smtpSettings = {
   host: 'smtp.example',
@@ -147,11 +158,13 @@ describe('the mail server of a realm', () => {
     const path = await createRealm({ smtpServer: smtpSettings })
     const name = path.split('/').at(-1)!
     await runSource(name, { realm: name, smtpServer: { host: 'smtp.example', password: 'S3CRET' } })
-    expect((await call('GET', path)).body.smtpServer.password).toBe(MASK)
-    await runSource(name, { realm: name, smtpServer: { host: 'other.example', password: 'S3CRET' } })
+    expect(await readSmtpPassword(name)).toBe('S3CRET')
+    await runSource(name, { realm: name, smtpServer: { host: 'other.example', password: 'NEW' } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ host: 'other.example', password: MASK })
+    expect(await readSmtpPassword(name)).toBe('NEW')
     await runSource(name, { realm: name, smtpServer: { host: 'other.example', password: MASK, from: 'x@y.example' } })
     expect((await call('GET', path)).body.smtpServer).toMatchObject({ from: 'x@y.example', password: MASK })
+    expect(await readSmtpPassword(name)).toBe('NEW')
   })
 
   test('loses the secret when a rollback changes the host', async () => {

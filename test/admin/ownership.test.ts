@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { SourceSettings } from '../../src/kinds/source-settings.ts'
 import { rollback } from '../../src/reconcile/history/history.ts'
-import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { approveSavedPlan } from '../../src/reconcile/run/saved-plans.ts'
 import type { Caller } from '../../src/service/context/service.ts'
 import { createAdminToken } from '../support/admin-tokens.ts'
 import { updateObject } from '../support/live-objects.ts'
@@ -169,8 +170,13 @@ test('a write takes the same number of statements for each ownership setting', a
   expect(new Set(counts).size).toBe(1)
 })
 
-test('the plan of a refusing source can delete its realm', async () => {
+test('the apply of a refusing source can delete its realm', async () => {
   await applyOwner('refuse')
-  const otherRealm = createSource([{ realm: `${realm}-other` }], getSourceName())
-  expect((await planSources(service, ANN, [otherRealm])).realms.map(({ plan }) => plan.actions.length)).toContain(1)
+  const { settings } = createOwnerSource('refuse')
+  const otherRealm = { ...createSource([{ realm: `${realm}-other` }], getSourceName()), settings }
+  const { realms } = await applySources(service, ANN, [otherRealm])
+  expect(await service.findRealms([realm])).toHaveLength(1)
+  const pending = realms.find(({ pendingApproval }) => pendingApproval)
+  await approveSavedPlan(service, ANN, { id: pending!.pendingApproval!.plan })
+  expect(await service.findRealms([realm])).toHaveLength(0)
 })

@@ -31,6 +31,23 @@ test('an overwritten group has its new subgroups, and loses its members', async 
   expect(await realm.get('/groups')).toMatchObject([{ id: response.body.results[0].id, subGroupCount: 1 }])
 })
 
+test('the results have the ids with which overwritten objects can be read', async () => {
+  const content = {
+    clients: [{ clientId: 'shop' }],
+    users: [{ username: 'ann' }],
+    roles: { realm: [{ name: 'staff' }] },
+  }
+  const realm = await createRealmWith(content)
+  const { body } = await realm.importPartially({ ifResourceExists: 'OVERWRITE', ...content })
+  const ids = Object.fromEntries(
+    body.results.map((result: { resourceType: string; id: string }) => [result.resourceType, result.id]),
+  )
+  expect(body.overwritten).toBe(3)
+  expect(await realm.get(`/clients/${ids.CLIENT}`)).toMatchObject({ clientId: 'shop' })
+  expect(await realm.get(`/users/${ids.USER}`)).toMatchObject({ username: 'ann' })
+  expect(await realm.get(`/roles-by-id/${ids.REALM_ROLE}`)).toMatchObject({ name: 'staff' })
+})
+
 test('OVERWRITE updates the default role instead of replacing it, and users still have it', async () => {
   const realm = await createRealmWith({})
   await realm.post('/users', { username: 'ann' })

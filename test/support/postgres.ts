@@ -82,8 +82,8 @@ function findBinaries(): string {
   return folder
 }
 
-// PostgreSQL refuses to run as root.
-function serverUser(): { uid: number; gid: number } | undefined {
+/** Returns the user that runs servers which refuse to run as root; undefined if the tests do not run as root. */
+export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const id = (option: string, user: string) =>
     Number(execFileSync('id', [option, user], { stdio: ['ignore', 'pipe', 'ignore'] }))

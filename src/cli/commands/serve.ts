@@ -7,6 +7,7 @@ import { runEvery } from '../../lib/timing/run-every.ts'
 import { deliverers } from '../../oidc/mail/deliver.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import type { Service } from '../../service/context/service.ts'
+import type { StoreLocation } from '../../service/context/store-types.ts'
 import { startOutbox } from '../../service/messages/outbox.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
 import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
@@ -30,7 +31,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   const settings = readSettings(flags, process.env)
   const key = await readKey(settings)
   const service = await openService({
-    location: settings.database ? { url: settings.database } : { folder: settings.data },
+    location: toLocation(settings),
     key,
     passwordLists: settings.passwordLists,
     outbound: createOutboundGuard(settings),
@@ -39,6 +40,19 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     await run(service, settings, started)
   } finally {
     await service.close()
+  }
+}
+
+/** Returns the location of the server's store, and how to connect to it. */
+function toLocation(settings: ServerSettings): StoreLocation {
+  if (!settings.database) return { folder: settings.data }
+  return {
+    url: settings.database,
+    connections: {
+      poolSize: settings.databasePool,
+      directUrl: settings.databaseDirect,
+      preparesStatements: settings.databasePreparedStatements === 'on',
+    },
   }
 }
 

@@ -25,6 +25,17 @@ export type StatementListener = (statement: ExecutedStatement) => void
 export interface StoreLocation {
   readonly url?: string | undefined
   readonly folder?: string | undefined
+  readonly connections?: ConnectionOptions
+}
+
+/** How to connect to a PostgreSQL database. */
+export interface ConnectionOptions {
+  /** The most connections at a time, without the one for wake-ups. Absent: 10. */
+  readonly poolSize?: number
+  /** The URL for wake-ups, if `url` is that of a connection pooler. */
+  readonly directUrl?: string | undefined
+  /** Some connection poolers do not allow prepared statements. Absent: statements are prepared. */
+  readonly preparesStatements?: boolean
 }
 
 /** An open store. */
@@ -55,16 +66,22 @@ export async function openStore(
   onStatement?: StatementListener,
   lastMigration = LAST_MIGRATION,
 ): Promise<Store> {
-  const { url, folder } = location
-  return url ? openPostgres(url, lastMigration, onStatement) : openEmbedded(folder, lastMigration, onStatement)
+  const { url, folder, connections = {} } = location
+  return url
+    ? openPostgres({ ...connections, url }, lastMigration, onStatement)
+    : openEmbedded(folder, lastMigration, onStatement)
 }
 
-async function openPostgres(url: string, lastMigration: string, onStatement?: StatementListener): Promise<Store> {
+async function openPostgres(
+  { url, directUrl = url, poolSize = 10, preparesStatements = true }: ConnectionOptions & { readonly url: string },
+  lastMigration: string,
+  onStatement?: StatementListener,
+): Promise<Store> {
   // int8 as a number: the store's numbers stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   const pool = new pg.Pool({
     connectionString: url,
-    max: 10,
+    max: poolSize,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     pipeline: true,
   })
@@ -72,7 +89,7 @@ async function openPostgres(url: string, lastMigration: string, onStatement?: St
   pool.on('error', () => {})
   // So would the event of a connection in use, whose statements fail anyway.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = createKysely(createPostgresDialect(pool), onStatement)
+  const db = createKysely(createPostgresDialect(pool, { preparesStatements }), onStatement)
   try {
     checkVersion(await getServerVersion(db))
     await migrate(db, lastMigration)
@@ -80,7 +97,7 @@ async function openPostgres(url: string, lastMigration: string, onStatement?: St
     await db.destroy()
     throw error
   }
-  const wakeUps = openPostgresWakeUps(url)
+  const wakeUps = openPostgresWakeUps(directUrl)
   const statistics = createStatisticsUpdates(db)
   return {
     engine: 'PostgreSQL',

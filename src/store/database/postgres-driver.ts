@@ -11,24 +11,32 @@ import type pg from 'pg'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
 
+/** Options of the driver. */
+export interface DriverOptions {
+  /** Whether connections prepare statements. */
+  readonly preparesStatements: boolean
+}
+
 /** Creates the dialect whose connections are those of the pool. */
-export function createPostgresDialect(pool: pg.Pool): Dialect {
-  return createDialect(() => new PostgresDriver(pool))
+export function createPostgresDialect(pool: pg.Pool, options: DriverOptions): Dialect {
+  return createDialect(() => new PostgresDriver(pool, options))
 }
 
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool
+  readonly #options: DriverOptions
   readonly #connections = new WeakMap<pg.PoolClient, PostgresConnection>()
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, options: DriverOptions) {
     this.#pool = pool
+    this.#options = options
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
     const client = await this.#pool.connect()
-    const connection = this.#connections.get(client) ?? new PostgresConnection(client)
+    const connection = this.#connections.get(client) ?? new PostgresConnection(client, this.#options)
     this.#connections.set(client, connection)
     return connection
   }
@@ -57,15 +65,16 @@ class PostgresDriver implements Driver {
 /** A connection of the pool. */
 export class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient
-  readonly #names = new StatementNames()
+  readonly #names: StatementNames | undefined
   #mustClose = false
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, { preparesStatements }: DriverOptions) {
     this.#client = client
+    this.#names = preparesStatements ? new StatementNames() : undefined
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
-    const name = this.#names.find(sql)
+    const name = this.#names?.find(sql)
     const statement = { ...(name && { name }), text: sql, values: [...parameters] }
     const { command, rowCount, rows, fields } = await this.#client.query<R & pg.QueryResultRow>(statement)
     const changesRows = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
@@ -96,7 +105,7 @@ export class PostgresConnection implements DatabaseConnection {
 
   /** Returns the connection to the pool. It is closed instead if it has prepared as many statements as it may, or is broken. */
   release(): void {
-    this.#client.release(this.#mustClose || this.#names.isFull)
+    this.#client.release(this.#mustClose || this.#names?.isFull)
   }
 
   streamQuery(): AsyncIterableIterator<never> {
