@@ -28,7 +28,7 @@ export interface StoreLocation {
   readonly connections?: ConnectionOptions
 }
 
-/** How to connect to a PostgreSQL database. */
+/** The connections to a PostgreSQL database. */
 export interface ConnectionOptions {
   /** The most connections at a time, without the one for wake-ups. Absent: 10. */
   readonly poolSize?: number
