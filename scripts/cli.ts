@@ -38,7 +38,7 @@ In this repository, the command is \`npx regent\`. After \`npm link\`, it is \`r
 A command that needs the store finds it in this order:
 
 1. \`--server\` or \`REGENT_SERVER\`: the running server at this URL
-2. \`--database\` or \`REGENT_DATABASE\`: a PostgreSQL database, which the command opens itself. It needs \`--key-file\`.
+2. \`--database\`, \`REGENT_DATABASE_DIRECT\` or \`REGENT_DATABASE\`: a PostgreSQL database, which the command opens itself. It needs \`--key-file\`.
 3. \`--data\` or \`REGENT_DATA\`, by default \`data\`: the server that has this folder open, or the embedded store in it
 
 A server requires \`--token\`, or \`--user\` and \`--password\`. If a server in development mode has the data folder open, the default is admin / admin.

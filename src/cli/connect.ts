@@ -87,8 +87,8 @@ export async function request<Result>(
 }
 
 /**
- * Returns the place of the store: from flags, else environment, else defaults. --data takes precedence over REGENT_DATABASE, and
- * REGENT_DATABASE_DIRECT too, since the other may be a connection pooler.
+ * Returns the place of the store: from flags, else environment, else defaults. --data takes precedence over a database in the
+ * environment. REGENT_DATABASE may be the URL of a connection pooler, so the direct URL takes precedence.
  */
 export function toStoreKey(flags: StoreFlags): StoreKey {
   const { REGENT_DATABASE, REGENT_DATABASE_DIRECT, REGENT_DATA, REGENT_KEY_FILE } = process.env
