@@ -115,6 +115,8 @@ function parse(text: string, form: BodyForm): unknown {
   } catch {
     throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : parseError('invalid_request')
   }
+  // The validation of the body would drop this name.
+  if (/"__proto__"\s*:/.test(text)) throw new HttpError(400, { error: 'The name "__proto__" is not supported.' })
   if (isStorableJson(text)) return value
   throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : parseError('unknown_error')
 }

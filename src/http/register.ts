@@ -159,10 +159,11 @@ function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable
 /** Parses the query. Keycloak: an invalid parameter gives 404, and only the first value of a parameter counts. */
 function readQuery({ query }: Operation, request: FastifyRequest): Record<string, unknown> {
   if (!query) return {}
+  const repeatable = new Set(Object.keys(query.shape).filter((name) => isRepeatable(query.shape[name])))
   const entries = Object.entries(request.query as Record<string, string | string[]>)
   const values = entries.map(([name, value]) => [
     name,
-    Array.isArray(value) && !isRepeatable(query.shape[name]) ? value[0] : value,
+    Array.isArray(value) && !repeatable.has(name) ? value[0] : value,
   ])
   const parsed = query.safeParse(Object.fromEntries(values))
   if (!parsed.success) throw notFound()

@@ -1,5 +1,6 @@
 // Compares objects: representations as flat fields, and whether two values of a field are equal.
 import { isDeepStrictEqual } from 'node:util'
+import { setMember } from '../lib/set-member.ts'
 import type { Field } from './fields.ts'
 import { isList, isObject, type Json, type Representation, readObject, readObjects, readTexts } from './json.ts'
 import type { Key, Kind } from './kind.ts'
@@ -54,7 +55,7 @@ export function unflatten(kind: Kind, flat: FlatFields): Representation {
     else if (key === undefined) representation[name] = value
     else {
       const map = readObject(representation[name])
-      map[key] = value
+      setMember(map, key, value)
       representation[name] = map
     }
   }

@@ -1,6 +1,7 @@
 // A realm as a tree, and as a list of objects. In the tree, children are in a field of their parent. A kind whose objects belong to the realm
 // or to a parent is grouped, such as roles: `{realm: [...], client: {<client>: [...]}}`. Objects of a kind with a parent field are in a list
 // of the realm.
+import { setMember } from '../lib/set-member.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
 import { isKindName, kinds } from './index.ts'
 import { isList, isObject, type Json, type Representation, readObject } from './json.ts'
@@ -149,9 +150,8 @@ function getObject(node: Representation, field: string): Representation {
 
 /** Returns the list in a field, which is created if it is absent. */
 function getList(node: Representation, field: string): Json[] {
-  // Not assigned, since a field may be the name of a client, such as `constructor` or `__proto__`.
-  if (!Object.hasOwn(node, field))
-    Object.defineProperty(node, field, { value: [], enumerable: true, configurable: true, writable: true })
+  // A field may be the name of a client, such as `constructor`.
+  if (!Object.hasOwn(node, field)) setMember(node, field, [])
   return node[field] as Json[]
 }
 

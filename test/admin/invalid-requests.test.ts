@@ -165,3 +165,28 @@ test('a negative first and max return the full list', async () => {
   const countRoles = async (query: string) => (await call('GET', `${path}/roles?${query}`)).body.length
   expect(await countRoles('first=-1&max=-1')).toBe(await countRoles(''))
 })
+
+test.each(['__proto__', 'constructor', 'toString'])(
+  'the name %s, which every JavaScript object has, is ignored in a query and refused as a field',
+  async (name) => {
+    const { status } = await call('GET', `${path}/roles?${name}=a&${name}=b&first=0`)
+    expect(status).toBe(200)
+    expect((await call('POST', `${path}/clients`, { body: toObject(name, 'x') })).status).toBe(400)
+  },
+)
+
+test.each(['constructor', 'toString'])('the attribute %s is stored as any other', async (name) => {
+  const role = await create(`${path}/roles`, { name: `with-${name}`, attributes: toObject(name, ['a value']) })
+  expect((await call('GET', role)).body.attributes).toEqual(toObject(name, ['a value']))
+})
+
+test('an attribute with the name __proto__ is refused', async () => {
+  const body = { name: 'with-proto', attributes: toObject('__proto__', ['a value']) }
+  const { status, body: answer } = await call('POST', `${path}/roles`, { body })
+  expect({ status, answer }).toEqual({ status: 400, answer: { error: 'The name "__proto__" is not supported.' } })
+})
+
+/** Returns an object with one field of its own, even if its name is `__proto__`. */
+function toObject(name: string, value: unknown): object {
+  return Object.fromEntries([[name, value]])
+}

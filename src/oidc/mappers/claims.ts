@@ -1,4 +1,5 @@
 // Writing of claims by mappers.
+import { setMember } from '../../lib/set-member.ts'
 
 /** The claims of a token or response. */
 export type Claims = Record<string, unknown>
@@ -39,7 +40,7 @@ export function writeClaim(claims: Claims, path: readonly string[], value: unkno
   else if (isTopLevel && TEXTS.has(name)) parent[name] = String(value)
   else {
     const areLists = Array.isArray(existing) && Array.isArray(value)
-    defineMember(parent, name, areLists ? [...new Set([...existing, ...value])] : value)
+    setMember(parent, name, areLists ? [...new Set([...existing, ...value])] : value)
   }
 }
 
@@ -68,17 +69,12 @@ export function parseClaimPath(name: string): string[] {
 function findParent(claims: Claims, path: readonly string[]): Claims | undefined {
   let parent = claims
   for (const part of path) {
-    if (!Object.hasOwn(parent, part)) defineMember(parent, part, {})
+    if (!Object.hasOwn(parent, part)) setMember(parent, part, {})
     const next = parent[part]
     if (!isClaims(next)) return undefined
     parent = next
   }
   return parent
-}
-
-/** Sets an own member, even one with the name `__proto__`. */
-function defineMember(object: Claims, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** Converts a value, or each value of a multivalued mapper, to the JSON type; undefined where that is not possible. */

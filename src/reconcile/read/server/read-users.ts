@@ -3,6 +3,7 @@
 
 import { toPathSegment } from '../../../kinds/group.ts'
 import { type Representation, readObject, readTexts } from '../../../kinds/json.ts'
+import { setMember } from '../../../lib/set-member.ts'
 import { type AdminServer, toObjects } from './admin-server.ts'
 
 /** Users being read, by id. */
@@ -105,8 +106,7 @@ async function readConsents({ server, path }: UserReader, id: string, user: Repr
   }))
 }
 
-/** Adds a text to a list of the object. Defines the property, since assignment to the key `__proto__` would not. */
+/** Adds a text to a list of the object. */
 function addText(owner: Representation, key: string, text: string): void {
-  const value = [...readTexts(Object.hasOwn(owner, key) ? owner[key] : undefined), text]
-  Object.defineProperty(owner, key, { value, enumerable: true, configurable: true, writable: true })
+  setMember(owner, key, [...readTexts(Object.hasOwn(owner, key) ? owner[key] : undefined), text])
 }
