@@ -1,8 +1,9 @@
 // Authenticates a request by its bearer token. The service authorizes each call.
 import type { FastifyRequest } from 'fastify'
-import { verifyTokenStatus } from '../oidc/tokens/tokens.ts'
+import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
 import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
+import type { TokenAccess } from '../service/context/realm-cache.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
 
@@ -25,18 +26,11 @@ export async function authenticate(
   { base, about, issuer }: { base: string; about?: string | undefined; issuer?: string | undefined },
 ): Promise<AuthenticatedRequest> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const verified = token
-    ? await verifyTokenStatus(service, token, {
-        types: ['Bearer'],
-        issuerBase: issuer,
-        requestedRealm: about,
-        withPermissions: true,
-      })
-    : undefined
-  if (!verified?.status.isValid) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, issuedTo, status } = verified
+  const access = token && (await findAdminAccess(service, token, issuer))
+  if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const { realm, issuedTo, status } = access.token
   const { client, user, maxPermissions, permissions } = status
-  await checkTokenOrigin(service, verified, { base, origin: request.headers.origin })
+  await checkTokenOrigin(service, access.token, { base, origin: request.headers.origin })
   const caller: Caller = {
     user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
     tokenPermissions: maxPermissions,
@@ -51,5 +45,30 @@ export async function authenticate(
       client,
     },
   }
-  return { caller, realm: verified.requestedRealm }
+  const [requestedRealm] = about === undefined ? [] : await service.cache.findRealms([about])
+  return { caller, realm: requestedRealm }
+}
+
+/** The access that an active token gives to the admin API. */
+interface AdminAccess extends TokenAccess {
+  readonly token: ActiveToken
+}
+
+/** Returns the access that a token gives; undefined if it is not valid. Two statements, or none if it is cached. */
+function findAdminAccess(
+  service: Service,
+  token: string,
+  issuerBase: string | undefined,
+): Promise<AdminAccess | undefined> {
+  return service.cache.findAccess(`${issuerBase ?? ''} ${token}`, async (): Promise<AdminAccess | undefined> => {
+    const verified = await verifyTokenStatus(service, token, { types: ['Bearer'], issuerBase, withPermissions: true })
+    if (!isActiveToken(verified)) return undefined
+    const { realm, claims, issuedTo, status } = verified
+    return {
+      token: verified,
+      realm: realm.number,
+      ids: [status.user.id, issuedTo.session, claims.jti],
+      expiresAt: new Date(claims.exp! * 1000),
+    }
+  })
 }

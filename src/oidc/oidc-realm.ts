@@ -47,15 +47,17 @@ export function requireHttps({ settings }: OidcRealm, transport: Transport): voi
 /** Returns a realm, enabled or not. Throws OAuthError where it does not exist. */
 export async function getOidcRealm(service: Service, name: string): Promise<OidcRealm> {
   try {
-    const { realm, now } = await service.read(SYSTEM, name, async (context) => context)
-    return { ...realm, now, settings: await getSettings(service, realm) }
+    const [realm] = await service.cache.findRealms([name])
+    if (!realm) throw createUnknownRealmError()
+    return { ...realm, now: service.clock(), settings: await getSettings(service, realm) }
   } catch (error) {
-    // Keycloak: outside of the admin API this is the error of a realm that does not exist.
-    if (error instanceof ServiceError && error.code === 'not_found')
-      throw new OAuthError(404, 'Realm does not exist', { description: '' })
+    if (error instanceof ServiceError && error.code === 'not_found') throw createUnknownRealmError()
     throw error
   }
 }
+
+/** Keycloak: outside of the admin API this is the error for a realm that does not exist. */
+const createUnknownRealmError = () => new OAuthError(404, 'Realm does not exist', { description: '' })
 
 const getSettings = cachePerRevision(async (service, { name, number }) =>
   service.read(SYSTEM, name, async (context) => {

@@ -108,10 +108,13 @@ test.each(sortedOperations.filter(({ path }) => testedPaths.has(path)))(
       })
       counts.push(executedStatements.length)
     }
-    expect(counts[0]).toBeGreaterThan(0)
+    expect(counts[0]! > 0).toBe(!withoutStatements.has(operation.operationId))
     expect(counts[1]).toBe(counts[0])
   },
 )
+
+/** The operations that need no statement, since the caller and the realm are cached. */
+const withoutStatements = new Set(['describeClient', 'getServerInfo'])
 
 /** Bodies of operations, by operation id, for which a sample of the schema is not valid or too small. */
 const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = {

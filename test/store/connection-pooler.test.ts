@@ -1,4 +1,5 @@
 // Regent works through a connection pooler in transaction mode that does not support prepared statements.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { WakeUp } from '../../src/service/context/store-types.ts'
@@ -55,6 +56,22 @@ describe.runIf(hasPgBouncer && inject('databaseUrl'))('through PgBouncer in tran
     await service.write(SYSTEM, 'master', (context) => service.notify(context, { topic: 'source', name: 'acme' }))
     expect(await received.promise).toEqual({ topic: 'source', name: 'acme' })
     unsubscribe()
+  })
+
+  test('a server without a direct connection caches nothing, since it is not notified of changes', async () => {
+    let statements = 0
+    const location = { url: pooler.url, connections: { preparesStatements: false } }
+    const onStatement = () => {
+      statements++
+    }
+    const service = await openService({ location, key: new Uint8Array(32), onStatement })
+    for (let time = 1; time <= 20; time++) {
+      statements = 0
+      await service.cache.findRealms(['master'])
+      expect(statements).toBe(1)
+      await sleep(20)
+    }
+    await service.close()
   })
 
   test('a server takes over the lease of another server that stops', async () => {

@@ -7,6 +7,8 @@ export interface Relay {
   readonly port: number
   /** Breaks all connections, and refuses new ones. */
   cut(): void
+  /** Stops forwarding on all connections, without breaking them. */
+  freeze(): void
   /** Accepts new connections again. */
   restore(): void
   close(): Promise<void>
@@ -38,9 +40,13 @@ export async function startRelay({ hostname, port }: URL): Promise<Relay> {
     isCut = true
     for (const socket of sockets) socket.destroy()
   }
+  const freeze = () => {
+    for (const socket of sockets) socket.unpipe().pause()
+  }
   return {
     port: (server.address() as { port: number }).port,
     cut,
+    freeze,
     restore: () => {
       isCut = false
     },

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { exportRealmPartially } from '../../realm-file/export/export-realm.ts'
 import { listCredentialActions } from '../../service/admin-api/authentication/required-actions.ts'
+import { announceAccessChange } from '../../service/context/access-changes.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
@@ -10,7 +11,7 @@ import { errorResponses, noContentResponse } from '../responses.ts'
 
 const aliases = z.array(z.string())
 
-/** Keycloak: operations that clear caches. They have no effect, since caches of Regent are never stale. */
+/** Operations that clear caches. Regent updates its cache by itself, and has one for all that they name. */
 const caches = [
   {
     operationId: 'clearUserCache',
@@ -70,6 +71,9 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm' as const,
     event: { type: 'REALM', operation: 'ACTION', asCalled: true } as const,
     responses: { ...noContentResponse, ...errorResponses },
-    handle: writeHandler(async (context) => requirePermissions(context, 'manage-realm')),
+    handle: writeHandler(async (context) => {
+      requirePermissions(context, 'manage-realm')
+      await announceAccessChange(context)
+    }),
   })),
 ])

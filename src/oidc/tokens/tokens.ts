@@ -28,8 +28,6 @@ export type IssuedTo = { readonly client: string } & (
 export interface VerifiedToken {
   /** The realm that issued the token. */
   readonly realm: RealmRow
-  /** The realm that the caller requested; absent if it does not exist. */
-  readonly requestedRealm?: RealmRow
   /** The claims. Protocol mappers cannot write those that are named here: see `writeClaim`. */
   readonly claims: Readonly<Record<string, unknown>> &
     Pick<JWTPayload, 'iss' | 'iat' | 'exp' | 'jti'> & { readonly typ?: string; readonly scope?: string }
@@ -61,13 +59,11 @@ interface TokenRequirements {
   readonly types: readonly TokenType[]
   /** The required address of the issuing server. */
   readonly issuerBase?: string | undefined
-  /** The name of a realm that is read in the same statement. */
-  readonly requestedRealm?: string | undefined
 }
 
 /**
  * Verifies a token: its issuer is an enabled realm that signed it, and neither its `exp` claim nor the realm's not-before
- * time invalidates it. Returns undefined for an invalid token, without a reason for the caller. One statement.
+ * time invalidates it. Returns undefined for an invalid token, without a reason for the caller. One statement, or none.
  */
 export async function verifyToken(
   service: Service,
@@ -88,27 +84,24 @@ export async function verifyActionToken(
 }
 
 /** A token with a valid signature of a realm. */
-type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> &
-  Pick<VerifiedToken, 'realm' | 'requestedRealm'>
+type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> & Pick<VerifiedToken, 'realm'>
 
 /** Adds the references of a token; undefined where it has none, such as a signed UserInfo response. */
-function toVerifiedToken({ payload, protectedHeader, ...realms }: SignedToken<unknown>): VerifiedToken | undefined {
+function toVerifiedToken({ realm, payload, protectedHeader }: SignedToken<unknown>): VerifiedToken | undefined {
   const issuedTo = protectedHeader[ISSUED_TO] as IssuedTo | undefined
-  return issuedTo && { ...realms, claims: payload, issuedTo }
+  return issuedTo && { realm, claims: payload, issuedTo }
 }
 
 async function verifySignedToken<Claims>(
   service: Service,
   token: string,
-  { types, issuerBase, requestedRealm }: TokenRequirements,
+  { types, issuerBase }: TokenRequirements,
 ): Promise<SignedToken<Claims> | undefined> {
   try {
     const { kid } = decodeProtectedHeader(token)
     const { base, name } = splitIssuer(decodeJwt(token).iss)
     if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
-    const realms = await service.findRealms(requestedRealm === undefined ? [name] : [name, requestedRealm])
-    const realm = realms.find((candidate) => candidate.name === name)
-    const requested = realms.find((candidate) => candidate.name === requestedRealm)
+    const [realm] = await service.cache.findRealms([name])
     const key = realm?.enabled ? await findVerificationKey(service, realm, kid) : undefined
     if (!realm || !key) return undefined
     const { payload, protectedHeader } = await jwtVerify<Claims>(token, key.verificationKey, {
@@ -118,7 +111,7 @@ async function verifySignedToken<Claims>(
       currentDate: service.clock(),
     })
     if (!types.some((type) => type === payload.typ) || payload.iat! < realm.notBefore) return undefined
-    return { realm, payload, protectedHeader, ...(requested && { requestedRealm: requested }) }
+    return { realm, payload, protectedHeader }
   } catch (error) {
     if (isTokenError(error)) return undefined
     throw error
@@ -153,7 +146,7 @@ export async function verifySignature(
 
 /**
  * Verifies a token, and returns it with its status, such as revoked; undefined if it is malformed, expired or not of this server.
- * `withPermissions`: the status contains the admin permissions of its user. Two statements.
+ * `withPermissions`: the status contains the admin permissions of its user. One statement, or two.
  */
 export async function verifyTokenStatus(
   service: Service,

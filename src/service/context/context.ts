@@ -5,6 +5,7 @@ import type { Transaction } from '../../store/database/transaction.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
 import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
+import type { AccessChange } from './access-changes.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { Vault } from './vault.ts'
@@ -38,6 +39,8 @@ export interface AfterCommit {
   hasMessages: boolean
   /** Number of journal entries. If there are many, the statistics of the query planner are updated. */
   journalEntries: number
+  /** The transaction announces them to other processes. The cache of this process is updated after the commit. */
+  readonly accessChanges: AccessChange[]
 }
 
 /** A context that may write runtime data such as log-ins and sessions, but neither configuration nor users. The realm is not locked. */

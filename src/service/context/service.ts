@@ -13,6 +13,7 @@ import type { RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { Context, OverwrittenDeclaration, RuntimeContext, UserEvent, WriteContext } from './context.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
+import type { RealmCache } from './realm-cache.ts'
 import type { Transport } from './transport.ts'
 import type { Vault } from './vault.ts'
 
@@ -42,6 +43,7 @@ export interface Caller {
 /** An open store with its vault, clock and connections: reads and writes realms. */
 export interface Service {
   readonly engine: Store['engine']
+  readonly cache: RealmCache
   readonly vault: Vault
   readonly clock: () => Date
   /** Guards connections to addresses that realms, documents and callers name. */

@@ -10,6 +10,7 @@ import {
   type StoredEntry,
   selectEntries,
 } from '../../store/journal/journal.ts'
+import { toAccessChanges } from '../context/access-changes.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
@@ -61,7 +62,9 @@ export async function flushJournal(context: WriteContext, sources: readonly stri
   await insertEvents(context, context.adminEvents.splice(0))
   const userEntries = context.userEntries.splice(0)
   const entries = context.entries.splice(0)
-  const common = { at: now, actor, except: sources, returnsProtected: isSubjectToOwnership(context) && !sources.length }
+  const wakeUps = toAccessChanges(realm.number, { entries, userEntries })
+  const returnsProtected = isSubjectToOwnership(context) && !sources.length
+  const common = { at: now, actor, except: sources, wakeUps, returnsProtected }
   const protectedUsers = userEntries.length
     ? await insertUserEntries(tx, realm.number, { ...common, entries: userEntries })
     : []
@@ -69,6 +72,7 @@ export async function flushJournal(context: WriteContext, sources: readonly stri
   const protectedObjects = entries.length ? await insertEntries(tx, realm.number, { ...common, first, entries }) : []
   context.flushedEntries += entries.length
   context.afterCommit.journalEntries += userEntries.length + entries.length
+  context.afterCommit.accessChanges.push(...wakeUps)
   const rows = [...protectedUsers, ...protectedObjects]
   if (!rows.length) return
   const overwritten = findOverwrittenDeclarations([...userEntries, ...entries], context.newValues, rows)

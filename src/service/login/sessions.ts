@@ -13,6 +13,7 @@ import {
   updateSession,
   upsertClientSession,
 } from '../../store/login/sessions.ts'
+import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
 import { type ApplicationNotification, enqueueMessages } from '../messages/outbox.ts'
 
@@ -137,10 +138,11 @@ export async function renewSession(
 
 /**
  * Ends sessions and queues a back-channel logout for each client that has a URL for it. Returns the client sessions that
- * ended. One statement, and one per chunk of notifications.
+ * ended. Two statements, and one per chunk of notifications.
  */
 export async function endSessions(context: Context, filter: SessionFilter): Promise<EndedClientSession[]> {
   const ended = await deleteSessions(context.tx, context.realm.number, filter)
+  await announceAccessChange(context, filter.id ?? filter.user)
   const notifications = ended.flatMap((clientSession) => createLogoutNotification(context.now, clientSession))
   if (notifications.length) await enqueueMessages(context, ...notifications)
   return ended
@@ -179,7 +181,9 @@ function createLogoutNotification(
   return [{ kind: 'notice', url, form: {}, token, until }]
 }
 
-/** Ends the client sessions of a client, and user sessions that have none left. Returns their number. One statement. */
-export function endClientSessions({ tx, realm }: Context, client: string, filter: SessionFilter): Promise<number> {
-  return deleteClientSessions(tx, realm.number, { client, filter })
+/** Ends the client sessions of a client, and user sessions that have none left. Returns their number. Two statements. */
+export async function endClientSessions(context: Context, client: string, filter: SessionFilter): Promise<number> {
+  const ended = await deleteClientSessions(context.tx, context.realm.number, { client, filter })
+  await announceAccessChange(context, filter.id ?? filter.user)
+  return ended
 }

@@ -1,5 +1,6 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
 import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
+import { announceAccessChange } from '../context/access-changes.ts'
 import {
   type AdminPermissions,
   ALL_PERMISSIONS,
@@ -67,9 +68,10 @@ export async function checkToken(
 
 const revocationKey = (id: string) => `revoked ${id}`
 
-/** Revokes the token with an id until it expires. One statement. */
+/** Revokes the token with an id until it expires. Two statements. */
 export async function revokeToken(context: RuntimeContext, id: string, expiresAt: Date): Promise<void> {
   await recordKeyUse(context, revocationKey(id), expiresAt)
+  await announceAccessChange(context, id)
 }
 
 /** Whether the user still has the credential with that id. One statement. */

@@ -7,6 +7,7 @@ import { findRealms, listRealms } from '../../store/realms.ts'
 import { hasNoPermissions } from '../context/admin-permissions.ts'
 import { failure } from '../context/errors.ts'
 import { openPasswordBlacklists } from '../context/password-blacklists.ts'
+import { RealmCache } from '../context/realm-cache.ts'
 import type { Service } from '../context/service.ts'
 import { replaceStoreKey, unlockVault } from '../context/vault-key.ts'
 import { requireRealmPermission } from '../permissions/require-permissions.ts'
@@ -35,9 +36,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     throw error
   })
   const passwordBlacklists = openPasswordBlacklists(passwordLists)
-  const parts = { store, vault, clock, passwordBlacklists, wakeOutbox: () => service.outboxWorker?.wake() }
+  const cache = new RealmCache(store, clock)
+  const parts = { store, cache, vault, clock, passwordBlacklists, wakeOutbox: () => service.outboxWorker?.wake() }
   const service: Service = {
     engine: store.engine,
+    cache,
     vault,
     clock,
     outbound,

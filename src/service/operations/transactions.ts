@@ -4,9 +4,11 @@ import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { findRealm, type RealmRow } from '../../store/realms.ts'
+import type { AccessChange } from '../context/access-changes.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
 import type { AfterCommit, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
+import type { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
 import { getUserPermissions } from '../permissions/require-permissions.ts'
 import { requireLease } from './leases.ts'
@@ -17,6 +19,7 @@ const LARGE_TRANSACTION = 100
 /** A store, and the parts of the service that every context has. */
 export interface ServiceParts extends Pick<Service, 'vault' | 'clock' | 'passwordBlacklists'> {
   readonly store: Store
+  readonly cache: RealmCache
   /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
   readonly wakeOutbox: () => void
 }
@@ -32,9 +35,9 @@ interface ContextOptions {
 
 /** Creates a context of the caller in a transaction. */
 export async function createContext(
-  { vault, clock, passwordBlacklists }: Omit<ServiceParts, 'store' | 'wakeOutbox'>,
+  { vault, clock, passwordBlacklists }: Pick<ServiceParts, 'vault' | 'clock' | 'passwordBlacklists'>,
   { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
-  { realm, afterCommit = { hasMessages: false, journalEntries: 0 }, permissions }: ContextOptions,
+  { realm, afterCommit = createAfterCommit(), permissions }: ContextOptions,
 ): Promise<Context> {
   return {
     tx,
@@ -53,27 +56,36 @@ export async function createContext(
 
 /**
  * Runs work in a transaction, within the lease and the deadline of the caller. The lease is checked last, so that it is still valid
- * at the commit. After the commit, wakes the outbox and updates the statistics of the query planner, without waiting for either.
+ * at the commit. After the commit, updates the cache, and wakes the outbox and updates the statistics of the query planner, without
+ * waiting for either.
  */
 export async function commit<T>(
-  { store, wakeOutbox }: Pick<ServiceParts, 'store' | 'wakeOutbox'>,
+  { store, cache, wakeOutbox }: Pick<ServiceParts, 'store' | 'cache' | 'wakeOutbox'>,
   { lease, deadline }: Pick<Caller, 'lease' | 'deadline'>,
   work: (tx: Transaction, afterCommit: AfterCommit) => Promise<T>,
 ): Promise<T> {
-  const afterCommit: AfterCommit = { hasMessages: false, journalEntries: 0 }
-  const result = await store.transaction(
+  const afterCommit = createAfterCommit()
+  let accessChanges: readonly AccessChange[] = []
+  const transaction = store.transaction(
     async (tx) => {
       if (lease) await limitIdleTime(tx, lease.seconds)
       const value = await work(tx, afterCommit)
       if (lease) await requireLease(tx, lease)
+      accessChanges = afterCommit.accessChanges
       return value
     },
     { deadline },
   )
+  const result = await transaction.finally(() => {
+    // Also if the commit failed: without a response, it may have succeeded.
+    for (const change of accessChanges) cache.forget(change)
+  })
   if (afterCommit.hasMessages) wakeOutbox()
   if (afterCommit.journalEntries >= LARGE_TRANSACTION) store.updateStatistics()
   return result
 }
+
+const createAfterCommit = (): AfterCommit => ({ hasMessages: false, journalEntries: 0, accessChanges: [] })
 
 /** Returns the permissions of the caller, limited to those of their token. One statement, or none. */
 export async function readCallerPermissions(

@@ -1,4 +1,4 @@
-// The admin permissions of callers. They are read from the store for each call, so that a change of roles takes effect at once.
+// The admin permissions of callers. Writes read them from the store, under the lock of the realm; reads use the cached ones of a token.
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'

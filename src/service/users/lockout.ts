@@ -4,6 +4,7 @@ import { insertUserEntries } from '../../store/journal/journal.ts'
 import type { LockoutRules } from '../../store/login/login-attempts.ts'
 import { clearFailures } from '../../store/login/login-failures.ts'
 import { disableUser, type StoredUser } from '../../store/users/users.ts'
+import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
 
 /** Returns the brute force settings of a realm; undefined if it has no brute force protection. */
@@ -48,15 +49,17 @@ export function clearDisabledReason(live: Representation, { enabled }: Represent
   return enabled === true && isPermanentlyLocked(live) ? { [`attributes.${DISABLED_REASON}`]: null } : {}
 }
 
-/** Disables a user, with the reason. Returns false if they are disabled already. Two statements. */
+/** Disables a user, with the reason. Returns false if they are disabled already. Three statements. */
 export async function lockPermanently(
-  { tx, realm, now, actor }: Context,
+  context: Context,
   { id, username }: Pick<StoredUser, 'id' | 'username'>,
 ): Promise<boolean> {
+  const { tx, realm, now, actor } = context
   if (!(await disableUser(tx, realm.number, { id, attributes: { [DISABLED_REASON]: [PERMANENT_LOCKOUT] } })))
     return false
   const fields = { enabled: true, [`attributes.${DISABLED_REASON}`]: null }
   const entry = { operation: 'update', kind: 'user', object: id, key: [username], fields } as const
   await insertUserEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
+  await announceAccessChange(context, id)
   return true
 }

@@ -47,6 +47,7 @@ export interface Store {
   read<T>(work: (db: Transaction) => Promise<T>): Promise<T>
   /** Subscribes to the wake-ups of all processes that use the store. */
   readonly subscribe: WakeUpChannel['subscribe']
+  readonly isUpToDate: WakeUpChannel['isUpToDate']
   /** Publishes the URL of the running server to processes that cannot open the folder meanwhile. */
   announce(url: string): Promise<void>
   /** Updates the statistics of the query planner in the background, after a large write. */
@@ -97,13 +98,14 @@ async function openPostgres(
     await db.destroy()
     throw error
   }
-  const wakeUps = openPostgresWakeUps(directUrl)
+  const wakeUps = openPostgresWakeUps(directUrl, pool)
   const statistics = createStatisticsUpdates(db)
   return {
     engine: 'PostgreSQL',
     transaction: (work, options) => runTransaction(db, work, options),
     read: (work) => outsideTransaction(() => work(db)),
     subscribe: wakeUps.subscribe,
+    isUpToDate: wakeUps.isUpToDate,
     announce: async () => {},
     updateStatistics: statistics.start,
     async close() {
@@ -154,6 +156,7 @@ async function openEmbedded(
       transaction: (work, options) => runTransaction(db, work, options),
       read: (work) => outsideTransaction(() => work(db)),
       subscribe: wakeUps.subscribe,
+      isUpToDate: wakeUps.isUpToDate,
       announce: async (url) => lock?.announce(url),
       updateStatistics: statistics.start,
       async close() {

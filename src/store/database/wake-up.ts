@@ -2,21 +2,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { PGlite } from '@electric-sql/pglite'
 import { type RawBuilder, sql } from 'kysely'
-import pg from 'pg'
-import { getSteppedBackOff } from '../../lib/timing/back-off.ts'
-import { WorkQueue } from '../../lib/timing/work-queue.ts'
+import type pg from 'pg'
+import { CHANNEL, ListeningConnection } from './listening-connection.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A notification of a change. It has no details: the listener reads the store. */
 export interface WakeUp {
   /**
    * `drift`: managed objects of a realm were changed, or corrected; `source`: a source must be read again, or was resumed; `lease`: the
-   * process that applies sources has changed; `plan`: a saved plan was approved or rejected; `everything`: wake-ups may have been missed.
+   * process that applies sources has changed; `plan`: a saved plan was approved or rejected; `access`: something changed on which the
+   * validity or permissions of tokens depend, or the row of a realm; `everything`: wake-ups may have been missed.
    */
-  readonly topic: 'drift' | 'source' | 'lease' | 'plan' | 'everything'
+  readonly topic: 'drift' | 'source' | 'lease' | 'plan' | 'access' | 'everything'
   /** Number of the realm, whose name may have changed when the wake-up arrives. */
   readonly realm?: number
-  /** Name of the source or other object. */
+  /** Name of the source; for `access`, id of the user, session or token. Absent for `access`: all of the realm. */
   readonly name?: string
 }
 
@@ -31,14 +31,12 @@ export interface WakeUpChannel {
    * removes the listener.
    */
   subscribe(listener: WakeUpListener): () => void
+  /** Whether the listeners were called for all changes that were committed more than a second ago. False before the first subscription. */
+  isUpToDate(): boolean
   close(): Promise<void>
 }
 
-const CHANNEL = 'regent'
 const EVERYTHING: WakeUp = { topic: 'everything' }
-
-/** Milliseconds to wait before each attempt to connect again; the last value is used for all further attempts. */
-const DELAYS = [0, 100, 500, 2_000, 5_000]
 
 /** Returns the SQL call that sends a wake-up when the transaction commits. Equal wake-ups of a transaction are sent once. */
 export function buildWakeUp(wakeUp: WakeUp): RawBuilder<unknown> {
@@ -50,60 +48,60 @@ export async function sendWakeUp(tx: Transaction, wakeUp: WakeUp): Promise<void>
   await sql`select ${buildWakeUp(wakeUp)}`.execute(tx)
 }
 
+/**
+ * Returns a query of one row that sends wake-ups when the transaction commits, those of `conditional` only if the condition holds.
+ */
+export function buildWakeUps(
+  wakeUps: readonly WakeUp[],
+  conditional: { readonly wakeUps: readonly WakeUp[]; readonly condition: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  return sql`select count(pg_notify(${CHANNEL}, x.payload))
+    from unnest(${toPayloads(wakeUps)}::text[] || case when ${conditional.condition}
+      then ${toPayloads(conditional.wakeUps)}::text[] end) as x(payload)`
+}
+
+const toPayloads = (wakeUps: readonly WakeUp[]): string[] => wakeUps.map((wakeUp) => JSON.stringify(wakeUp))
+
 /** Opens the channel of a PostgreSQL database. It connects at the first subscription, and reconnects if the connection breaks. */
-export function openPostgresWakeUps(url: string): WakeUpChannel {
-  let client: pg.Client | undefined
-  let notify: (payload?: string) => void = () => {}
-  const listen = async () => {
-    const connection = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'regent wake-ups' })
-    client = connection
-    // Any failure ends the connection. Without a handler, the event would end the process.
-    connection.on('error', () => {})
-    connection.on('notification', ({ payload }) => notify(payload))
-    try {
-      await connection.connect()
-      await connection.query(`listen ${CHANNEL}`)
-    } catch (error) {
-      await connection.end().catch(() => {})
-      throw error
-    }
-    connection.once('end', () => connections.retry(CHANNEL))
-    notify()
-  }
-  const connections = new WorkQueue(listen, { backOff: (failures) => getSteppedBackOff(failures, DELAYS) })
-  return createWakeUpChannel(
-    (listener) => {
-      notify = listener
-      connections.add(CHANNEL)
-    },
-    async () => {
-      const closed = connections.close()
-      await client?.end().catch(() => {})
-      await closed
-    },
-  )
+export function openPostgresWakeUps(url: string, pool: pg.Pool): WakeUpChannel {
+  const connection = new ListeningConnection(url, async (payload) => {
+    await pool.query('select pg_notify($1, $2)', [CHANNEL, payload])
+  })
+  return createWakeUpChannel({
+    listen: (notify) => connection.open(notify),
+    isUpToDate: () => connection.isUpToDate(),
+    close: () => connection.close(),
+  })
 }
 
 /** Opens the channel of an embedded store, which one process uses only. */
 export function openEmbeddedWakeUps(pglite: PGlite, db: Transaction): WakeUpChannel {
   let stop: (() => void) | undefined
-  const listen = (notify: (payload?: string) => void) => {
-    stop = pglite.onNotification((channel, payload) => {
-      if (channel === CHANNEL) notify(payload)
-    })
-    // Uses the Kysely handle, which waits for an open transaction: inside of one, `listen` could be rolled back.
-    void sql
-      .raw(`listen ${CHANNEL}`)
-      .execute(db)
-      .then(() => notify())
-  }
-  return createWakeUpChannel(listen, async () => stop?.())
+  return createWakeUpChannel({
+    listen(notify) {
+      stop = pglite.onNotification((channel, payload) => {
+        if (channel === CHANNEL) notify(payload)
+      })
+      // Uses the Kysely handle, which waits for an open transaction: inside of one, `listen` could be rolled back.
+      void sql
+        .raw(`listen ${CHANNEL}`)
+        .execute(db)
+        .then(() => notify())
+    },
+    // All changes are made by this process.
+    isUpToDate: () => true,
+    close: async () => stop?.(),
+  })
 }
 
-function createWakeUpChannel(
-  listen: (notify: (payload?: string) => void) => void,
-  close: () => Promise<void>,
-): WakeUpChannel {
+interface Notifications {
+  /** Begins to call `notify` with the payload of each notification, and without one when notifications may have been missed. */
+  readonly listen: (notify: (payload?: string) => void) => void
+  readonly isUpToDate: () => boolean
+  readonly close: () => Promise<void>
+}
+
+function createWakeUpChannel({ listen, isUpToDate, close }: Notifications): WakeUpChannel {
   const listeners = new Set<WakeUpListener>()
   let isListening = false
   const notify = (payload?: string) => {
@@ -119,6 +117,7 @@ function createWakeUpChannel(
       isListening = true
       return () => listeners.delete(bound)
     },
+    isUpToDate: () => isListening && isUpToDate(),
     close() {
       listeners.clear()
       return close()

@@ -5,7 +5,7 @@ import type { Key, KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { absentRow, bigint, json, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { buildWakeUp } from '../database/wake-up.ts'
+import { buildWakeUps, type WakeUp } from '../database/wake-up.ts'
 import { CHUNK_SIZE } from '../objects.ts'
 import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/inventory.ts'
 
@@ -72,6 +72,8 @@ export interface NewUserEntries {
   readonly entries: readonly JournalEntry[]
   /** Names of the sources that made the changes: their inventory rows are not marked as possibly drifted. */
   readonly except: readonly string[]
+  /** Wake-ups to send with the entries. */
+  readonly wakeUps?: readonly WakeUp[]
   /** Whether to return the inventory rows of changed objects whose source warns of changes by others, or refuses them. */
   readonly returnsProtected?: boolean
 }
@@ -88,7 +90,7 @@ export interface NewEntries extends NewUserEntries {
 export async function insertEntries(
   tx: Transaction,
   realm: number,
-  { first, at, actor, entries, except, returnsProtected = false }: NewEntries,
+  { first, entries, ...options }: NewEntries,
 ): Promise<ProtectedInventoryRow[]> {
   const protectedRows: ProtectedInventoryRow[] = []
   for (const chunk of chunks(withNumbers(entries, first), CHUNK_SIZE)) {
@@ -98,11 +100,12 @@ export async function insertEntries(
       ),
       written as (
         insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
-        select ${realm}::integer, (e.entry ->> 'number')::bigint, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
-          e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
+        select ${realm}::integer, (e.entry ->> 'number')::bigint, ${options.at}::timestamptz,
+          ${JSON.stringify(options.actor)}::jsonb, e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object',
+          e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${buildMarking(realm, except, returnsProtected)}`.all(tx)
+      ${buildMarking(realm, options)}`.all(tx)
     protectedRows.push(...touched.filter((row) => row.source !== null))
   }
   return protectedRows
@@ -115,9 +118,12 @@ function* withNumbers(entries: readonly JournalEntry[], first: number): Generato
 /**
  * Returns the part of a statement that marks inventory rows of changed objects, and sources with authoritative lists if objects were created.
  * `entry` has the journal entries. Sends a wake-up even if the rows are marked already, since the change may have corrected the drift.
- * Returns protected rows if requested.
+ * Sends `wakeUps`, too. Returns protected rows if requested.
  */
-function buildMarking(realm: number, except: readonly string[], returnsProtected: boolean): RawBuilder<unknown> {
+function buildMarking(
+  realm: number,
+  { except, wakeUps = [], returnsProtected = false }: Omit<NewUserEntries, 'entries'>,
+): RawBuilder<unknown> {
   return sql`touched as (
         select i.source, i.kind, i.object
         from inventory i join entry e on i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
@@ -136,7 +142,10 @@ function buildMarking(realm: number, except: readonly string[], returnsProtected
         from touched t
         where i.realm = ${realm} and not i.marked and i.source = t.source and i.kind = t.kind and i.object = t.object
       )
-      select o.* from (select ${buildWakeUp({ topic: 'drift', realm })} where exists (select from touched) or exists (select from added)) notified
+      select o.* from (${buildWakeUps(wakeUps, {
+        wakeUps: [{ topic: 'drift', realm }],
+        condition: sql`exists (select from touched) or exists (select from added)`,
+      })}) notified
         left join (
           select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.lines, sr.settings
           from touched t
@@ -179,7 +188,7 @@ export async function selectEntries(
 export async function insertUserEntries(
   tx: Transaction,
   realm: number,
-  { at, actor, entries, except, returnsProtected = false }: NewUserEntries,
+  { entries, ...options }: NewUserEntries,
 ): Promise<ProtectedInventoryRow[]> {
   const protectedRows: ProtectedInventoryRow[] = []
   for (const chunk of chunks(entries, CHUNK_SIZE)) {
@@ -189,11 +198,11 @@ export async function insertUserEntries(
       ),
       written as (
         insert into user_journal (realm, at, actor, operation, kind, object, key, fields)
-        select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+        select ${realm}::integer, ${options.at}::timestamptz, ${JSON.stringify(options.actor)}::jsonb,
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${buildMarking(realm, except, returnsProtected)}`.all(tx)
+      ${buildMarking(realm, options)}`.all(tx)
     protectedRows.push(...touched.filter((row) => row.source !== null))
   }
   return protectedRows

@@ -1,0 +1,39 @@
+// Changes on which the validity and the permissions of tokens depend.
+import { sendWakeUp, type WakeUp } from '../../store/database/wake-up.ts'
+import type { JournalEntry } from '../../store/journal/journal.ts'
+import type { Context } from './context.ts'
+
+/** A change of a user, session or token, whose id is the name, or of any object of a realm on which tokens depend. */
+export interface AccessChange extends WakeUp {
+  readonly topic: 'access'
+  readonly realm: number
+}
+
+/** Number of changed users above which a single change of the whole realm is announced. */
+const MOST_USERS = 20
+
+/** Returns the changes that journal entries record. New users have no tokens yet. */
+export function toAccessChanges(
+  realm: number,
+  {
+    entries,
+    userEntries,
+  }: { readonly entries: readonly JournalEntry[]; readonly userEntries: readonly JournalEntry[] },
+): AccessChange[] {
+  const users = new Set(userEntries.filter(({ operation }) => operation !== 'create').map(({ object }) => object))
+  if (entries.length || users.size > MOST_USERS) return [{ topic: 'access', realm }]
+  return [...users].map((name) => ({ topic: 'access', realm, name }))
+}
+
+/**
+ * Announces that the user, session or token with the id has changed, or any object of the realm, for changes without a journal entry.
+ * One statement.
+ */
+export async function announceAccessChange(
+  { tx, realm, afterCommit }: Pick<Context, 'tx' | 'realm' | 'afterCommit'>,
+  name?: string,
+): Promise<void> {
+  const change: AccessChange = { topic: 'access', realm: realm.number, ...(name !== undefined && { name }) }
+  await sendWakeUp(tx, change)
+  afterCommit.accessChanges.push(change)
+}

@@ -1,0 +1,85 @@
+// A cache of what requests need before their own statements: the rows of realms, and the access that tokens give.
+import type { Store } from '../../store/database/database.ts'
+import type { WakeUp } from '../../store/database/wake-up.ts'
+import { findRealms, type RealmRow } from '../../store/realms.ts'
+
+/** The access that a token gives, until it expires or something changes that it depends on. */
+export interface TokenAccess {
+  /** The number of the token's realm. */
+  readonly realm: number
+  /** The ids of its user, its session and the token itself. */
+  readonly ids: readonly (string | undefined)[]
+  readonly expiresAt: Date
+}
+
+/** Realms, and tokens, that are cached at a time. The oldest are evicted. */
+const MOST_REALMS = 10_000
+const MOST_TOKENS = 1_000
+
+/**
+ * Caches rows of realms, and the access of tokens. Each change is announced at its commit: see `AccessChange`. While announcements by other
+ * processes might not arrive, nothing cached is used.
+ */
+export class RealmCache {
+  readonly #store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>
+  readonly #clock: () => Date
+  readonly #realms = new Map<string, RealmRow>()
+  readonly #tokens = new Map<string, TokenAccess>()
+  /** Counts the changes. What was read before a change is not cached after it. */
+  #changes = 0
+  #isSubscribed = false
+
+  constructor(store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>, clock: () => Date) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Returns the realms with these names that exist. One statement, or none. */
+  async findRealms(names: readonly string[]): Promise<RealmRow[]> {
+    const cached = this.#isUsable() ? names.map((name) => this.#realms.get(name)) : []
+    const realms = cached.filter((realm) => realm !== undefined)
+    if (names.length && realms.length === names.length) return [...new Set(realms)]
+    const changes = this.#changes
+    const rows = await this.#store.read((tx) => findRealms(tx, names))
+    if (changes === this.#changes) for (const row of rows) insert(this.#realms, MOST_REALMS, row.name, row)
+    return rows
+  }
+
+  /** Returns the access that a token gives, of which `load` returns undefined if the token is not valid. `T` is the type for the key. */
+  async findAccess<T extends TokenAccess>(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    const cached = this.#isUsable() ? this.#tokens.get(key) : undefined
+    if (cached && this.#clock() < cached.expiresAt) return cached as T
+    const changes = this.#changes
+    const access = await load()
+    if (access && changes === this.#changes) insert(this.#tokens, MOST_TOKENS, key, access)
+    return access
+  }
+
+  /** Removes what a change concerns; without a realm, everything. */
+  forget({ realm, name }: Pick<WakeUp, 'realm' | 'name'>): void {
+    this.#changes++
+    const concerns = (number: number) => realm === undefined || realm === number
+    for (const [key, access] of this.#tokens)
+      if (concerns(access.realm) && (name === undefined || access.ids.includes(name))) this.#tokens.delete(key)
+    if (name !== undefined) return
+    for (const [key, row] of this.#realms) if (concerns(row.number)) this.#realms.delete(key)
+  }
+
+  #isUsable(): boolean {
+    if (!this.#isSubscribed) {
+      this.#isSubscribed = true
+      this.#store.subscribe((wakeUp) => {
+        if (wakeUp.topic === 'access' || wakeUp.topic === 'everything') this.forget(wakeUp)
+      })
+    }
+    return this.#store.isUpToDate()
+  }
+}
+
+function insert<V>(entries: Map<string, V>, limit: number, key: string, value: V): void {
+  entries.set(key, value)
+  for (const oldest of entries.keys()) {
+    if (entries.size <= limit) return
+    entries.delete(oldest)
+  }
+}

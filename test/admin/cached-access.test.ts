@@ -1,0 +1,234 @@
+// The access of tokens is cached. Each change takes effect at once on the server that makes it, and within a second on another one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { bootstrap } from '../../src/service/operations/bootstrap.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
+import { newDatabase, newName } from '../support/service.ts'
+import { startRelay } from '../support/tcp-relay.ts'
+
+/** Milliseconds within which a change takes effect on another server. */
+const LIMIT = 1_000
+/** Rounds of random changes during requests. */
+const ROUNDS = 15
+
+const KEY = new Uint8Array(32)
+
+/** The number of statements that a server has executed to verify tokens. */
+const verifications = { other: 0 }
+
+const location = await newDatabase()
+const service = await openService({ location, key: KEY })
+await bootstrap(service, { user: 'admin', password: 'admin' })
+const relay = location.url ? await startRelay(new URL(location.url)) : undefined
+const directUrl = relay && Object.assign(new URL(location.url!), { port: relay.port }).href
+const otherService = location.url
+  ? await openService({
+      location: { ...location, connections: { directUrl } },
+      key: KEY,
+      onStatement({ sql }) {
+        if (sql.includes('token_client')) verifications.other++
+      },
+    })
+  : service
+const server = await createServer(service, { basePath: '/v1' })
+const other = await createServer(otherService, { basePath: '/v1' })
+afterAll(async () => {
+  for (const opened of new Set([server, other])) await opened.close()
+  for (const opened of new Set([service, otherService])) await opened.close()
+  await relay?.close()
+})
+
+/** The token of the administrator of all realms. It is valid for a minute. */
+let adminToken: string
+
+beforeEach(async () => {
+  adminToken = await logIn('master', 'admin', 'admin')
+  relay?.restore()
+  await expect.poll(() => isCached()).toBe(true)
+})
+
+/** A realm with an administrator who has a token. */
+interface Access {
+  readonly realm: string
+  readonly user: string
+  readonly token: string
+  readonly session: string
+}
+
+/** Changes after which the token of the administrator gives no access to the realm any more. */
+const changes: Readonly<Record<string, (access: Access) => Promise<unknown>>> = {
+  'disables the user': ({ realm, user }) => admin('PUT', `/${realm}/users/${user}`, { enabled: false }),
+  'deletes the user': ({ realm, user }) => admin('DELETE', `/${realm}/users/${user}`),
+  'logs the user out': ({ realm, user }) => admin('POST', `/${realm}/users/${user}/logout`),
+  'ends the session': ({ realm, session }) => admin('DELETE', `/${realm}/sessions/${session}`),
+  'ends all sessions of the realm': ({ realm }) => admin('POST', `/${realm}/logout-all`),
+  'revokes the token': ({ realm, token }) => form(`/realms/${realm}/protocol/openid-connect/revoke`, { token }),
+  'removes the role of the group': async ({ realm }) => {
+    const [group] = await admin('GET', `/${realm}/groups?search=admins`)
+    const [client] = await admin('GET', `/${realm}/clients?clientId=realm-management`)
+    const mappings = `/${realm}/groups/${group.id}/role-mappings/clients/${client.id}`
+    await admin('DELETE', mappings, await admin('GET', mappings))
+  },
+  'removes the user from the group': async ({ realm, user }) => {
+    const [group] = await admin('GET', `/${realm}/groups?search=admins`)
+    await admin('DELETE', `/${realm}/users/${user}/groups/${group.id}`)
+  },
+  'deletes the group': async ({ realm }) => {
+    const [group] = await admin('GET', `/${realm}/groups?search=admins`)
+    await admin('DELETE', `/${realm}/groups/${group.id}`)
+  },
+  'disables the client': async ({ realm }) => {
+    const [client] = await admin('GET', `/${realm}/clients?clientId=admin-cli`)
+    await admin('PUT', `/${realm}/clients/${client.id}`, { enabled: false })
+  },
+  'disables the realm': ({ realm }) => admin('PUT', `/${realm}`, { enabled: false }),
+  'sets the not-before time of the realm': ({ realm }) =>
+    admin('PUT', `/${realm}`, { notBefore: Math.floor(Date.now() / 1000) + 60 }),
+  'renames the realm': ({ realm }) => admin('PUT', `/${realm}`, { realm: newName('renamed') }),
+  'deletes the realm': ({ realm }) => admin('DELETE', `/${realm}`),
+}
+const names = Object.keys(changes)
+
+test('a request with a cached token and realm executes no statement for them', async () => {
+  const access = await createAccess()
+  await read(other, access)
+  const { other: before } = verifications
+  expect(await read(other, access)).toBe(200)
+  expect(verifications.other).toBe(before)
+})
+
+test('access that was read before a change is not cached after it', async () => {
+  let loads = 0
+  const find = (work = async () => {}) =>
+    service.cache.findAccess('a key', async () => {
+      loads++
+      await work()
+      return { realm: 0, ids: [], expiresAt: new Date(Date.now() + 60_000) }
+    })
+  const { realm, user } = await createAccess()
+  await find(() => admin('PUT', `/${realm}/users/${user}`, { firstName: 'Anne' }))
+  await find()
+  await find()
+  expect(loads).toBe(2)
+})
+
+test.each(names)('a change that %s takes effect at once, and within a second on another server', async (name) => {
+  const access = await createAccess()
+  await changes[name]!(access)
+  expect(await read(server, access)).toBeGreaterThanOrEqual(400)
+  await expect.poll(() => read(other, access), { interval: 10, timeout: LIMIT }).toBeGreaterThanOrEqual(400)
+})
+
+test('during requests, a second after any change nothing is granted that the store refuses', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const access = await createAccess()
+    const change = changes[names[Math.floor(Math.random() * names.length)]!]!
+    const readers = [server, other].map(async (app) => {
+      while ((await read(app, access)) < 400) await sleep(1)
+    })
+    await change(access)
+    expect(await read(server, access)).toBeGreaterThanOrEqual(400)
+    await expect.poll(() => read(other, access), { interval: 10, timeout: LIMIT }).toBeGreaterThanOrEqual(400)
+    await Promise.all(readers)
+    expect(await read(other, access)).toBeGreaterThanOrEqual(400)
+  }
+})
+
+describe.runIf(inject('databaseUrl'))('of a server without the connection for notifications', () => {
+  test.each(names)('nothing is granted after a change that %s', async (name) => {
+    const access = await createAccess()
+    relay!.cut()
+    await changes[name]!(access)
+    expect(await read(other, access)).toBeGreaterThanOrEqual(400)
+  })
+
+  test('a change takes effect within a second if the connection only seems to work', async () => {
+    const access = await createAccess()
+    relay!.freeze()
+    await changes['disables the user']!(access)
+    await sleep(LIMIT)
+    expect(await read(other, access)).toBe(401)
+    relay!.cut()
+  })
+
+  test('a change during the interruption is known after it', async () => {
+    const access = await createAccess()
+    relay!.cut()
+    await changes['disables the user']!(access)
+    relay!.restore()
+    await expect.poll(() => isCached()).toBe(true)
+    expect(await read(other, access)).toBe(401)
+  })
+})
+
+/** Whether the other server caches tokens: after the start or an interruption, it checks first whether notifications arrive. */
+async function isCached(): Promise<boolean> {
+  const get = () => request(other, 'GET', '/admin/realms', { token: adminToken })
+  await get()
+  const { other: before } = verifications
+  await get()
+  return verifications.other === before
+}
+
+/** Creates a realm with an administrator, whose token both servers have in their caches. */
+async function createAccess(): Promise<Access> {
+  const realm = newName()
+  await admin('POST', '', {
+    realm,
+    enabled: true,
+    groups: [{ name: 'admins', clientRoles: { 'realm-management': ['realm-admin'] } }],
+    users: [
+      {
+        ...{ username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee', enabled: true },
+        ...{ groups: ['/admins'], credentials: [{ type: 'password', value: 'ann' }] },
+      },
+    ],
+  })
+  const token = await logIn(realm, 'ann', 'ann')
+  const [{ id: user }] = await admin('GET', `/${realm}/users?username=ann`)
+  const [{ id: session }] = await admin('GET', `/${realm}/users/${user}/sessions`)
+  const access = { realm, user, session, token }
+  for (const app of [server, other]) expect(await read(app, access)).toBe(200)
+  return access
+}
+
+/** Reads the realm with the token, and returns the status. */
+async function read(app: FastifyInstance, { realm, token }: Access): Promise<number> {
+  return (await request(app, 'GET', `/admin/realms/${realm}/users`, { token })).statusCode
+}
+
+async function logIn(realm: string, username: string, password: string): Promise<string> {
+  const credentials = { grant_type: 'password', username, password }
+  return (await form(`/realms/${realm}/protocol/openid-connect/token`, credentials)).access_token
+}
+
+async function form(url: string, fields: Record<string, string>) {
+  const payload = new URLSearchParams({ client_id: 'admin-cli', ...fields }).toString()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const response = await server.inject({ method: 'POST', url, headers, payload })
+  expect(response.statusCode, response.body).toBe(200)
+  return response.body && response.json()
+}
+
+/** Calls the first server as the administrator of all realms, and returns the body. */
+async function admin(method: string, path: string, body?: unknown) {
+  const response = await request(server, method, `/admin/realms${path}`, { token: adminToken, body })
+  expect(response.statusCode, response.body).toBeLessThan(300)
+  return response.body && response.json()
+}
+
+function request(
+  app: FastifyInstance,
+  method: string,
+  url: string,
+  { token, body }: { readonly token: string; readonly body?: unknown },
+) {
+  return app.inject({
+    method: method as 'GET',
+    url,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { payload: JSON.stringify(body) }),
+  })
+}
