@@ -1,13 +1,7 @@
 // Changes on which the validity and the permissions of tokens depend.
-import { sendWakeUp, type WakeUp } from '../../store/database/wake-up.ts'
+import { sendWakeUp } from '../../store/database/wake-up.ts'
 import type { JournalEntry } from '../../store/journal/journal.ts'
-import type { Context } from './context.ts'
-
-/** A change of a user, session or token, whose id is the name, or of any object of a realm on which tokens depend. */
-export interface AccessChange extends WakeUp {
-  readonly topic: 'access'
-  readonly realm: number
-}
+import type { AccessChange, Context } from './context.ts'
 
 /** Number of changed users above which a single change of the whole realm is announced. */
 const MOST_USERS = 20

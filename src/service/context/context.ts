@@ -2,10 +2,10 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
+import type { WakeUp } from '../../store/database/wake-up.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
 import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
-import type { AccessChange } from './access-changes.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { Vault } from './vault.ts'
@@ -41,6 +41,12 @@ export interface AfterCommit {
   journalEntries: number
   /** The transaction announces them to other processes. The cache of this process is updated after the commit. */
   readonly accessChanges: AccessChange[]
+}
+
+/** A change of a user, session or token, whose id is the name, or of any object of a realm on which tokens depend. */
+export interface AccessChange extends WakeUp {
+  readonly topic: 'access'
+  readonly realm: number
 }
 
 /** A context that may write runtime data such as log-ins and sessions, but neither configuration nor users. The realm is not locked. */
