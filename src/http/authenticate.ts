@@ -1,6 +1,6 @@
 // Authenticates a request by its bearer token. The service authorizes each call.
 import type { FastifyRequest } from 'fastify'
-import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
+import { isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
 import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
 import type { TokenAccess } from '../service/context/realm-cache.ts'
@@ -28,9 +28,8 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const access = token && (await findAdminAccess(service, token, issuer))
   if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, issuedTo, status } = access.token
-  const { client, user, maxPermissions, permissions } = status
-  await checkTokenOrigin(service, access.token, { base, origin: request.headers.origin })
+  const { realm, issuedTo, client, user, maxPermissions, permissions } = access
+  await checkTokenOrigin(service, access, { base, origin: request.headers.origin })
   const caller: Caller = {
     user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
     tokenPermissions: maxPermissions,
@@ -49,26 +48,18 @@ export async function authenticate(
   return { caller, realm: requestedRealm }
 }
 
-/** The access that an active token gives to the admin API. */
-interface AdminAccess extends TokenAccess {
-  readonly token: ActiveToken
-}
-
 /** Returns the access that a token gives; undefined if it is not valid. Two statements, or none if it is cached. */
 function findAdminAccess(
   service: Service,
   token: string,
   issuerBase: string | undefined,
-): Promise<AdminAccess | undefined> {
-  return service.cache.findAccess(`${issuerBase ?? ''} ${token}`, async (): Promise<AdminAccess | undefined> => {
+): Promise<TokenAccess | undefined> {
+  return service.cache.findAccess(`${issuerBase ?? ''} ${token}`, async () => {
     const verified = await verifyTokenStatus(service, token, { types: ['Bearer'], issuerBase, withPermissions: true })
     if (!isActiveToken(verified)) return undefined
     const { realm, claims, issuedTo, status } = verified
-    return {
-      token: verified,
-      realm: realm.number,
-      ids: [status.user.id, issuedTo.session, claims.jti],
-      expiresAt: new Date(claims.exp! * 1000),
-    }
+    const { client, user, maxPermissions, permissions } = status
+    const expiresAt = new Date(claims.exp! * 1000)
+    return { id: claims.jti ?? '', realm, user, client, issuedTo, maxPermissions, permissions, expiresAt }
   })
 }

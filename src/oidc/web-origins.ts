@@ -2,10 +2,10 @@
 import { client as clientKind } from '../kinds/client.ts'
 import type { Representation } from '../kinds/json.ts'
 import { viewOf } from '../kinds/kind.ts'
+import type { TokenAccess } from '../service/context/realm-cache.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginError } from './oauth-error.ts'
-import type { VerifiedToken } from './tokens/tokens.ts'
 
 /** Returns the web origins of a client. Keycloak: `+` means those of the redirect URIs, and origins are compared as texts. */
 export function listWebOrigins(client: Representation, base: string): readonly string[] {
@@ -23,7 +23,7 @@ export function checkOrigin(client: Representation, base: string, origin: string
 /** Throws OriginError as `checkOrigin` does, for the client of a token. One statement for another origin, else none. */
 export async function checkTokenOrigin(
   service: Service,
-  { realm, issuedTo }: VerifiedToken,
+  { realm, issuedTo }: Pick<TokenAccess, 'realm' | 'issuedTo'>,
   { base, origin }: { readonly base: string; readonly origin: string | undefined },
 ): Promise<void> {
   if (origin === undefined || isAllowedOrigin([], base, origin)) return

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
+import { ALL_PERMISSIONS } from '../../src/service/context/admin-permissions.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { newDatabase, newName } from '../support/service.ts'
@@ -101,13 +102,18 @@ test('a request with a cached token and realm executes no statement for them', a
 
 test('access that was read before a change is not cached after it', async () => {
   let loads = 0
+  const { realm, user } = await createAccess()
   const find = (work = async () => {}) =>
     service.cache.findAccess('a key', async () => {
       loads++
+      const [row] = await service.findRealms([realm])
       await work()
-      return { realm: 0, ids: [], expiresAt: new Date(Date.now() + 60_000) }
+      return {
+        ...{ id: 'a token', realm: row!, user: { id: user, username: 'ann' }, client: 'admin-cli' },
+        ...{ issuedTo: { client: 'a client' }, maxPermissions: ALL_PERMISSIONS },
+        expiresAt: new Date(Date.now() + 60_000),
+      }
     })
-  const { realm, user } = await createAccess()
   await find(() => admin('PUT', `/${realm}/users/${user}`, { firstName: 'Anne' }))
   await find()
   await find()

@@ -182,8 +182,8 @@ test.each(['constructor', 'toString'])('the attribute %s is stored as any other'
 
 test('an attribute with the name __proto__ is refused', async () => {
   const body = { name: 'with-proto', attributes: toObject('__proto__', ['a value']) }
-  const { status, body: answer } = await call('POST', `${path}/roles`, { body })
-  expect({ status, answer }).toEqual({ status: 400, answer: { error: 'The name "__proto__" is not supported.' } })
+  const response = await call('POST', `${path}/roles`, { body })
+  expect(response).toMatchObject({ status: 400, body: { error: 'The name "__proto__" is not supported.' } })
 })
 
 /** Returns an object with one field of its own, even if its name is `__proto__`. */

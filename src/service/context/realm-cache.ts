@@ -2,13 +2,21 @@
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, type RealmRow } from '../../store/realms.ts'
+import type { AdminPermissions } from './admin-permissions.ts'
 
 /** The access that a token gives, until it expires or something changes that it depends on. */
 export interface TokenAccess {
-  /** The number of the token's realm. */
-  readonly realm: number
-  /** The ids of its user, its session and the token itself. */
-  readonly ids: readonly (string | undefined)[]
+  readonly id: string
+  readonly realm: RealmRow
+  readonly user: { readonly id: string; readonly username: string }
+  /** The client ID. */
+  readonly client: string
+  /** The ids of the client and the session. */
+  readonly issuedTo: { readonly client: string; readonly session?: string | undefined }
+  /** The most that a caller with the token may administer. */
+  readonly maxPermissions: AdminPermissions
+  /** The admin permissions of the user, within `maxPermissions`. */
+  readonly permissions?: AdminPermissions | undefined
   readonly expiresAt: Date
 }
 
@@ -41,17 +49,19 @@ export class RealmCache {
     if (names.length && realms.length === names.length) return [...new Set(realms)]
     const changes = this.#changes
     const rows = await this.#store.read((tx) => findRealms(tx, names))
-    if (changes === this.#changes) for (const row of rows) insert(this.#realms, MOST_REALMS, row.name, row)
+    if (changes === this.#changes) for (const row of rows) this.#realms.set(row.name, row)
+    evict(this.#realms, MOST_REALMS)
     return rows
   }
 
-  /** Returns the access that a token gives, of which `load` returns undefined if the token is not valid. `T` is the type for the key. */
-  async findAccess<T extends TokenAccess>(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+  /** Returns the access that a token gives. `load` reads it, and returns undefined if the token is not valid. */
+  async findAccess(key: string, load: () => Promise<TokenAccess | undefined>): Promise<TokenAccess | undefined> {
     const cached = this.#isUsable() ? this.#tokens.get(key) : undefined
-    if (cached && this.#clock() < cached.expiresAt) return cached as T
+    if (cached && this.#clock() < cached.expiresAt) return cached
     const changes = this.#changes
     const access = await load()
-    if (access && changes === this.#changes) insert(this.#tokens, MOST_TOKENS, key, access)
+    if (access && changes === this.#changes) this.#tokens.set(key, access)
+    evict(this.#tokens, MOST_TOKENS)
     return access
   }
 
@@ -59,8 +69,10 @@ export class RealmCache {
   forget({ realm, name }: Pick<WakeUp, 'realm' | 'name'>): void {
     this.#changes++
     const concerns = (number: number) => realm === undefined || realm === number
-    for (const [key, access] of this.#tokens)
-      if (concerns(access.realm) && (name === undefined || access.ids.includes(name))) this.#tokens.delete(key)
+    for (const [key, { realm, id, user, issuedTo }] of this.#tokens) {
+      const ids = [id, user.id, issuedTo.session]
+      if (concerns(realm.number) && (name === undefined || ids.includes(name))) this.#tokens.delete(key)
+    }
     if (name !== undefined) return
     for (const [key, row] of this.#realms) if (concerns(row.number)) this.#realms.delete(key)
   }
@@ -76,8 +88,7 @@ export class RealmCache {
   }
 }
 
-function insert<V>(entries: Map<string, V>, limit: number, key: string, value: V): void {
-  entries.set(key, value)
+function evict(entries: Map<string, unknown>, limit: number): void {
   for (const oldest of entries.keys()) {
     if (entries.size <= limit) return
     entries.delete(oldest)

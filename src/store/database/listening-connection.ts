@@ -12,7 +12,7 @@ const DELAYS = [0, 100, 500, 2_000, 5_000]
 
 /** Milliseconds for which a successful check proves that no notification is missing. */
 const VALIDITY = 800
-/** Milliseconds after which the connection is checked again, if somebody asks whether it is up to date. */
+/** Milliseconds after which the connection is checked again while callers ask whether it is up to date. */
 const CHECK_INTERVAL = 250
 /** Milliseconds after which a connection that does not respond to a check is replaced. */
 const RESPONSE_LIMIT = 10_000
