@@ -5,16 +5,9 @@ import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
 import type { TokenAccess } from '../service/context/realm-cache.ts'
 import type { Caller, Service } from '../service/context/service.ts'
-import type { RealmRow } from '../service/context/store-types.ts'
-
-/** The caller of a request, and the realm of its path if that exists. */
-export interface AuthenticatedRequest {
-  readonly caller: Caller
-  readonly realm?: RealmRow | undefined
-}
 
 /**
- * Returns the caller of an admin request about the realm `about`, if it names one.
+ * Returns the caller of an admin request. Two statements, or none if the token is cached.
  *
  * @param options.base the server's URL as the caller sees it
  * @param options.issuer the base URL of valid issuers; absent: any URL of this server
@@ -23,14 +16,14 @@ export interface AuthenticatedRequest {
 export async function authenticate(
   service: Service,
   request: FastifyRequest,
-  { base, about, issuer }: { base: string; about?: string | undefined; issuer?: string | undefined },
-): Promise<AuthenticatedRequest> {
+  { base, issuer }: { readonly base: string; readonly issuer?: string | undefined },
+): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const access = token && (await findAdminAccess(service, token, issuer))
   if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, issuedTo, client, user, maxPermissions, permissions } = access
   await checkTokenOrigin(service, access, { base, origin: request.headers.origin })
-  const caller: Caller = {
+  return {
     user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
     tokenPermissions: maxPermissions,
     transport: { address: request.ip, secure: request.protocol === 'https' },
@@ -44,8 +37,6 @@ export async function authenticate(
       client,
     },
   }
-  const [requestedRealm] = about === undefined ? [] : await service.cache.findRealms([about])
-  return { caller, realm: requestedRealm }
 }
 
 /** Returns the access that a token gives; undefined if it is not valid. Two statements, or none if it is cached. */

@@ -6,7 +6,7 @@ import { type Answer, type Call, getParameter, type Operation } from './operatio
 /** Returns a handler that responds with the result of a read. */
 export function readHandler(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
   return (call) =>
-    call.service.read(call.caller, call.realm ?? realmName(call), async (context) => ({
+    call.service.read(call.caller, realmName(call), async (context) => ({
       status: 200,
       body: await work(context, call),
     }))

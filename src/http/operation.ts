@@ -4,7 +4,6 @@ import type * as z from 'zod'
 import type { EventOperation, EventType } from '../kinds/admin-events.ts'
 import type { Cookie } from '../lib/http/cookies.ts'
 import type { Caller, Service } from '../service/context/service.ts'
-import type { RealmRow } from '../service/context/store-types.ts'
 import type { Permission } from '../service/permissions/require-permissions.ts'
 import type { BodyForm } from './body.ts'
 import type { Tag } from './tags.ts'
@@ -81,8 +80,6 @@ export interface Call {
   readonly caller: Caller
   /** Authenticates the caller again. @throws unauthorized if the token is no longer valid. */
   readonly reauthenticate: () => Promise<Caller>
-  /** The realm of the path, read during authentication; absent if it was not read or does not exist. */
-  readonly realm?: RealmRow | undefined
   /** The server's URL as the caller sees it. */
   readonly base: string
   /** The decoded path parameters by name. */

@@ -2,12 +2,10 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isStorable } from '../kinds/fields.ts'
 import { renderSetCookie } from '../lib/http/cookies.ts'
-import type { Service } from '../service/context/service.ts'
+import type { Caller, Service } from '../service/context/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
-import type { AuthenticatedRequest } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { checkCondition, createTag, findTaggedReads, noTagError, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
@@ -22,7 +20,7 @@ import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 /** The functions that the routes of operations call. */
 export interface RouteContext {
   readonly service: Service
-  readonly authenticate: (request: FastifyRequest, about?: string) => Promise<AuthenticatedRequest>
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
 }
@@ -39,7 +37,7 @@ const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
 /** The header that permits changing declared values although their source refuses it. */
 const ALLOW_DRIFT = 'regent-allow-drift'
 
-const authenticatedRequests = new WeakMap<FastifyRequest, AuthenticatedRequest>()
+const callers = new WeakMap<FastifyRequest, Caller>()
 
 /** Adds the routes of the admin API, of operations that answer 501, and 405 for other methods. */
 export function registerOperations(
@@ -53,14 +51,14 @@ export function registerOperations(
   // Authenticate before reading the body, so that callers without permissions cannot send one.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
-    const { caller, realm } = await surroundings.authenticate(request, realmIn(request))
+    const caller = await surroundings.authenticate(request)
     const hasHeader = (header: string) => request.headers[header] === 'true'
     const permitted = {
       ...(hasHeader(ALLOW_LOCK_OUT) && { allowLockOut: true as const }),
       ...(hasHeader(ALLOW_DRIFT) && { allowDrift: true as const }),
     }
     allowSlowBody(request.raw)
-    authenticatedRequests.set(request, { caller: { ...caller, ...permitted, overwrittenDeclarations: [] }, realm })
+    callers.set(request, { ...caller, ...permitted, overwrittenDeclarations: [] })
     allowOrigin(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
   })
   const streams = new Set<Readable>()
@@ -75,8 +73,7 @@ export function registerOperations(
       url: urlOf(operation.path),
       config: { operation: operation.operationId },
       onRequest: async (request: FastifyRequest) => {
-        if (operation.body || hasLongBody(request.raw))
-          await surroundings.service.getPermissions(authenticatedRequests.get(request)!.caller)
+        if (operation.body || hasLongBody(request.raw)) await surroundings.service.getPermissions(callers.get(request)!)
       },
       handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
     })
@@ -104,11 +101,11 @@ function handler(
     let read: { readonly body: unknown } | undefined
     const condition = request.headers['if-match']
     const about = {
-      ...authenticatedRequests.get(request)!,
+      caller: callers.get(request)!,
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
-      reauthenticate: async () => (await authenticate(request)).caller,
+      reauthenticate: () => authenticate(request),
     }
     const look = (read: Operation) => (within: Service) =>
       read.handle({ ...about, operation: read, service: within, query: readQuery(read, request), body: undefined })
@@ -127,7 +124,7 @@ function handler(
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
-    const owned = authenticatedRequests.get(request)!.caller.overwrittenDeclarations
+    const owned = callers.get(request)!.overwrittenDeclarations
     if (owned?.length) reply.header('regent-owned-by', renderOwnedBy(owned))
     if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
     reply.code(status)
@@ -195,12 +192,6 @@ async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {
   } catch {
     throw new HttpError(400, { error: 'invalid_request', error_description: 'The multipart body cannot be parsed.' })
   }
-}
-
-/** Returns the realm in the path. A name that the store cannot hold is refused later. */
-function realmIn(request: FastifyRequest): string | undefined {
-  const { p0 } = request.params as Record<string, string>
-  return p0 !== undefined && isStorable(p0) ? p0 : undefined
 }
 
 /** Returns the path of the request, also of the legacy API, without a trailing slash. */

@@ -93,6 +93,7 @@ function addSecurityHeaders(reply: FastifyReply): void {
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { hostname, webhook, caller, showRealms = false } = options
+  service.cache.start()
   const app = createApp(options)
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
   addHooks(app, options)
@@ -103,8 +104,8 @@ export async function createServer(service: Service, options: ServerOptions = {}
   logUserEvents(app, service)
 
   await app.register(async (scope) => {
-    const authenticateRequest = async (request: FastifyRequest, about?: string) =>
-      caller ? { caller } : authenticate(service, request, { base: baseOf(request), about, issuer: hostname })
+    const authenticateRequest = async (request: FastifyRequest) =>
+      caller ?? authenticate(service, request, { base: baseOf(request), issuer: hostname })
     registerOperations(
       scope,
       { service, authenticate: authenticateRequest, baseOf },

@@ -3,6 +3,7 @@ import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, type RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
+import { failure } from './errors.ts'
 
 /** The access that a token gives, until it expires or something changes that it depends on. */
 export interface TokenAccess {
@@ -35,11 +36,20 @@ export class RealmCache {
   readonly #tokens = new Map<string, TokenAccess>()
   /** Counts the changes. What was read before a change is not cached after it. */
   #changes = 0
-  #isSubscribed = false
+  #isStarted = false
 
   constructor(store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>, clock: () => Date) {
     this.#store = store
     this.#clock = clock
+  }
+
+  /** Starts caching, which servers do. It needs a connection of its own for the announcements. */
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#store.subscribe((wakeUp) => {
+      if (wakeUp.topic === 'access' || wakeUp.topic === 'everything') this.forget(wakeUp)
+    })
   }
 
   /** Returns the realms with these names that exist. One statement, or none. */
@@ -52,6 +62,13 @@ export class RealmCache {
     if (changes === this.#changes) for (const row of rows) this.#realms.set(row.name, row)
     evict(this.#realms, MOST_REALMS)
     return rows
+  }
+
+  /** Returns the realm with the name, or the realm itself. Throws not_found. One statement, or none. */
+  async getRealm(nameOrRealm: string | RealmRow): Promise<RealmRow> {
+    const [realm] = typeof nameOrRealm === 'string' ? await this.findRealms([nameOrRealm]) : [nameOrRealm]
+    if (!realm) throw failure('not_found', 'Realm not found.')
+    return realm
   }
 
   /** Returns the access that a token gives. `load` reads it, and returns undefined if the token is not valid. */
@@ -78,13 +95,7 @@ export class RealmCache {
   }
 
   #isUsable(): boolean {
-    if (!this.#isSubscribed) {
-      this.#isSubscribed = true
-      this.#store.subscribe((wakeUp) => {
-        if (wakeUp.topic === 'access' || wakeUp.topic === 'everything') this.forget(wakeUp)
-      })
-    }
-    return this.#store.isUpToDate()
+    return this.#isStarted && this.#store.isUpToDate()
   }
 }
 

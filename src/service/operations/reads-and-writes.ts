@@ -21,17 +21,18 @@ import {
   requireAdministratorLeft,
 } from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
-import { commit, createContext, getRealmRow, requireRealm, type ServiceParts } from './transactions.ts'
+import { commit, createContext, requireRealm, type ServiceParts } from './transactions.ts'
 
 /** Creates the functions that read realms. */
 export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSnapshot'> {
-  const { store } = parts
+  const { store, cache } = parts
   return {
-    read: (caller, realm, work) =>
-      store.read(async (tx) => {
-        const options = { realm: await getRealmRow(tx, realm), permissions: caller.permissions }
-        return work(await createContext(parts, { tx, caller }, options))
-      }),
+    async read(caller, nameOrRealm, work) {
+      const realm = await cache.getRealm(nameOrRealm)
+      return store.read(async (tx) =>
+        work(await createContext(parts, { tx, caller }, { realm, permissions: caller.permissions })),
+      )
+    },
     readSnapshot: (caller, name, work) =>
       store.transaction(
         async (tx) => {
@@ -111,10 +112,10 @@ export function createRuntimeWrites(
     for (const listener of listeners) events.forEach(listener)
   }
   return {
-    async writeRuntime(caller, realm, work) {
+    async writeRuntime(caller, nameOrRealm, work) {
+      const realm = await parts.cache.getRealm(nameOrRealm)
       const { outcome, events } = await commit(parts, {}, async (tx, afterCommit) => {
-        const options = { realm: await getRealmRow(tx, realm), afterCommit }
-        const context = { ...(await createContext(parts, { tx, caller }, options)), userEvents: [] }
+        const context = { ...(await createContext(parts, { tx, caller }, { realm, afterCommit })), userEvents: [] }
         const outcome = await catchRefusal(work(context))
         return { outcome, events: await writeUserEvents(context, context.userEvents) }
       })

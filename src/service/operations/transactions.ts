@@ -3,7 +3,7 @@
 import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { findRealm, type RealmRow } from '../../store/realms.ts'
+import type { RealmRow } from '../../store/realms.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -93,11 +93,6 @@ export async function readCallerPermissions(
 ): Promise<AdminPermissions> {
   const permissions = user ? await getUserPermissions(tx, user) : ALL_PERMISSIONS
   return tokenPermissions ? intersectPermissions(permissions, tokenPermissions) : permissions
-}
-
-/** Returns the row of a realm, looking it up by name if it is not given. Throws not_found. */
-export async function getRealmRow(tx: Transaction, realm: string | RealmRow): Promise<RealmRow> {
-  return typeof realm === 'string' ? requireRealm(await findRealm(tx, realm)) : realm
 }
 
 /** Throws not_found unless the realm exists. */
