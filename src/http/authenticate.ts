@@ -21,13 +21,13 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const access = token && (await findAdminAccess(service, token, issuer))
   if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, issuedTo, client, user, maxPermissions, permissions } = access
+  const { realm, issuedTo, client, user, maxPermissions, permissions, versions } = access
   await checkTokenOrigin(service, access, { base, origin: request.headers.origin })
   return {
     user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
     tokenPermissions: maxPermissions,
     transport: { address: request.ip, secure: request.protocol === 'https' },
-    ...(permissions && { permissions }),
+    ...(permissions && versions && { permissions, permissionVersions: versions }),
     actor: {
       kind: 'administrator',
       realm: realm.name,
@@ -49,8 +49,8 @@ function findAdminAccess(
     const verified = await verifyTokenStatus(service, token, { types: ['Bearer'], issuerBase, withPermissions: true })
     if (!isActiveToken(verified)) return undefined
     const { realm, claims, issuedTo, status } = verified
-    const { client, user, maxPermissions, permissions } = status
+    const { client, user, maxPermissions, permissions, versions } = status
     const expiresAt = new Date(claims.exp! * 1000)
-    return { id: claims.jti ?? '', realm, user, client, issuedTo, maxPermissions, permissions, expiresAt }
+    return { id: claims.jti ?? '', realm, user, client, issuedTo, maxPermissions, permissions, versions, expiresAt }
   })
 }

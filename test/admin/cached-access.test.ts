@@ -1,11 +1,14 @@
 // The access of tokens is cached. Each change takes effect at once on the server that makes it, and within a second on another one.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { authenticate } from '../../src/http/authenticate.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ALL_PERMISSIONS } from '../../src/service/context/admin-permissions.ts'
+import type { Caller } from '../../src/service/context/service.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
+import { requirePermissions } from '../../src/service/permissions/require-permissions.ts'
 import { newDatabase, newName } from '../support/service.ts'
 import { startRelay } from '../support/tcp-relay.ts'
 
@@ -16,11 +19,14 @@ const ROUNDS = 15
 
 const KEY = new Uint8Array(32)
 
-/** The number of statements that a server has executed to verify tokens. */
+/** The statements of the first server. */
+const statements: string[] = []
+
+/** The number of statements that the other server has executed to verify tokens. */
 const verifications = { other: 0 }
 
 const location = await newDatabase()
-const service = await openService({ location, key: KEY })
+const service = await openService({ location, key: KEY, onStatement: ({ sql }) => statements.push(sql) })
 await bootstrap(service, { user: 'admin', password: 'admin' })
 const relay = location.url ? await startRelay(new URL(location.url)) : undefined
 const directUrl = relay && Object.assign(new URL(location.url!), { port: relay.port }).href
@@ -68,9 +74,12 @@ const changes: Readonly<Record<string, (access: Access) => Promise<unknown>>> = 
   'revokes the token': ({ realm, token }) => form(`/realms/${realm}/protocol/openid-connect/revoke`, { token }),
   'removes the role of the group': async ({ realm }) => {
     const [group] = await admin('GET', `/${realm}/groups?search=admins`)
-    const [client] = await admin('GET', `/${realm}/clients?clientId=realm-management`)
-    const mappings = `/${realm}/groups/${group.id}/role-mappings/clients/${client.id}`
+    const mappings = `/${realm}/groups/${group.id}/role-mappings/realm`
     await admin('DELETE', mappings, await admin('GET', mappings))
+  },
+  'removes the composites of the role': async ({ realm }) => {
+    const composites = `/${realm}/roles/administrator/composites`
+    await admin('DELETE', composites, await admin('GET', composites))
   },
   'removes the user from the group': async ({ realm, user }) => {
     const [group] = await admin('GET', `/${realm}/groups?search=admins`)
@@ -118,6 +127,38 @@ test('access that was read before a change is not cached after it', async () => 
   await find()
   await find()
   expect(loads).toBe(2)
+})
+
+/** Changes of what the permissions depend on. */
+const permissionChanges = [
+  'disables the user',
+  'deletes the user',
+  'removes the role of the group',
+  'removes the composites of the role',
+  'removes the user from the group',
+  'deletes the group',
+]
+
+test.each(permissionChanges)('a write whose permissions were read before a change that %s is refused', async (name) => {
+  const access = await createAccess()
+  const caller = await authenticateCaller(access)
+  await changes[name]!(access)
+  const write = service.write(caller, access.realm, async (context) => requirePermissions(context, 'manage-users'))
+  await expect(write).rejects.toThrow(/HTTP 40[13]/)
+})
+
+test('a write whose permissions are current does not read them again', async () => {
+  const access = await createAccess()
+  const caller = await authenticateCaller(access)
+  statements.length = 0
+  await service.write(caller, access.realm, async (context) => requirePermissions(context, 'manage-users'))
+  expect(statements.filter((sql) => sql.includes('recursive'))).toEqual([])
+  await service.write(
+    { ...caller, permissions: {} as never, permissionVersions: { ...caller.permissionVersions!, userVersion: 0 } },
+    access.realm,
+    async (context) => requirePermissions(context, 'manage-users'),
+  )
+  expect(statements.filter((sql) => sql.includes('recursive'))).toHaveLength(1)
 })
 
 test.each(names)('a change that %s takes effect at once, and within a second on another server', async (name) => {
@@ -184,7 +225,8 @@ async function createAccess(): Promise<Access> {
   await admin('POST', '', {
     realm,
     enabled: true,
-    groups: [{ name: 'admins', clientRoles: { 'realm-management': ['realm-admin'] } }],
+    roles: { realm: [{ name: 'administrator', composites: { client: { 'realm-management': ['realm-admin'] } } }] },
+    groups: [{ name: 'admins', realmRoles: ['administrator'] }],
     users: [
       {
         ...{ username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee', enabled: true },
@@ -198,6 +240,12 @@ async function createAccess(): Promise<Access> {
   const access = { realm, user, session, token }
   for (const app of [server, other]) expect(await read(app, access)).toBe(200)
   return access
+}
+
+/** Returns the caller of a request with the token. */
+function authenticateCaller({ token }: Access): Promise<Caller> {
+  const request = { headers: { authorization: `Bearer ${token}` }, ip: '127.0.0.1', protocol: 'http' }
+  return authenticate(service, request as FastifyRequest, { base: 'http://localhost' })
 }
 
 /** Reads the realm with the token, and returns the status. */

@@ -65,6 +65,7 @@ describe.runIf(hasPgBouncer && inject('databaseUrl'))('through PgBouncer in tran
       statements++
     }
     const service = await openService({ location, key: new Uint8Array(32), onStatement })
+    service.cache.start()
     for (let time = 1; time <= 20; time++) {
       statements = 0
       await service.cache.findRealms(['master'])

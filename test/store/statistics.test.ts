@@ -36,6 +36,6 @@ test('a large write updates the statistics of tables that have grown, and a smal
   await createRoles(realm, 1)
   expect(await getEstimatedRows()).toBe(-1)
   await createRoles(await newRealm(service), 1_000)
-  await vi.waitFor(async () => expect(await getEstimatedRows()).toBeGreaterThan(1_000))
-  expect(updates).toBe(1)
+  // PostgreSQL shows the new number before the statement ends.
+  await vi.waitFor(async () => expect([(await getEstimatedRows()) > 1_000, updates]).toEqual([true, 1]))
 })

@@ -1,6 +1,7 @@
 // A cache of what requests need before their own statements: the rows of realms, and the access that tokens give.
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
+import type { PermissionVersions } from '../../store/journal/journal.ts'
 import { findRealms, type RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import { failure } from './errors.ts'
@@ -18,6 +19,8 @@ export interface TokenAccess {
   readonly maxPermissions: AdminPermissions
   /** The admin permissions of the user, within `maxPermissions`. */
   readonly permissions?: AdminPermissions | undefined
+  /** The versions of what the permissions depend on. */
+  readonly versions?: PermissionVersions | undefined
   readonly expiresAt: Date
 }
 

@@ -7,7 +7,7 @@ import type { Store } from '../../store/database/database.ts'
 import type { Lease } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp, WakeUpChannel } from '../../store/database/wake-up.ts'
-import type { Actor } from '../../store/journal/journal.ts'
+import type { Actor, PermissionVersions } from '../../store/journal/journal.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
@@ -24,8 +24,10 @@ export interface Caller {
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** The permissions that the token carries, which limit those of the user. Absent: no limit. */
   readonly tokenPermissions?: AdminPermissions
-  /** The resulting permissions as they were read a moment ago: reads use them, writes read them again. */
+  /** The resulting permissions as they were read a moment ago: reads use them, and writes if the versions are current. */
   readonly permissions?: AdminPermissions
+  /** The versions of what the permissions depend on. */
+  readonly permissionVersions?: PermissionVersions
   /** The transport of the request. Absent: not over the network. */
   readonly transport?: Transport
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */

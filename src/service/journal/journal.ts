@@ -16,11 +16,11 @@ import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
 import { findOverwrittenDeclarations, refuseOverwrites } from './ownership.ts'
 
-/** Returns a context that may write. The realm must be locked. One statement. */
-export async function toWriteContext(context: Context): Promise<WriteContext> {
+/** Returns a context that may write. The realm must be locked. One statement, or none if the next number is given. */
+export async function toWriteContext(context: Context, nextNumber?: number): Promise<WriteContext> {
   return {
     ...context,
-    version: await getNextNumber(context.tx, context.realm.number),
+    version: nextNumber ?? (await getNextNumber(context.tx, context.realm.number)),
     entries: [],
     userEntries: [],
     newValues: new Map(),

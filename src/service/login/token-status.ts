@@ -1,4 +1,5 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
+import type { PermissionVersions } from '../../store/journal/journal.ts'
 import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import {
@@ -33,6 +34,8 @@ export type TokenStatus =
       readonly maxPermissions: AdminPermissions
       /** The current admin permissions of the user, within `maxPermissions`; absent unless requested. */
       readonly permissions?: AdminPermissions
+      /** The versions of what the permissions depend on. */
+      readonly versions?: PermissionVersions
       readonly session: TokenState['session']
     }
 
@@ -54,7 +57,7 @@ export async function checkToken(
     }),
   )
   if (!state?.enabled || issued.issuedAt < state.notBefore || state.revoked) return { isValid: false }
-  const { client, user, session, scope, editorRoles, roles } = state
+  const { client, user, session, scope, editorRoles, roles, revision, userVersion } = state
   if (user?.enabled === false) return { isValid: false, reason: 'User disabled' }
   if (issued.session !== undefined && !session) return { isValid: false, reason: 'user_session_not_found' }
   if (!user) return { isValid: false }
@@ -63,7 +66,8 @@ export async function checkToken(
   )
   const maxPermissions = intersectPermissions(inScope!, ofEditor!)
   const permissions = roles && intersectPermissions(toAdminPermissions(realm.name, roles), maxPermissions)
-  return { isValid: true, client, user, maxPermissions, ...(permissions && { permissions }), session }
+  const versions = { realm: realm.number, revision: revision ?? 0, user: user.id, userVersion: userVersion ?? 0 }
+  return { isValid: true, client, user, maxPermissions, ...(permissions && { permissions, versions }), session }
 }
 
 const revocationKey = (id: string) => `revoked ${id}`

@@ -21,7 +21,7 @@ import {
   requireAdministratorLeft,
 } from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
-import { commit, createContext, requireRealm, type ServiceParts } from './transactions.ts'
+import { checkCallerPermissions, commit, createContext, requireRealm, type ServiceParts } from './transactions.ts'
 
 /** Creates the functions that read realms. */
 export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSnapshot'> {
@@ -62,7 +62,9 @@ function writeLocked<T>(
   return commit(parts, caller, async (tx, afterCommit) => {
     const locked = await lockRealms(tx, withMaster ? [name, MASTER] : [name])
     const realm = requireRealm(locked.find((row) => row.name === name))
-    return finishWrite(await toWriteContext(await createContext(parts, { tx, caller }, { realm, afterCommit })), work)
+    const { next, permissions } = await checkCallerPermissions(tx, realm.number, caller)
+    const context = await createContext(parts, { tx, caller }, { realm, afterCommit, permissions })
+    return finishWrite(await toWriteContext(context, next), work)
   })
 }
 

@@ -1,4 +1,4 @@
-// The admin permissions of callers. Writes read them from the store, under the lock of the realm; reads use the cached ones of a token.
+// The admin permissions of callers. Those of a token are cached; writes check that they are current.
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'

@@ -1,8 +1,9 @@
 // The state of what a token refers to: its client, user, session and revocation, and the credential of its user.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, integer, json, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { bigint, boolean, integer, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
+import { buildRevision } from '../journal/journal.ts'
 import type { RoleName } from '../roles.ts'
 import { buildCallerRoles, callerRoleNames, type UserPermissions, userPermissionsRow } from './role-mappings.ts'
 
@@ -26,12 +27,21 @@ const tokenStateRow = row({
   revoked: boolean,
 })
 
-const tokenStateWithRolesRow = row({ ...tokenStateRow.columns, roles: userPermissionsRow.columns.roles })
+const tokenStateWithRolesRow = row({
+  ...tokenStateRow.columns,
+  roles: userPermissionsRow.columns.roles,
+  /** Number of the last entry of the realm's configuration journal. */
+  revision: bigint,
+  /** Null if the user is deleted. */
+  userVersion: optional(bigint),
+})
 
 /** The current state of the user, the client and the session of a token. */
 export interface TokenState extends RowOf<typeof tokenStateRow> {
-  /** The effective roles of the user; absent unless requested. */
+  /** The effective roles of the user, with the versions of what they depend on; absent unless requested. */
   readonly roles?: UserPermissions['roles']
+  readonly revision?: number
+  readonly userVersion?: number | null
 }
 
 /** The ids of the user, the client and the session of a token. */
@@ -84,7 +94,7 @@ export async function findTokenState(
       order by s.offline limit 1
     ),
     caller as (
-      select u.realm, u.id, u.username, u.body from user_account u
+      select u.realm, u.id, u.username, u.version, u.body from user_account u
       where u.realm = ${realm} and u.id = coalesce((select n.user_account from token_session n), ${user ?? null})
     )${withRoles ? sql`, ${buildCallerRoles(unexpandedRole)}` : sql``}
     select coalesce((h.body ->> 'enabled')::boolean, false) as enabled, h.client_id as client,
@@ -97,7 +107,7 @@ export async function findTokenState(
       case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
         'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",
       (select jsonb_build_object('id', n.id, 'body', n.body, 'clientSession', n."clientSession") from token_session n) as session,
-      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${callerRoleNames} as roles` : sql``}
+      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${callerRoleNames} as roles, ${buildRevision(realm)} as revision, u.version as "userVersion"` : sql``}
     from token_client h
     left join caller u on true`.first(tx)
 }
