@@ -4,12 +4,12 @@ import { type ViewOf, viewOf } from '../kinds/kind.ts'
 import { realm as realmKind } from '../kinds/realm.ts'
 import type { Context } from '../service/context/context.ts'
 import { ServiceError } from '../service/context/errors.ts'
+import { cachePerRevision, requireSameRealm } from '../service/context/realm-values.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
 import { meetsSslRequirement, type Transport } from '../service/context/transport.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OAuthError } from './oauth-error.ts'
-import { cachePerRevision, requireSameRealm } from './revision-cache.ts'
 
 /** Numbers without which no token or login can be issued. Lifespans are in seconds. */
 type RequiredSetting =

@@ -1,5 +1,11 @@
 // The signing keys of a realm, read from its key provider components.
 import { findFallbackKeyProvider } from '../kinds/key-providers.ts'
+import {
+  cachePerRevision,
+  type RealmRevision,
+  requireSameRealm,
+  type ValueAtRevision,
+} from '../service/context/realm-values.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import {
   addFallbackKey,
@@ -9,7 +15,6 @@ import {
 } from '../service/login/key-components.ts'
 import { generateMissingConfig } from '../service/realms/key-generation.ts'
 import { parseRealmKey, type RealmKey } from '../service/realms/realm-keys.ts'
-import { cachePerRevision, type RealmRevision, requireSameRealm, type ValueAtRevision } from './revision-cache.ts'
 
 interface CachedKeys {
   /** Highest priority first. */

@@ -1,13 +1,13 @@
 // Client authentication. The realm's client authentication flow lists the allowed authenticators.
 import { isStorable } from '../../kinds/fields.ts'
 import { type Representation, readObjects } from '../../kinds/json.ts'
+import { cachePerRevision, requireSameRealm } from '../../service/context/realm-values.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { EventDraft } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
-import { cachePerRevision, requireSameRealm } from '../revision-cache.ts'
 import { viewClient } from '../views.ts'
 import { findAssertedClient, getAssertionDetails } from './client-assertion.ts'
 import {

@@ -1,5 +1,6 @@
 // The claims about a user for a client: in tokens, UserInfo, introspection and token responses. See decision 0024.
 import type { Context } from '../../service/context/context.ts'
+import { cachePerRevision } from '../../service/context/realm-values.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { MapperContainer, TokenOrganization, TokenUserData } from '../../service/context/store-types.ts'
 import { listMapperContainers, loadTokenUserData } from '../../service/login/token-content.ts'
@@ -7,7 +8,6 @@ import { isActiveFor, listActiveMappers, mapRoles, needsRoles } from '../mappers
 import type { Claims } from '../mappers/claims.ts'
 import { claimMappers } from '../mappers/index.ts'
 import type { ClaimTarget, MapperFacts, TokenSubject } from '../mappers/mapper.ts'
-import { cachePerRevision } from '../revision-cache.ts'
 import { viewClient } from '../views.ts'
 import { findMapperContainer, findOrganizationAliases, isOrganizationScope, listScopeNames } from './scopes.ts'
 

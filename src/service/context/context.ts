@@ -8,6 +8,7 @@ import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
+import type { RealmCache } from './realm-cache.ts'
 import type { Vault } from './vault.ts'
 
 /** A call by an actor on a realm, inside a transaction. */
@@ -18,6 +19,7 @@ export interface Context {
   readonly now: Date
   readonly vault: Vault
   readonly passwordBlacklists: PasswordBlacklists
+  readonly cache: RealmCache
   /** The admin permissions of the actor. */
   readonly permissions: AdminPermissions
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */

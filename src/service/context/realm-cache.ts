@@ -5,6 +5,7 @@ import type { PermissionVersions } from '../../store/journal/journal.ts'
 import { findRealms, type RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import { failure } from './errors.ts'
+import { evictOldest } from './evict-oldest.ts'
 
 /** The access that a token gives, until it expires or something changes that it depends on. */
 export interface TokenAccess {
@@ -37,6 +38,8 @@ export class RealmCache {
   readonly #clock: () => Date
   readonly #realms = new Map<string, RealmRow>()
   readonly #tokens = new Map<string, TokenAccess>()
+  /** Replaced when everything is forgotten: the key of further caches. */
+  epoch: object = {}
   /** Counts the changes. What was read before a change is not cached after it. */
   #changes = 0
   #isStarted = false
@@ -63,7 +66,7 @@ export class RealmCache {
     const changes = this.#changes
     const rows = await this.#store.read((tx) => findRealms(tx, names))
     if (changes === this.#changes) for (const row of rows) this.#realms.set(row.name, row)
-    evict(this.#realms, MOST_REALMS)
+    evictOldest(this.#realms, MOST_REALMS)
     return rows
   }
 
@@ -81,13 +84,14 @@ export class RealmCache {
     const changes = this.#changes
     const access = await load()
     if (access && changes === this.#changes) this.#tokens.set(key, access)
-    evict(this.#tokens, MOST_TOKENS)
+    evictOldest(this.#tokens, MOST_TOKENS)
     return access
   }
 
   /** Removes what a change concerns; without a realm, everything. */
   forget({ realm, name }: Pick<WakeUp, 'realm' | 'name'>): void {
     this.#changes++
+    if (realm === undefined) this.epoch = {}
     const concerns = (number: number) => realm === undefined || realm === number
     for (const [key, { realm, id, user, issuedTo }] of this.#tokens) {
       const ids = [id, user.id, issuedTo.session]
@@ -99,12 +103,5 @@ export class RealmCache {
 
   #isUsable(): boolean {
     return this.#isStarted && this.#store.isUpToDate()
-  }
-}
-
-function evict(entries: Map<string, unknown>, limit: number): void {
-  for (const oldest of entries.keys()) {
-    if (entries.size <= limit) return
-    entries.delete(oldest)
   }
 }

@@ -35,7 +35,7 @@ interface ContextOptions {
 
 /** Creates a context of the caller in a transaction. */
 export async function createContext(
-  { vault, clock, passwordBlacklists }: Pick<ServiceParts, 'vault' | 'clock' | 'passwordBlacklists'>,
+  { vault, clock, passwordBlacklists, cache }: Pick<ServiceParts, 'vault' | 'clock' | 'passwordBlacklists' | 'cache'>,
   { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
   { realm, afterCommit = createAfterCommit(), permissions }: ContextOptions,
 ): Promise<Context> {
@@ -46,6 +46,7 @@ export async function createContext(
     now: clock(),
     vault,
     passwordBlacklists,
+    cache,
     permissions: permissions ?? (await readCallerPermissions(tx, caller)),
     allowLockOut: caller.allowLockOut,
     allowDrift: caller.allowDrift,

@@ -10,7 +10,9 @@ import {
   profileSchema,
   type UserProfile,
 } from '../../kinds/user-profile.ts'
+import { selectUserNameSettings } from '../../store/users/users.ts'
 import type { Context } from '../context/context.ts'
+import { cacheInContext } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 
 /** Returns the component that holds the profile; undefined if the realm has the default profile. One statement. */
@@ -20,12 +22,12 @@ export async function findProfileComponent(context: Context): Promise<LiveObject
   return components.find(({ key }) => key[0]!.startsWith(type))
 }
 
-/** Returns the declared user profile of the realm, or the default one. One statement. */
-export async function getUserProfile(context: Context): Promise<UserProfile> {
+/** Returns the declared user profile of the realm, or the default one. One statement, or none if it is cached. */
+export const getUserProfile = cacheInContext(async (context): Promise<UserProfile> => {
   const component = await findProfileComponent(context)
   const [text] = readTextListMap(component?.representation.config)[PROFILE_SETTING] ?? []
   return text === undefined ? defaultUserProfile : completeUserProfile(profileSchema.parse(JSON.parse(text)))
-}
+})
 
 /** Keycloak: users of an internationalized realm have this attribute, even if the profile does not contain it. */
 const LOCALE: ProfileAttribute = {
@@ -42,7 +44,7 @@ function withRequiredName(attribute: ProfileAttribute, usesEmailAsUsername: bool
   return attribute.name === 'username' ? optional : attribute
 }
 
-/** Returns the user profile of the realm with what follows from the realm's settings. One statement. */
+/** Returns the user profile of the realm with what follows from the realm's settings. One statement, or none. */
 export async function getEffectiveUserProfile(context: Context): Promise<UserProfile> {
   const { isInternationalized, usesEmailAsUsername } = context.realm
   const profile = await getUserProfile(context)
@@ -50,3 +52,6 @@ export async function getEffectiveUserProfile(context: Context): Promise<UserPro
   const needsLocale = isInternationalized && !attributes.some(({ name }) => name === LOCALE.name)
   return { ...profile, attributes: needsLocale ? [LOCALE, ...attributes] : attributes }
 }
+
+/** Returns the settings of the realm for the names and languages of users. One statement, or none if they are cached. */
+export const getUserNameSettings = cacheInContext(({ tx, realm }) => selectUserNameSettings(tx, realm.number))

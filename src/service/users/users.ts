@@ -7,8 +7,7 @@ import { isEmpty, type Json, type Representation, readTexts } from '../../kinds/
 import { type Key, viewOf } from '../../kinds/kind.ts'
 import { declaresRoles, user as userKind } from '../../kinds/user.ts'
 import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
-import { insertDefaultRole } from '../../store/users/role-mappings.ts'
-import { insertDefaultGroups, reserveNames, selectServiceAccounts } from '../../store/users/users.ts'
+import { insertDefaults, reserveNames, selectServiceAccounts } from '../../store/users/users.ts'
 import { deleteResourcesOfOwners } from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -98,8 +97,7 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
   const ids = created.map(({ id }) => id)
   await checkNames(context, created)
   const withDefaultRole = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
-  if (withDefaultRole.length) await insertDefaultRole(tx, realm.number, withDefaultRole)
-  await insertDefaultGroups(tx, realm.number, ids)
+  await insertDefaults(tx, realm.number, { users: ids, withDefaultRole })
   await requireGrantableDefaults(context)
   await writeSeparateFields(
     context,

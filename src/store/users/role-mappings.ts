@@ -14,16 +14,6 @@ export const userPermissionsRow = row({
 /** Whether a user is enabled, and the user's effective roles. */
 export type UserPermissions = RowOf<typeof userPermissionsRow>
 
-/** Maps the default role of the realm to users. One statement. */
-export async function insertDefaultRole(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
-  await sql`
-    insert into user_role (realm, user_account, role)
-    select r.number, u.id, r.default_role
-    from realm r cross join unnest(${users}::text[]) as u(id)
-    where r.number = ${realm} and r.default_role is not null
-    on conflict do nothing`.execute(tx)
-}
-
 const roleHolderRow = row({
   /** Id of the role; null for a group. */
   role: optional(text),

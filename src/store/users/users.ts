@@ -192,9 +192,20 @@ export async function reserveAllEmails(tx: Transaction, realm: number, areShared
     where u.realm = ${realm} and u.id = f.id`.execute(tx)
 }
 
-/** Makes users members of the default groups of the realm. One statement. */
-export async function insertDefaultGroups(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
+/** Makes new users members of the default groups of the realm, and grants some of them the default role. One statement. */
+export async function insertDefaults(
+  tx: Transaction,
+  realm: number,
+  { users, withDefaultRole }: { readonly users: readonly string[]; readonly withDefaultRole: readonly string[] },
+): Promise<void> {
   await sql`
+    with granted as (
+      insert into user_role (realm, user_account, role)
+      select r.number, u.id, r.default_role
+      from realm r cross join unnest(${withDefaultRole}::text[]) as u(id)
+      where r.number = ${realm} and r.default_role is not null
+      on conflict do nothing
+    )
     insert into user_group (realm, user_account, realm_group)
     select ${realm}::integer, u.id, g.realm_group
     from realm_default_group g cross join unnest(${users}::text[]) as u(id)
@@ -213,7 +224,7 @@ const userNameSettingsRow = row({
 export type UserNameSettings = RowOf<typeof userNameSettingsRow>
 
 /** Returns the settings of a realm for the names and languages of users. One statement. */
-export async function getUserNameSettings(tx: Transaction, realm: number): Promise<UserNameSettings> {
+export async function selectUserNameSettings(tx: Transaction, realm: number): Promise<UserNameSettings> {
   return query(userNameSettingsRow)`
     select coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "canChangeUsername",
       case when (r.body ->> 'internationalizationEnabled')::boolean then r.body ->> 'defaultLocale' end as language,

@@ -2,7 +2,7 @@
 import { type Representation, readObject, readObjects, readText } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
-import { getUserNameSettings, type UserNameSettings } from '../../../store/users/users.ts'
+import type { UserNameSettings } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
@@ -13,7 +13,7 @@ import { getVisibility, requirePermissions } from '../../permissions/require-per
 import { assignPriorities, createRealmPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
-import { getEffectiveUserProfile } from '../../users/user-profile.ts'
+import { getEffectiveUserProfile, getUserNameSettings } from '../../users/user-profile.ts'
 import {
   createAttributeError,
   findAttributeProblems,
@@ -65,7 +65,7 @@ export const users: AdminResource = {
   get: (context, address) => getUser(context, address, false),
   async create(context, _address, body) {
     requirePermissions(context, MANAGE)
-    const { language } = await getUserNameSettings(context.tx, context.realm.number)
+    const { language } = await getUserNameSettings(context)
     const declaredNames = readNames(body)
     const username = (context.realm.usesEmailAsUsername ? declaredNames.email : null) ?? declaredNames.username ?? null
     if (username === null) throw failure('invalid', 'User name is missing')
@@ -91,7 +91,7 @@ export const users: AdminResource = {
   async replace(context, { id }, body) {
     const live = await getCompleteUser(context, id)
     requirePermissions(context, MANAGE)
-    const settings = await getUserNameSettings(context.tx, context.realm.number)
+    const settings = await getUserNameSettings(context)
     const profile = isServiceAccount(live) ? unrestrictedProfile : await getEffectiveUserProfile(context)
     const { names, mayRename } = readNewNames(context, { live, body, profile, settings })
     const liveAttributes = readObject(live.representation.attributes)
@@ -167,7 +167,7 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
   const profile = await getEffectiveUserProfile(context)
   const user = (await findUserRepresentation(context, id, profile)) ?? throwNotFound(context)
   requirePermissions(context, VIEW)
-  const settings = await getUserNameSettings(context.tx, context.realm.number)
+  const settings = await getUserNameSettings(context)
   const readOnly = settings.canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
   const identities = settings.hasIdentityProviders && (await getFederatedIdentitiesByUser(context, [{ id }]))
   return {
