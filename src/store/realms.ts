@@ -5,6 +5,7 @@ import type { KindName } from '../kinds/kind.ts'
 import { buildExecutionUpsert } from './authentication-flows.ts'
 import { bigint, boolean, integer, json, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
+import { buildRevision } from './journal/journal.ts'
 import { buildInsert } from './objects.ts'
 import { buildRelationInsert } from './relations.ts'
 
@@ -41,7 +42,7 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce((body ->> 'eventsEnabled')::boolean, false) as "eventsEnabled",
   coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
-  coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision,
+  ${buildRevision(sql.ref('realm.number'))} as revision,
   coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy",
   coalesce((body ->> 'internationalizationEnabled')::boolean, false) as "isInternationalized",
   coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "usesEmailAsUsername"`
@@ -83,11 +84,60 @@ export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
   return query(realmRow)`select ${columns} from realm order by name`.all(tx)
 }
 
-/** Locks realms for a write of configuration, in numeric order to avoid deadlocks, and returns them. One statement. */
-export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  return query(realmRow)`
-    select ${columns} from realm where name = any(${names}) order by number for no key update`.all(tx)
+/** The first key of the advisory locks of realms; the second one is the number of the realm. */
+const REALM_LOCKS = 1
+
+/**
+ * Locks realms for a write, in numeric order to avoid deadlocks. They must be read afterwards, by another statement: this one does not
+ * see what the former holder of the lock has written. One statement.
+ */
+export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(${REALM_LOCKS}::integer, r.number)
+    from (select number from realm where name = any(${names}) order by number) r`.execute(tx)
 }
+
+/**
+ * Locks a realm for the creation of users, which excludes other writes, but not other creations, except of users with one of the names.
+ * As for `lockRealms`, the realm must be read afterwards. One statement.
+ */
+export async function lockForNewUsers(tx: Transaction, realm: string, userNames: readonly string[]): Promise<void> {
+  const keys = [...new Set(userNames)].sort().map((name) => `${realm} ${name}`)
+  await sql`
+    select pg_advisory_xact_lock_shared(${REALM_LOCKS}::integer, r.number) from realm r where r.name = ${realm}
+    union all
+    select pg_advisory_xact_lock(hashtextextended(x.key, 0)) from unnest(${keys}::text[]) as x(key)`.execute(tx)
+}
+
+/** The versions of what the permissions of a user depend on: the configuration of the user's realm, and the user. */
+export interface PermissionVersions {
+  /** Number of the realm. */
+  readonly realm: number
+  readonly revision: number
+  /** Id of the user. */
+  readonly user: string
+  readonly userVersion: number
+}
+
+const lockedRealmRow = row({ ...realmRow.columns, areCurrent: boolean })
+
+/** Returns a locked realm, and whether versions are current; undefined if the realm does not exist. One statement. */
+export async function findLockedRealm(
+  tx: Transaction,
+  name: string,
+  versions?: PermissionVersions,
+): Promise<{ readonly realm: RealmRow; readonly areCurrent: boolean } | undefined> {
+  const locked = await query(lockedRealmRow)`
+    select ${columns}, ${versions ? buildVersionCheck(versions) : sql`false`} as "areCurrent"
+    from realm where name = ${name}`.first(tx)
+  if (!locked) return undefined
+  const { areCurrent, ...realm } = locked
+  return { realm, areCurrent }
+}
+
+const buildVersionCheck = ({ realm, revision, user, userVersion }: PermissionVersions): RawBuilder<unknown> =>
+  sql`${buildRevision(sql`${realm}`)} = ${revision}::bigint and exists (
+      select from user_account u where u.realm = ${realm} and u.id = ${user} and u.version = ${userVersion}::bigint)`
 
 /** Inserts the row of a realm, and returns its number. Throws the unique violation of the database. One statement. */
 export async function insertRealm(

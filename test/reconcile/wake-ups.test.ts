@@ -22,7 +22,7 @@ async function listen(from: Service) {
     /** Returns the notifications until now. */
     async received() {
       await send('plan', `mark ${++marks}`)
-      return all.filter(({ topic }) => topic !== 'plan' && topic !== 'everything')
+      return all.filter(({ topic }) => !['plan', 'access', 'everything'].includes(topic))
     },
   }
 

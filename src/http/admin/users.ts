@@ -5,6 +5,7 @@ import type { Representation } from '../../kinds/json.ts'
 import { anyRepresentation } from '../../kinds/json-schema.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
+import { listLoginNames } from '../../service/admin-api/users/user-body.ts'
 import {
   countGroupsOfUser,
   listGroupsOfUser,
@@ -21,7 +22,8 @@ import {
 import type { Context } from '../../service/context/context.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import { type BodyForm, objectBody } from '../body.ts'
-import { createHandler, readHandler, writeHandler } from '../handlers.ts'
+import { recordEvent } from '../event.ts'
+import { readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, operationId, readBodyAfter, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import {
@@ -104,7 +106,12 @@ export const userOperations: Operation[] = [
       responses: { ...createdResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const body = await prepared(call, {})
-        return createHandler((context) => users.create(context, {}, body))(call)
+        const target = { realm: getParameter(call, 'realm'), newUserNames: listLoginNames(body) }
+        return call.service.write(call.caller, target, async (context) => {
+          const created = await users.create(context, {}, body)
+          recordEvent(context, call, created)
+          return { status: 201, created }
+        })
       },
     },
     {

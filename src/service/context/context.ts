@@ -71,6 +71,8 @@ export interface WriteContext extends Context {
   readonly adminEvents: AdminEvent[]
   /** Details that the operation adds to its admin event; `none`: it has no event. */
   readonly adminEvent: Partial<AdminEvent> & { none?: true }
+  /** Other users may be created at the same time, so that the transaction may write nothing but new users. */
+  readonly createsUsersOnly?: true
   /** The number of entries of the configuration stream that are written already. */
   flushedEntries: number
 }

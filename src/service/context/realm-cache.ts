@@ -1,8 +1,7 @@
 // A cache of what requests need before their own statements: the rows of realms, and the access that tokens give.
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
-import type { PermissionVersions } from '../../store/journal/journal.ts'
-import { findRealms, type RealmRow } from '../../store/realms.ts'
+import { findRealms, type PermissionVersions, type RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import { failure } from './errors.ts'
 import { evictOldest } from './evict-oldest.ts'

@@ -7,9 +7,9 @@ import type { Store } from '../../store/database/database.ts'
 import type { Lease } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp, WakeUpChannel } from '../../store/database/wake-up.ts'
-import type { Actor, PermissionVersions } from '../../store/journal/journal.ts'
+import type { Actor } from '../../store/journal/journal.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
-import type { RealmRow } from '../../store/realms.ts'
+import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { Context, OverwrittenDeclaration, RuntimeContext, UserEvent, WriteContext } from './context.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
@@ -94,8 +94,13 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** The name of a realm to write to; `withMaster`: master is locked and written too. */
-export type WriteTarget = string | { readonly realm: string; readonly withMaster: boolean }
+/**
+ * The name of a realm to write to. `withMaster`: master is locked and written too. `newUserNames`: nothing is written but new users
+ * with these names and email addresses, so that other users can be created at the same time.
+ */
+export type WriteTarget =
+  | string
+  | { readonly realm: string; readonly withMaster?: boolean; readonly newUserNames?: readonly string[] }
 
 /** A realm to create: its representation, and ids to use for its objects, by address. */
 export interface NewRealm {

@@ -3,7 +3,6 @@ import type { FlatFields } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import {
-  getNextNumber,
   insertEntries,
   insertUserEntries,
   type JournalEntry,
@@ -16,11 +15,11 @@ import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
 import { findOverwrittenDeclarations, refuseOverwrites } from './ownership.ts'
 
-/** Returns a context that may write. The realm must be locked. One statement, or none if the next number is given. */
-export async function toWriteContext(context: Context, nextNumber?: number): Promise<WriteContext> {
+/** Returns a context that may write. The realm must have been read after it was locked. */
+export function toWriteContext(context: Context): WriteContext {
   return {
     ...context,
-    version: nextNumber ?? (await getNextNumber(context.tx, context.realm.number)),
+    version: context.realm.revision + 1,
     entries: [],
     userEntries: [],
     newValues: new Map(),
@@ -42,6 +41,8 @@ export function recordEntry(
   context: WriteContext,
   { operation, kind, object, fields, newValues }: JournaledChange,
 ): void {
+  if (context.createsUsersOnly && (kind !== 'user' || operation !== 'create'))
+    throw new Error(`The ${operation} of a ${kind} needs the exclusive lock of the realm.`)
   const stream = kinds[kind].isUserData ? context.userEntries : context.entries
   const entry = { operation, kind, object: object.id, key: object.key, fields }
   stream.push(entry)

@@ -1,5 +1,5 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
-import type { PermissionVersions } from '../../store/journal/journal.ts'
+import type { PermissionVersions } from '../../store/realms.ts'
 import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import {

@@ -1,9 +1,9 @@
 // Reads and writes of realms: the transactions, locks and checks of each.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { findRealm, lockRealms, toRealmRow } from '../../store/realms.ts'
+import { findLockedRealm, findRealm, lockForNewUsers, lockRealms, toRealmRow } from '../../store/realms.ts'
 import type { AfterCommit, WriteContext } from '../context/context.ts'
-import { RuntimeRefusal } from '../context/errors.ts'
+import { failure, RuntimeRefusal } from '../context/errors.ts'
 import {
   type Caller,
   type NewRealm,
@@ -21,7 +21,7 @@ import {
   requireAdministratorLeft,
 } from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
-import { checkCallerPermissions, commit, createContext, requireRealm, type ServiceParts } from './transactions.ts'
+import { commit, createContext, type ServiceParts } from './transactions.ts'
 
 /** Creates the functions that read realms. */
 export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSnapshot'> {
@@ -58,13 +58,17 @@ function writeLocked<T>(
   caller: Caller,
   { target, work }: { readonly target: WriteTarget; readonly work: (context: WriteContext) => Promise<T> },
 ): Promise<T> {
-  const { realm: name, withMaster } = typeof target === 'string' ? { realm: target, withMaster: false } : target
+  const { realm: name, withMaster, newUserNames } = typeof target === 'string' ? { realm: target } : target
   return commit(parts, caller, async (tx, afterCommit) => {
-    const locked = await lockRealms(tx, withMaster ? [name, MASTER] : [name])
-    const realm = requireRealm(locked.find((row) => row.name === name))
-    const { next, permissions } = await checkCallerPermissions(tx, realm.number, caller)
-    const context = await createContext(parts, { tx, caller }, { realm, afterCommit, permissions })
-    return finishWrite(await toWriteContext(context, next), work)
+    // New users of master may be its only administrators, which is checked under the exclusive lock.
+    if (newUserNames && name !== MASTER) await lockForNewUsers(tx, name, newUserNames)
+    else await lockRealms(tx, withMaster ? [name, MASTER] : [name])
+    const locked = await findLockedRealm(tx, name, caller.permissionVersions)
+    if (!locked) throw failure('not_found', 'Realm not found.')
+    const { realm, areCurrent } = locked
+    const permissions = areCurrent ? caller.permissions : undefined
+    const context = toWriteContext(await createContext(parts, { tx, caller }, { realm, afterCommit, permissions }))
+    return finishWrite(newUserNames ? { ...context, createsUsersOnly: true } : context, work)
   })
 }
 

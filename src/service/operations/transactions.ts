@@ -3,11 +3,9 @@
 import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { checkVersions } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, Context } from '../context/context.ts'
-import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
 import { getUserPermissions } from '../permissions/require-permissions.ts'
@@ -95,24 +93,4 @@ export async function readCallerPermissions(
 ): Promise<AdminPermissions> {
   const permissions = user ? await getUserPermissions(tx, user) : ALL_PERMISSIONS
   return tokenPermissions ? intersectPermissions(permissions, tokenPermissions) : permissions
-}
-
-/**
- * Returns the permissions that the caller already has, if they are current, and the number of the next journal entry of a locked realm.
- * One statement, or none.
- */
-export async function checkCallerPermissions(
-  tx: Transaction,
-  realm: number,
-  { permissions, permissionVersions }: Caller,
-): Promise<{ readonly next?: number; readonly permissions?: AdminPermissions | undefined }> {
-  if (!permissions || !permissionVersions) return {}
-  const { next, areCurrent } = await checkVersions(tx, realm, permissionVersions)
-  return { next, permissions: areCurrent ? permissions : undefined }
-}
-
-/** Throws not_found unless the realm exists. */
-export function requireRealm(realm: RealmRow | undefined): RealmRow {
-  if (!realm) throw failure('not_found', 'Realm not found.')
-  return realm
 }

@@ -1,7 +1,7 @@
 // The master realm, in which every other realm has an admin client.
 import { type AdminRole, adminRoles } from '../../kinds/admin-roles.ts'
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
-import { lockRealms } from '../../store/realms.ts'
+import { findRealm, lockRealms } from '../../store/realms.ts'
 import type { AdminPermissions } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { flushJournal, toWriteContext } from '../journal/journal.ts'
@@ -10,9 +10,10 @@ import { users } from '../users/users.ts'
 
 /** Runs work in the master realm and locks it. Master is locked first, as the realm with the lowest number. */
 export async function runInMaster(context: Context, work: (master: WriteContext) => Promise<void>): Promise<void> {
-  const [realm] = await lockRealms(context.tx, [MASTER])
+  await lockRealms(context.tx, [MASTER])
+  const realm = await findRealm(context.tx, MASTER)
   if (!realm) return
-  const master = await toWriteContext({ ...context, realm })
+  const master = toWriteContext({ ...context, realm })
   await work(master)
   await flushJournal(master)
 }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { absentRow, bigint, boolean, json, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
+import { absentRow, bigint, json, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { buildWakeUps, type WakeUp } from '../database/wake-up.ts'
 import { CHUNK_SIZE } from '../objects.ts'
@@ -58,41 +58,9 @@ export type StoredEntry = RowOf<typeof storedEntryRow>
 /** The row that is returned if there is no protected row. */
 const noProtectedRow = absentRow(protectedInventoryRow)
 
-/** Returns the SQL of the number of a realm's last entry; 0 if it has none. */
-export const buildRevision = (realm: number): RawBuilder<unknown> =>
+/** Returns the SQL of the number of a realm's last entry; 0 if it has none. The next number is reserved only if the realm is locked. */
+export const buildRevision = (realm: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(j.number), 0) from journal j where j.realm = ${realm})`
-
-/** The versions of what the permissions of a user depend on: the configuration of the user's realm, and the user. */
-export interface PermissionVersions {
-  /** Number of the realm. */
-  readonly realm: number
-  readonly revision: number
-  /** Id of the user. */
-  readonly user: string
-  readonly userVersion: number
-}
-
-/** Returns the number of the next entry. It is reserved only if the realm is locked. One statement. */
-export async function getNextNumber(tx: Transaction, realm: number): Promise<number> {
-  const { revision } = await query(row({ revision: bigint }))`select ${buildRevision(realm)} as revision`.firstOrThrow(
-    tx,
-  )
-  return revision + 1
-}
-
-/** Returns the number of the next entry, and whether versions are current. One statement. */
-export async function checkVersions(
-  tx: Transaction,
-  realm: number,
-  versions: PermissionVersions,
-): Promise<{ readonly next: number; readonly areCurrent: boolean }> {
-  const { revision, areCurrent } = await query(row({ revision: bigint, areCurrent: boolean }))`
-    select ${buildRevision(realm)} as revision,
-      ${buildRevision(versions.realm)} = ${versions.revision}::bigint and exists (select from user_account u
-        where u.realm = ${versions.realm} and u.id = ${versions.user} and u.version = ${versions.userVersion}::bigint)
-      as "areCurrent"`.firstOrThrow(tx)
-  return { next: revision + 1, areCurrent }
-}
 
 /** Journal entries about user data to write. */
 export interface NewUserEntries {

@@ -107,7 +107,7 @@ export async function findTokenState(
       case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
         'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",
       (select jsonb_build_object('id', n.id, 'body', n.body, 'clientSession', n."clientSession") from token_session n) as session,
-      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${callerRoleNames} as roles, ${buildRevision(realm)} as revision, u.version as "userVersion"` : sql``}
+      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${callerRoleNames} as roles, ${buildRevision(sql`${realm}`)} as revision, u.version as "userVersion"` : sql``}
     from token_client h
     left join caller u on true`.first(tx)
 }

@@ -30,6 +30,12 @@ export function readNames({ attributes, ...body }: Representation): Record<strin
   return Object.fromEntries(names)
 }
 
+/** Returns the user name and the email address that a body declares, in lower case. */
+export function listLoginNames(body: Representation): string[] {
+  const { username, email } = readNames(body)
+  return [username, email].flatMap((name) => (name == null ? [] : [String(name).toLowerCase()]))
+}
+
 /** Keycloak: a body with attributes clears the names and the email that it does not declare. */
 export function getClearedNames({ attributes }: Representation): Record<string, Json> {
   return attributes == null ? {} : { email: null, firstName: null, lastName: null }
