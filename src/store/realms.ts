@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Representation, readTexts } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { buildExecutionUpsert } from './authentication-flows.ts'
-import { bigint, boolean, integer, json, query, type RowOf, row, text } from './database/query.ts'
+import { bigint, boolean, integer, json, nothing, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { buildRevision } from './journal/journal.ts'
 import { buildInsert } from './objects.ts'
@@ -87,26 +87,31 @@ export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
 /** The first key of the advisory locks of realms; the second one is the number of the realm. */
 const REALM_LOCKS = 1
 
+const lockRow = row({ number: integer, locked: nothing })
+
 /**
- * Locks realms for a write, in numeric order to avoid deadlocks. They must be read afterwards, by another statement: this one does not
- * see what the former holder of the lock has written. One statement.
+ * Locks realms for a write, in numeric order to avoid deadlocks, and returns their numbers. They must be read afterwards, by another
+ * statement: this one does not see what the former holder of the lock has written. One statement.
  */
-export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<void> {
-  await sql`
-    select pg_advisory_xact_lock(${REALM_LOCKS}::integer, r.number)
-    from (select number from realm where name = any(${names}) order by number) r`.execute(tx)
+export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<number[]> {
+  const locks = await query(lockRow)`
+    select r.number, pg_advisory_xact_lock(${REALM_LOCKS}::integer, r.number) as locked
+    from (select number from realm where name = any(${names}) order by number) r`.all(tx)
+  return locks.map(({ number }) => number)
 }
 
 /**
  * Locks a realm for the creation of users, which excludes other writes, but not other creations, except of users with one of the names.
- * As for `lockRealms`, the realm must be read afterwards. One statement.
+ * Returns the number of the realm, which must be read afterwards as for `lockRealms`. One statement.
  */
-export async function lockForNewUsers(tx: Transaction, realm: string, userNames: readonly string[]): Promise<void> {
+export async function lockForNewUsers(tx: Transaction, realm: string, userNames: readonly string[]): Promise<number[]> {
   const keys = [...new Set(userNames)].sort().map((name) => `${realm} ${name}`)
-  await sql`
-    select pg_advisory_xact_lock_shared(${REALM_LOCKS}::integer, r.number) from realm r where r.name = ${realm}
+  const [lock] = await query(lockRow)`
+    select r.number, pg_advisory_xact_lock_shared(${REALM_LOCKS}::integer, r.number) as locked
+    from realm r where r.name = ${realm}
     union all
-    select pg_advisory_xact_lock(hashtextextended(x.key, 0)) from unnest(${keys}::text[]) as x(key)`.execute(tx)
+    select 0, pg_advisory_xact_lock(hashtextextended(x.key, 0)) from unnest(${keys}::text[]) as x(key)`.all(tx)
+  return lock ? [lock.number] : []
 }
 
 /** The versions of what the permissions of a user depend on: the configuration of the user's realm, and the user. */
@@ -121,17 +126,20 @@ export interface PermissionVersions {
 
 const lockedRealmRow = row({ ...realmRow.columns, areCurrent: boolean })
 
-/** Returns a locked realm, and whether versions are current; undefined if the realm does not exist. One statement. */
+/**
+ * Returns the realm with the name, and whether versions are current; undefined if it is not among the locked ones, since it does not
+ * exist or has just been renamed. One statement.
+ */
 export async function findLockedRealm(
   tx: Transaction,
-  name: string,
+  { name, locked }: { readonly name: string; readonly locked: readonly number[] },
   versions?: PermissionVersions,
 ): Promise<{ readonly realm: RealmRow; readonly areCurrent: boolean } | undefined> {
-  const locked = await query(lockedRealmRow)`
+  const lockedRealm = await query(lockedRealmRow)`
     select ${columns}, ${versions ? buildVersionCheck(versions) : sql`false`} as "areCurrent"
-    from realm where name = ${name}`.first(tx)
-  if (!locked) return undefined
-  const { areCurrent, ...realm } = locked
+    from realm where name = ${name} and number = any(${locked}::integer[])`.first(tx)
+  if (!lockedRealm) return undefined
+  const { areCurrent, ...realm } = lockedRealm
   return { realm, areCurrent }
 }
 

@@ -61,11 +61,13 @@ function writeLocked<T>(
   const { realm: name, withMaster, newUserNames } = typeof target === 'string' ? { realm: target } : target
   return commit(parts, caller, async (tx, afterCommit) => {
     // New users of master may be its only administrators, which is checked under the exclusive lock.
-    if (newUserNames && name !== MASTER) await lockForNewUsers(tx, name, newUserNames)
-    else await lockRealms(tx, withMaster ? [name, MASTER] : [name])
-    const locked = await findLockedRealm(tx, name, caller.permissionVersions)
-    if (!locked) throw failure('not_found', 'Realm not found.')
-    const { realm, areCurrent } = locked
+    const locked =
+      newUserNames && name !== MASTER
+        ? await lockForNewUsers(tx, name, newUserNames)
+        : await lockRealms(tx, withMaster ? [name, MASTER] : [name])
+    const lockedRealm = await findLockedRealm(tx, { name, locked }, caller.permissionVersions)
+    if (!lockedRealm) throw failure('not_found', 'Realm not found.')
+    const { realm, areCurrent } = lockedRealm
     const permissions = areCurrent ? caller.permissions : undefined
     const context = toWriteContext(await createContext(parts, { tx, caller }, { realm, afterCommit, permissions }))
     return finishWrite(newUserNames ? { ...context, createsUsersOnly: true } : context, work)

@@ -58,7 +58,7 @@ export class ListeningConnection {
     if (!this.#isListening) return false
     if (!this.#check && now - this.#checkedAt > CHECK_INTERVAL) void this.#startCheck(now)
     // Ends the connection, which opens a new one.
-    else if (this.#check && now - this.#check.sentAt > RESPONSE_LIMIT) void this.#client?.end()
+    else if (this.#check && now - this.#check.sentAt > RESPONSE_LIMIT) this.#client?.end().catch(() => {})
     return now - this.#checkedAt < VALIDITY
   }
 
