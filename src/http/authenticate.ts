@@ -21,10 +21,12 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const access = token && (await findAdminAccess(service, token, issuer))
   if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, issuedTo, client, user, maxPermissions, permissions, versions } = access
-  await checkTokenOrigin(service, access, { base, origin: request.headers.origin })
+  const { token: issued, client, user, maxPermissions, permissions, versions } = access
+  const { realm, session } = issued
+  await checkTokenOrigin(service, issued, { base, origin: request.headers.origin })
   return {
-    user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
+    user: { realm: realm.name, id: user.id, ...(session !== undefined && { session }) },
+    token: issued,
     tokenPermissions: maxPermissions,
     transport: { address: request.ip, secure: request.protocol === 'https' },
     ...(permissions && versions && { permissions, permissionVersions: versions }),
@@ -51,6 +53,7 @@ function findAdminAccess(
     const { realm, claims, issuedTo, status } = verified
     const { client, user, maxPermissions, permissions, versions } = status
     const expiresAt = new Date(claims.exp! * 1000)
-    return { id: claims.jti ?? '', realm, user, client, issuedTo, maxPermissions, permissions, versions, expiresAt }
+    const issued = { ...issuedTo, realm, id: claims.jti ?? '', issuedAt: claims.iat! }
+    return { token: issued, user, client, maxPermissions, permissions, versions, expiresAt }
   })
 }

@@ -93,7 +93,7 @@ function addSecurityHeaders(reply: FastifyReply): void {
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { hostname, webhook, caller, showRealms = false } = options
-  service.cache.start()
+  if (!caller) service.cache.start()
   const app = createApp(options)
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
   addHooks(app, options)

@@ -10,7 +10,9 @@ export async function handleClientRequest<T>(
   { request, event }: { request: TokenRequest; event: Pick<EventDraft, 'type' | 'details'> },
   work: (call: ClientCall) => Promise<T>,
 ): Promise<T> {
-  const realm = await getEnabledRealm(service, realmName)
+  // A refresh would replace a token that an outdated realm accepts by one that every realm accepts.
+  const isCurrent = request.form.grant_type === 'refresh_token'
+  const realm = await getEnabledRealm(service, realmName, { isCurrent })
   requireHttps(realm, request)
   const draft: EventDraft = { ...event, address: request.address }
   return withUserEvent({ service, realm, event: draft }, async () => {

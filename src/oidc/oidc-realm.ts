@@ -3,7 +3,7 @@ import type { Representation } from '../kinds/json.ts'
 import { type ViewOf, viewOf } from '../kinds/kind.ts'
 import { realm as realmKind } from '../kinds/realm.ts'
 import type { Context } from '../service/context/context.ts'
-import { ServiceError } from '../service/context/errors.ts'
+import { failure, ServiceError } from '../service/context/errors.ts'
 import { cachePerRevision, requireSameRealm } from '../service/context/realm-values.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
@@ -27,13 +27,17 @@ export type RealmSettings = ViewOf<typeof realmKind> & Readonly<Record<RequiredS
 /** A realm with its settings. */
 export interface OidcRealm extends RealmRow {
   readonly settings: RealmSettings
-  /** The time when the realm was read, by the clock of the service. */
+  /** The time of the request, by the clock of the service. */
   readonly now: Date
 }
 
 /** Returns an enabled realm. Throws OAuthError where it does not exist or is disabled. */
-export async function getEnabledRealm(service: Service, name: string): Promise<OidcRealm> {
-  const realm = await getOidcRealm(service, name)
+export async function getEnabledRealm(
+  service: Service,
+  name: string,
+  options?: { readonly isCurrent: boolean },
+): Promise<OidcRealm> {
+  const realm = await getOidcRealm(service, name, options)
   if (realm.settings.enabled !== true) throw new OAuthError(403, 'access_denied', { description: 'Realm not enabled' })
   return realm
 }
@@ -44,10 +48,17 @@ export function requireHttps({ settings }: OidcRealm, transport: Transport): voi
     throw new OAuthError(403, 'invalid_request', { description: 'HTTPS required' })
 }
 
-/** Returns a realm, enabled or not. Throws OAuthError where it does not exist. */
-export async function getOidcRealm(service: Service, name: string): Promise<OidcRealm> {
+/**
+ * Returns a realm, enabled or not. `isCurrent`: it is not a cached one, which may be a second old. Throws OAuthError where it does
+ * not exist.
+ */
+export async function getOidcRealm(
+  service: Service,
+  name: string,
+  { isCurrent }: { readonly isCurrent: boolean } = { isCurrent: false },
+): Promise<OidcRealm> {
   try {
-    const [realm] = await service.cache.findRealms([name])
+    const [realm] = isCurrent ? await service.findRealms([name]) : await service.cache.findRealms([name])
     if (!realm) throw createUnknownRealmError()
     return { ...realm, now: service.clock(), settings: await getSettings(service, realm) }
   } catch (error) {
@@ -66,10 +77,11 @@ const getSettings = cachePerRevision(async (service, { name, number }) =>
   }),
 )
 
-/** Reads the realm of a context. */
+/** Reads the realm of a context. Throws not_found if it has just been deleted. */
 export async function readOidcRealm(context: Context): Promise<OidcRealm> {
   const [live] = await writers.realm.list(context, {})
-  return { ...context.realm, settings: toRealmSettings(live!.representation), now: context.now }
+  if (!live) throw failure('not_found', 'Realm not found.')
+  return { ...context.realm, settings: toRealmSettings(live.representation), now: context.now }
 }
 
 const newRealm = viewOf(realmKind, realmKind.defaults({}))

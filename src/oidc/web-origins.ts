@@ -2,7 +2,7 @@
 import { client as clientKind } from '../kinds/client.ts'
 import type { Representation } from '../kinds/json.ts'
 import { viewOf } from '../kinds/kind.ts'
-import type { TokenAccess } from '../service/context/realm-cache.ts'
+import type { IssuedToken } from '../service/context/realm-cache.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginError } from './oauth-error.ts'
@@ -23,13 +23,11 @@ export function checkOrigin(client: Representation, base: string, origin: string
 /** Throws OriginError as `checkOrigin` does, for the client of a token. One statement for another origin, else none. */
 export async function checkTokenOrigin(
   service: Service,
-  { realm, issuedTo }: Pick<TokenAccess, 'realm' | 'issuedTo'>,
+  { realm, client: id }: IssuedToken,
   { base, origin }: { readonly base: string; readonly origin: string | undefined },
 ): Promise<void> {
   if (origin === undefined || isAllowedOrigin([], base, origin)) return
-  const [client] = await service.read(SYSTEM, realm.name, (context) =>
-    writers.client.list(context, { ids: [issuedTo.client] }),
-  )
+  const [client] = await service.read(SYSTEM, realm.name, (context) => writers.client.list(context, { ids: [id] }))
   checkOrigin(client?.representation ?? {}, base, origin)
 }
 

@@ -121,7 +121,8 @@ export interface PermissionVersions {
   readonly revision: number
   /** Id of the user. */
   readonly user: string
-  readonly userVersion: number
+  /** Number of the transaction that has last written the user. */
+  readonly userVersion: string
 }
 
 const lockedRealmRow = row({ ...realmRow.columns, areCurrent: boolean })
@@ -145,7 +146,7 @@ export async function findLockedRealm(
 
 const buildVersionCheck = ({ realm, revision, user, userVersion }: PermissionVersions): RawBuilder<unknown> =>
   sql`${buildRevision(sql`${realm}`)} = ${revision}::bigint and exists (
-      select from user_account u where u.realm = ${realm} and u.id = ${user} and u.version = ${userVersion}::bigint)`
+      select from user_account u where u.realm = ${realm} and u.id = ${user} and u.xmin::text = ${userVersion})`
 
 /** Inserts the row of a realm, and returns its number. Throws the unique violation of the database. One statement. */
 export async function insertRealm(

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { authenticate } from '../../src/http/authenticate.ts'
 import { createServer } from '../../src/http/server.ts'
+import { createRealm } from '../../src/service/admin-api/realms/realms.ts'
 import { ALL_PERMISSIONS } from '../../src/service/context/admin-permissions.ts'
 import type { Caller } from '../../src/service/context/service.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
@@ -93,6 +94,10 @@ const changes: Readonly<Record<string, (access: Access) => Promise<unknown>>> = 
     const [client] = await admin('GET', `/${realm}/clients?clientId=admin-cli`)
     await admin('PUT', `/${realm}/clients/${client.id}`, { enabled: false })
   },
+  'limits the scope of the client': async ({ realm }) => {
+    const [client] = await admin('GET', `/${realm}/clients?clientId=admin-cli`)
+    await admin('PUT', `/${realm}/clients/${client.id}`, { fullScopeAllowed: false })
+  },
   'disables the realm': ({ realm }) => admin('PUT', `/${realm}`, { enabled: false }),
   'sets the not-before time of the realm': ({ realm }) =>
     admin('PUT', `/${realm}`, { notBefore: Math.floor(Date.now() / 1000) + 60 }),
@@ -118,8 +123,8 @@ test('access that was read before a change is not cached after it', async () => 
       const [row] = await service.findRealms([realm])
       await work()
       return {
-        ...{ id: 'a token', realm: row!, user: { id: user, username: 'ann' }, client: 'admin-cli' },
-        ...{ issuedTo: { client: 'a client' }, maxPermissions: ALL_PERMISSIONS },
+        token: { id: 'a token', realm: row!, client: 'a client', issuedAt: 0 },
+        ...{ user: { id: user, username: 'ann' }, client: 'admin-cli', maxPermissions: ALL_PERMISSIONS },
         expiresAt: new Date(Date.now() + 60_000),
       }
     })
@@ -131,6 +136,9 @@ test('access that was read before a change is not cached after it', async () => 
 
 /** Changes of what the permissions depend on. */
 const permissionChanges = [
+  'logs the user out',
+  'disables the client',
+  'limits the scope of the client',
   'disables the user',
   'deletes the user',
   'removes the role of the group',
@@ -147,6 +155,25 @@ test.each(permissionChanges)('a write whose permissions were read before a chang
   await expect(write).rejects.toThrow(/HTTP 40[13]/)
 })
 
+test('a realm is not created with a permission that was revoked after it was read', async () => {
+  const username = newName('creator')
+  const [role] = await admin('GET', '/master/roles?search=create-realm')
+  await admin('POST', '/master/users', {
+    ...{ username, email: `${username}@example.org`, firstName: 'A', lastName: 'B', enabled: true },
+    credentials: [{ type: 'password', value: 'password' }],
+  })
+  const [{ id }] = await admin('GET', `/master/users?username=${username}`)
+  const mappings = `/master/users/${id}/role-mappings/realm`
+  await admin('POST', mappings, [role])
+  const caller = await authenticateCaller({ token: await logIn('master', username, 'password') })
+  await admin('DELETE', mappings, [role])
+  const create = createRealm(service, caller, {
+    ...{ body: { realm: newName() }, ids: new Map() },
+    createContent: async () => undefined,
+  })
+  await expect(create).rejects.toThrow('HTTP 403 Forbidden')
+})
+
 test('a write whose permissions are current does not read them again', async () => {
   const access = await createAccess()
   const caller = await authenticateCaller(access)
@@ -154,7 +181,7 @@ test('a write whose permissions are current does not read them again', async () 
   await service.write(caller, access.realm, async (context) => requirePermissions(context, 'manage-users'))
   expect(statements.filter((sql) => sql.includes('recursive'))).toEqual([])
   await service.write(
-    { ...caller, permissions: {} as never, permissionVersions: { ...caller.permissionVersions!, userVersion: 0 } },
+    { ...caller, permissions: {} as never, permissionVersions: { ...caller.permissionVersions!, userVersion: '0' } },
     access.realm,
     async (context) => requirePermissions(context, 'manage-users'),
   )
@@ -197,6 +224,22 @@ describe.runIf(inject('databaseUrl'))('of a server without the connection for no
     await changes['disables the user']!(access)
     await sleep(LIMIT)
     expect(await read(other, access)).toBe(401)
+    relay!.cut()
+  })
+
+  test('a refresh token that was issued before the not-before time of the realm is refused at once', async () => {
+    const access = await createAccess()
+    const credentials = { grant_type: 'password', username: 'ann', password: 'ann' }
+    const { refresh_token } = await form(`/realms/${access.realm}/protocol/openid-connect/token`, credentials)
+    relay!.freeze()
+    await changes['sets the not-before time of the realm']!(access)
+    const response = await other.inject({
+      method: 'POST',
+      url: `/realms/${access.realm}/protocol/openid-connect/token`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'admin-cli', refresh_token }).toString(),
+    })
+    expect(response.json()).toMatchObject({ error: 'invalid_grant' })
     relay!.cut()
   })
 
@@ -243,7 +286,7 @@ async function createAccess(): Promise<Access> {
 }
 
 /** Returns the caller of a request with the token. */
-function authenticateCaller({ token }: Access): Promise<Caller> {
+function authenticateCaller({ token }: Pick<Access, 'token'>): Promise<Caller> {
   const request = { headers: { authorization: `Bearer ${token}` }, ip: '127.0.0.1', protocol: 'http' }
   return authenticate(service, request as FastifyRequest, { base: 'http://localhost' })
 }

@@ -45,7 +45,7 @@ async function verifyRefreshToken(
   { service, realm, client, event }: GrantRequest,
   text: string,
 ): Promise<VerifiedToken> {
-  const token = await verifyToken(service, text, { types: ['Refresh', 'Offline'] })
+  const token = await verifyToken(service, text, { types: ['Refresh', 'Offline'], realm })
   if (token?.realm.number !== realm.number) throw createError('Invalid refresh token')
   if (token.issuedTo.client !== client.id)
     throw createError("Invalid refresh token. Token client and authorized client don't match")

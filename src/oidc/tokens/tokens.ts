@@ -59,6 +59,8 @@ interface TokenRequirements {
   readonly types: readonly TokenType[]
   /** The required address of the issuing server. */
   readonly issuerBase?: string | undefined
+  /** The row of the realm, if it was read a moment ago. Absent: it may be a cached one. */
+  readonly realm?: RealmRow
 }
 
 /**
@@ -95,13 +97,14 @@ function toVerifiedToken({ realm, payload, protectedHeader }: SignedToken<unknow
 async function verifySignedToken<Claims>(
   service: Service,
   token: string,
-  { types, issuerBase }: TokenRequirements,
+  { types, issuerBase, ...requirements }: TokenRequirements,
 ): Promise<SignedToken<Claims> | undefined> {
   try {
     const { kid } = decodeProtectedHeader(token)
     const { base, name } = splitIssuer(decodeJwt(token).iss)
     if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
-    const [realm] = await service.cache.findRealms([name])
+    const isOwn = requirements.realm?.name === name
+    const [realm] = isOwn ? [requirements.realm] : await service.cache.findRealms([name])
     const key = realm?.enabled ? await findVerificationKey(service, realm, kid) : undefined
     if (!realm || !key) return undefined
     const { payload, protectedHeader } = await jwtVerify<Claims>(token, key.verificationKey, {
@@ -156,8 +159,8 @@ export async function verifyTokenStatus(
   const verified = await verifyToken(service, token, requirements)
   if (!verified) return undefined
   const { realm, claims, issuedTo } = verified
-  const issued = { ...issuedTo, issuedAt: claims.iat!, id: claims.jti ?? '', withPermissions }
-  return { ...verified, status: await checkToken(service, realm, issued) }
+  const issued = { ...issuedTo, realm, issuedAt: claims.iat!, id: claims.jti ?? '', withPermissions }
+  return { ...verified, status: await service.query((tx) => checkToken(tx, issued)) }
 }
 
 /** Returns the address of the server that issued a token. */

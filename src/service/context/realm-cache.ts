@@ -2,19 +2,25 @@
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, type PermissionVersions, type RealmRow } from '../../store/realms.ts'
+import type { TokenReferences } from '../../store/users/token-state.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import { failure } from './errors.ts'
 import { evictOldest } from './evict-oldest.ts'
 
+/** An issued token: its realm, and the ids of its client, and of its session or user. */
+export interface IssuedToken extends Omit<TokenReferences, 'revoked'> {
+  readonly realm: Pick<RealmRow, 'number' | 'name'>
+  readonly id: string
+  /** In seconds since 1970. */
+  readonly issuedAt: number
+}
+
 /** The access that a token gives, until it expires or something changes that it depends on. */
 export interface TokenAccess {
-  readonly id: string
-  readonly realm: RealmRow
+  readonly token: IssuedToken
   readonly user: { readonly id: string; readonly username: string }
   /** The client ID. */
   readonly client: string
-  /** The ids of the client and the session. */
-  readonly issuedTo: { readonly client: string; readonly session?: string | undefined }
   /** The most that a caller with the token may administer. */
   readonly maxPermissions: AdminPermissions
   /** The admin permissions of the user, within `maxPermissions`. */
@@ -37,8 +43,7 @@ export class RealmCache {
   readonly #clock: () => Date
   readonly #realms = new Map<string, RealmRow>()
   readonly #tokens = new Map<string, TokenAccess>()
-  /** Replaced when everything is forgotten: the key of further caches. */
-  epoch: object = {}
+  #epoch: object = {}
   /** Counts the changes. What was read before a change is not cached after it. */
   #changes = 0
   #isStarted = false
@@ -46,6 +51,11 @@ export class RealmCache {
   constructor(store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>, clock: () => Date) {
     this.#store = store
     this.#clock = clock
+  }
+
+  /** A key for further caches, which is replaced when everything is forgotten. */
+  get epoch(): object {
+    return this.#epoch
   }
 
   /** Starts caching, which servers do. It needs a connection of its own for the announcements. */
@@ -64,7 +74,7 @@ export class RealmCache {
     if (names.length && realms.length === names.length) return [...new Set(realms)]
     const changes = this.#changes
     const rows = await this.#store.read((tx) => findRealms(tx, names))
-    if (changes === this.#changes) for (const row of rows) this.#realms.set(row.name, row)
+    if (changes === this.#changes && this.#isStarted) for (const row of rows) this.#realms.set(row.name, row)
     evictOldest(this.#realms, MOST_REALMS)
     return rows
   }
@@ -82,7 +92,8 @@ export class RealmCache {
     if (cached && this.#clock() < cached.expiresAt) return cached
     const changes = this.#changes
     const access = await load()
-    if (access && changes === this.#changes) this.#tokens.set(key, access)
+    if (access && changes === this.#changes && this.#isStarted) this.#tokens.set(key, access)
+    this.#evictExpired()
     evictOldest(this.#tokens, MOST_TOKENS)
     return access
   }
@@ -90,14 +101,23 @@ export class RealmCache {
   /** Removes what a change concerns; without a realm, everything. */
   forget({ realm, name }: Pick<WakeUp, 'realm' | 'name'>): void {
     this.#changes++
-    if (realm === undefined) this.epoch = {}
+    if (realm === undefined) this.#epoch = {}
     const concerns = (number: number) => realm === undefined || realm === number
-    for (const [key, { realm, id, user, issuedTo }] of this.#tokens) {
-      const ids = [id, user.id, issuedTo.session]
-      if (concerns(realm.number) && (name === undefined || ids.includes(name))) this.#tokens.delete(key)
+    for (const [key, { token, user }] of this.#tokens) {
+      const ids = [token.id, token.session, user.id]
+      if (concerns(token.realm.number) && (name === undefined || ids.includes(name))) this.#tokens.delete(key)
     }
     if (name !== undefined) return
     for (const [key, row] of this.#realms) if (concerns(row.number)) this.#realms.delete(key)
+  }
+
+  /** Removes expired tokens up to the first valid one; most tokens are valid for the same time. */
+  #evictExpired(): void {
+    const now = this.#clock()
+    for (const [key, { expiresAt }] of this.#tokens) {
+      if (now < expiresAt) return
+      this.#tokens.delete(key)
+    }
   }
 
   #isUsable(): boolean {

@@ -13,7 +13,7 @@ import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { Context, OverwrittenDeclaration, RuntimeContext, UserEvent, WriteContext } from './context.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
-import type { RealmCache } from './realm-cache.ts'
+import type { IssuedToken, RealmCache } from './realm-cache.ts'
 import type { Transport } from './transport.ts'
 import type { Vault } from './vault.ts'
 
@@ -22,6 +22,8 @@ export interface Caller {
   readonly actor: Actor
   /** Absent: all permissions. */
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
+  /** The token of the request. Its status and permissions are evaluated again where the cached ones may be outdated. */
+  readonly token?: IssuedToken
   /** The permissions that the token carries, which limit those of the user. Absent: no limit. */
   readonly tokenPermissions?: AdminPermissions
   /** The resulting permissions as they were read a moment ago: reads use them, and writes if the versions are current. */

@@ -1,6 +1,7 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
+import type { Transaction } from '../../store/database/transaction.ts'
 import type { PermissionVersions } from '../../store/realms.ts'
-import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
+import { findTokenState, hasCredential, type TokenState } from '../../store/users/token-state.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import {
   type AdminPermissions,
@@ -9,15 +10,9 @@ import {
   toAdminPermissions,
 } from '../context/admin-permissions.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
-import type { Service } from '../context/service.ts'
+import type { IssuedToken } from '../context/realm-cache.ts'
 import { recordKeyUse } from '../context/single-use.ts'
 import { findFullAccessRole } from '../permissions/require-permissions.ts'
-
-/** The references of an issued token: ids of its client, user and session. `issuedAt` is in seconds since 1970. */
-export interface IssuedToken extends Omit<TokenReferences, 'revoked'> {
-  readonly id: string
-  readonly issuedAt: number
-}
 
 /** The status of a token. Keycloak: the reasons are its texts, some of which are error codes. */
 export type TokenStatus =
@@ -44,18 +39,15 @@ export type TokenStatus =
  * time, it is not revoked, and the session that it names exists. One statement.
  */
 export async function checkToken(
-  service: Service,
-  realm: { readonly number: number; readonly name: string },
-  { withPermissions = false, ...issued }: IssuedToken & { readonly withPermissions?: boolean | undefined },
+  tx: Transaction,
+  { realm, withPermissions = false, ...issued }: IssuedToken & { readonly withPermissions?: boolean | undefined },
 ): Promise<TokenStatus> {
   const token = { ...issued, revoked: revocationKey(issued.id) }
-  const state = await service.query((tx) =>
-    findTokenState(tx, realm.number, {
-      token,
-      unexpandedRole: findFullAccessRole(realm.name),
-      withRoles: withPermissions,
-    }),
-  )
+  const state = await findTokenState(tx, realm.number, {
+    token,
+    unexpandedRole: findFullAccessRole(realm.name),
+    withRoles: withPermissions,
+  })
   if (!state?.enabled || issued.issuedAt < state.notBefore || state.revoked) return { isValid: false }
   const { client, user, session, scope, editorRoles, roles, revision, userVersion } = state
   if (user?.enabled === false) return { isValid: false, reason: 'User disabled' }
@@ -66,7 +58,7 @@ export async function checkToken(
   )
   const maxPermissions = intersectPermissions(inScope!, ofEditor!)
   const permissions = roles && intersectPermissions(toAdminPermissions(realm.name, roles), maxPermissions)
-  const versions = { realm: realm.number, revision: revision ?? 0, user: user.id, userVersion: userVersion ?? 0 }
+  const versions = { realm: realm.number, revision: revision ?? 0, user: user.id, userVersion: userVersion ?? '' }
   return { isValid: true, client, user, maxPermissions, ...(permissions && { permissions, versions }), session }
 }
 

@@ -6,8 +6,10 @@ import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, Context } from '../context/context.ts'
+import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
+import { checkToken } from '../login/token-status.ts'
 import { getUserPermissions } from '../permissions/require-permissions.ts'
 import { requireLease } from './leases.ts'
 
@@ -86,11 +88,16 @@ export async function commit<T>(
 
 const createAfterCommit = (): AfterCommit => ({ hasMessages: false, journalEntries: 0, accessChanges: [] })
 
-/** Returns the permissions of the caller, limited to those of their token. One statement, or none. */
+/** Returns the current permissions of the caller, limited to those of their token. Throws unauthorized. One statement, or none. */
 export async function readCallerPermissions(
   tx: Transaction,
-  { user, tokenPermissions }: Caller,
+  { user, token, tokenPermissions }: Caller,
 ): Promise<AdminPermissions> {
+  if (token) {
+    const status = await checkToken(tx, { ...token, withPermissions: true })
+    if (!status.isValid || !status.permissions) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+    return status.permissions
+  }
   const permissions = user ? await getUserPermissions(tx, user) : ALL_PERMISSIONS
   return tokenPermissions ? intersectPermissions(permissions, tokenPermissions) : permissions
 }

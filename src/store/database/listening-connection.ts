@@ -20,6 +20,14 @@ const RESPONSE_LIMIT = 10_000
 /** The beginning of notifications that check the connection. */
 const CHECK = 'check '
 
+/** A check of the connection. It succeeds when the database has responded, and the notification has arrived if one was sent. */
+interface Check {
+  /** By `performance.now()`. */
+  readonly sentAt: number
+  readonly payload: string
+  hasResponse: boolean
+}
+
 /**
  * A connection that listens for notifications, and is opened again when it breaks. It checks whether notifications arrive: through a
  * connection pooler in transaction mode they do not, and a failure of the network may not break the connection.
@@ -38,7 +46,7 @@ export class ListeningConnection {
   /** The time when the last successful check was sent, by `performance.now()`. */
   #checkedAt = Number.NEGATIVE_INFINITY
   /** The check in progress. */
-  #check: { readonly sentAt: number; readonly payload: string } | undefined
+  #check: Check | undefined
 
   /** `send` sends a notification on another connection to the database. */
   constructor(url: string, send: (payload: string) => Promise<void>) {
@@ -56,9 +64,8 @@ export class ListeningConnection {
   isUpToDate(): boolean {
     const now = performance.now()
     if (!this.#isListening) return false
-    if (!this.#check && now - this.#checkedAt > CHECK_INTERVAL) void this.#startCheck(now)
-    // Ends the connection, which opens a new one.
-    else if (this.#check && now - this.#check.sentAt > RESPONSE_LIMIT) this.#client?.end().catch(() => {})
+    if (this.#check && now - this.#check.sentAt > RESPONSE_LIMIT) this.#giveUp(this.#check)
+    else if (!this.#check && now - this.#checkedAt > CHECK_INTERVAL) void this.#startCheck(now)
     return now - this.#checkedAt < VALIDITY
   }
 
@@ -69,7 +76,12 @@ export class ListeningConnection {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, keepAlive: true, application_name: 'regent wake-ups' })
+    const client = new pg.Client({
+      connectionString: this.#url,
+      keepAlive: true,
+      connectionTimeoutMillis: RESPONSE_LIMIT,
+      application_name: 'regent wake-ups',
+    })
     this.#client = client
     // Any failure ends the connection. Without a handler, the event would end the process.
     client.on('error', () => {})
@@ -94,19 +106,28 @@ export class ListeningConnection {
 
   /** The first check of a connection is a notification by another connection. Then a response of the database is sufficient. */
   async #startCheck(sentAt: number): Promise<void> {
-    const check = { sentAt, payload: `${CHECK}${randomUUID()}` }
+    const check = { sentAt, payload: `${CHECK}${randomUUID()}`, hasResponse: false }
     this.#check = check
     try {
-      if (!this.#receives) return await this.#send(check.payload)
       await this.#client?.query('select')
-      this.#finishCheck(check)
+      check.hasResponse = true
+      if (this.#receives) this.#finishCheck(check)
+      else await this.#send(check.payload)
     } catch {
       // The next call of `isUpToDate` checks again.
       if (this.#check === check) this.#check = undefined
     }
   }
 
-  #finishCheck(check: { readonly sentAt: number }): void {
+  /** Ends a connection that does not respond, which opens a new one. If only the notification is missing, another one may arrive. */
+  #giveUp({ hasResponse }: Check): void {
+    this.#check = undefined
+    if (hasResponse) return
+    this.#isListening = false
+    this.#client?.end().catch(() => {})
+  }
+
+  #finishCheck(check: Check): void {
     if (this.#check !== check) return
     this.#checkedAt = check.sentAt
     this.#check = undefined

@@ -32,8 +32,8 @@ const tokenStateWithRolesRow = row({
   roles: userPermissionsRow.columns.roles,
   /** Number of the last entry of the realm's configuration journal. */
   revision: bigint,
-  /** Null if the user is deleted. */
-  userVersion: optional(bigint),
+  /** Number of the transaction that has last written the user; null if the user is deleted. */
+  userVersion: optional(text),
 })
 
 /** The current state of the user, the client and the session of a token. */
@@ -41,7 +41,7 @@ export interface TokenState extends RowOf<typeof tokenStateRow> {
   /** The effective roles of the user, with the versions of what they depend on; absent unless requested. */
   readonly roles?: UserPermissions['roles']
   readonly revision?: number
-  readonly userVersion?: number | null
+  readonly userVersion?: string | null
 }
 
 /** The ids of the user, the client and the session of a token. */
@@ -94,7 +94,7 @@ export async function findTokenState(
       order by s.offline limit 1
     ),
     caller as (
-      select u.realm, u.id, u.username, u.version, u.body from user_account u
+      select u.realm, u.id, u.username, u.xmin::text as version, u.body from user_account u
       where u.realm = ${realm} and u.id = coalesce((select n.user_account from token_session n), ${user ?? null})
     )${withRoles ? sql`, ${buildCallerRoles(unexpandedRole)}` : sql``}
     select coalesce((h.body ->> 'enabled')::boolean, false) as enabled, h.client_id as client,

@@ -16,7 +16,7 @@ import { writers } from '../../kinds/index.ts'
 import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
 import { type LiveObject, listEveryRealm } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
-import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
+import { isPermitted, requirePermissions, requireRealmPermission } from '../../permissions/require-permissions.ts'
 import { parseSetting, preferAttributes, renderSetting } from '../../realms/attribute-settings.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
 
@@ -67,6 +67,8 @@ export async function createRealm(
   const representation = { ...settings, ...deriveEmailSettings(settings) }
   const requestedId = typeof id === 'string' && id !== '' ? { id } : {}
   return service.createRealm(caller, { representation, ids, ...requestedId }, async (context) => {
+    // Checked again in the transaction, since the read above may use cached permissions.
+    requireRealmPermission(context.permissions, MASTER, 'create-realm')
     await createContent(context)
     return context.realm.name
   })
