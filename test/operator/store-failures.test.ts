@@ -55,7 +55,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     await space.apply(acme())
     await space.waitForReady(acme(), 'True')
     await direct.query('begin')
-    await direct.query('select from realm where name = $1 for update', [realm])
+    await direct.query('select pg_advisory_xact_lock(1, number) from realm where name = $1', [realm])
     await space.apply(acme({ displayName: 'Acme', clients: [{ clientId: 'shop' }] }))
     const { status } = await space.waitForReady(acme(), 'False', 'Failed')
     expect(findCondition({ status }, 'Ready').message).toBe(

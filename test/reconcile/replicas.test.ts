@@ -63,7 +63,11 @@ test('a server that is paused beyond its lease is replaced, and waits for the le
 
 test.for([
   ['before its transaction', 'lock table inventory in access exclusive mode', 'from inventory'],
-  ['within its transaction', `select from realm where name = 'acme' for update`, 'for no key update'],
+  [
+    'within its transaction',
+    `select pg_advisory_xact_lock(1, number) from realm where name = 'acme'`,
+    'pg_advisory_xact_lock',
+  ],
   ['between its lease check and its commit', 'select from lease for update', 'for share'],
 ])('a run of a server that is paused %s is not committed', async ([moment, lock, statement]) => {
   const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`
