@@ -14,6 +14,8 @@ const DELAYS = [0, 100, 500, 2_000, 5_000]
 const VALIDITY = 800
 /** Milliseconds after which the connection is checked again while callers ask whether it is up to date. */
 const CHECK_INTERVAL = 250
+/** Milliseconds after which a check includes a notification by another connection, which must arrive on this one. */
+const NOTIFICATION_INTERVAL = 10_000
 /** Milliseconds after which a connection that does not respond to a check is replaced. */
 const RESPONSE_LIMIT = 10_000
 
@@ -41,8 +43,8 @@ export class ListeningConnection {
   #notify: (payload?: string) => void = () => {}
   #client: pg.Client | undefined
   #isListening = false
-  /** Whether a notification that was sent by another connection has arrived. */
-  #receives = false
+  /** The time when the last notification of a check that has arrived was sent. */
+  #receivedAt = Number.NEGATIVE_INFINITY
   /** The time when the last successful check was sent, by `performance.now()`. */
   #checkedAt = Number.NEGATIVE_INFINITY
   /** The check in progress. */
@@ -98,20 +100,20 @@ export class ListeningConnection {
       this.#connections.retry(CHANNEL)
     })
     this.#isListening = true
-    this.#receives = false
+    this.#receivedAt = Number.NEGATIVE_INFINITY
     this.#checkedAt = Number.NEGATIVE_INFINITY
     this.#check = undefined
     this.#notify()
   }
 
-  /** The first check of a connection is a notification by another connection. Then a response of the database is sufficient. */
+  /** Checks that the database responds, and sometimes that the notifications of other connections arrive. */
   async #startCheck(sentAt: number): Promise<void> {
     const check = { sentAt, payload: `${CHECK}${randomUUID()}`, hasResponse: false }
     this.#check = check
     try {
       await this.#client?.query('select')
       check.hasResponse = true
-      if (this.#receives) this.#finishCheck(check)
+      if (sentAt - this.#receivedAt < NOTIFICATION_INTERVAL) this.#finishCheck(check)
       else await this.#send(check.payload)
     } catch {
       // The next call of `isUpToDate` checks again.
@@ -136,7 +138,7 @@ export class ListeningConnection {
   #receive(payload: string | undefined): void {
     if (!payload?.startsWith(CHECK)) this.#notify(payload)
     else if (payload === this.#check?.payload) {
-      this.#receives = true
+      this.#receivedAt = this.#check.sentAt
       this.#finishCheck(this.#check)
     }
   }
