@@ -39,9 +39,10 @@ export function notifyingHandler(
       return hasAdminEvents(context)
     })
     const body = await notifyClients(service, realm, { action, id: id?.(call) })
-    // The event has the outcome, and no transaction waits for clients. Keycloak: only if all clients were notified.
+    // The event has the outcome, and no transaction waits for clients. Keycloak: only if all clients were notified. It is recorded without
+    // the token of the caller, which the work may have invalidated.
     if (hasEvents)
-      await service.write(caller, realm, async (context) => {
+      await service.write({ actor: caller.actor }, realm, async (context) => {
         if (!id) describeAdminEvent(context, { representation: body })
         recordEvent(context, call)
       })
