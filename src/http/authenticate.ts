@@ -21,13 +21,12 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const access = token && (await findAdminAccess(service, token, issuer))
   if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { token: issued, client, user, maxPermissions, permissions, versions } = access
+  const { token: issued, client, user, permissions, versions } = access
   const { realm, session } = issued
   await checkTokenOrigin(service, issued, { base, origin: request.headers.origin })
   return {
     user: { realm: realm.name, id: user.id, ...(session !== undefined && { session }) },
     token: issued,
-    tokenPermissions: maxPermissions,
     transport: { address: request.ip, secure: request.protocol === 'https' },
     ...(permissions && versions && { permissions, permissionVersions: versions }),
     actor: {
@@ -51,9 +50,9 @@ function findAdminAccess(
     const verified = await verifyTokenStatus(service, token, { types: ['Bearer'], issuerBase, withPermissions: true })
     if (!isActiveToken(verified)) return undefined
     const { realm, claims, issuedTo, status } = verified
-    const { client, user, maxPermissions, permissions, versions } = status
+    const { client, user, permissions, versions } = status
     const expiresAt = new Date(claims.exp! * 1000)
     const issued = { ...issuedTo, realm, id: claims.jti ?? '', issuedAt: claims.iat! }
-    return { token: issued, user, client, maxPermissions, permissions, versions, expiresAt }
+    return { token: issued, user, client, permissions, versions, expiresAt }
   })
 }

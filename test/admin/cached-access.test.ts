@@ -5,7 +5,6 @@ import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { authenticate } from '../../src/http/authenticate.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRealm } from '../../src/service/admin-api/realms/realms.ts'
-import { ALL_PERMISSIONS } from '../../src/service/context/admin-permissions.ts'
 import type { Caller } from '../../src/service/context/service.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
@@ -124,7 +123,7 @@ test('access that was read before a change is not cached after it', async () => 
       await work()
       return {
         token: { id: 'a token', realm: row!, client: 'a client', issuedAt: 0 },
-        ...{ user: { id: user, username: 'ann' }, client: 'admin-cli', maxPermissions: ALL_PERMISSIONS },
+        ...{ user: { id: user, username: 'ann' }, client: 'admin-cli' },
         expiresAt: new Date(Date.now() + 60_000),
       }
     })

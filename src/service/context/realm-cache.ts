@@ -1,11 +1,11 @@
 // A cache of what requests need before their own statements: the rows of realms, and the access that tokens give.
+import { evictOldest } from '../../lib/timing/evict-oldest.ts'
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, type PermissionVersions, type RealmRow } from '../../store/realms.ts'
 import type { TokenReferences } from '../../store/users/token-state.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import { failure } from './errors.ts'
-import { evictOldest } from './evict-oldest.ts'
 
 /** An issued token: its realm, and the ids of its client, and of its session or user. */
 export interface IssuedToken extends Omit<TokenReferences, 'revoked'> {
@@ -21,9 +21,7 @@ export interface TokenAccess {
   readonly user: { readonly id: string; readonly username: string }
   /** The client ID. */
   readonly client: string
-  /** The most that a caller with the token may administer. */
-  readonly maxPermissions: AdminPermissions
-  /** The admin permissions of the user, within `maxPermissions`. */
+  /** The admin permissions of the user, within those of the token. */
   readonly permissions?: AdminPermissions | undefined
   /** The versions of what the permissions depend on. */
   readonly versions?: PermissionVersions | undefined

@@ -1,12 +1,12 @@
 // Values that are computed from the configuration of a realm, and cached while it does not change. Other processes change it too: the row of
 // the realm has the current revision.
+import { evictOldest } from '../../lib/timing/evict-oldest.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
-import { evictOldest } from './evict-oldest.ts'
 import type { Service } from './service.ts'
 import type { RealmRow } from './store-types.ts'
 
-/** A realm, and the revision of its configuration. The number is never used again, unlike the name. */
+/** A realm, and the revision of its configuration. The number is never reused, unlike the name. */
 export type RealmRevision = Pick<RealmRow, 'number' | 'name' | 'revision'>
 
 /** A value that was computed at a revision of a realm. */

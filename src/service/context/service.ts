@@ -24,8 +24,6 @@ export interface Caller {
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** The token of the request. Its status and permissions are evaluated again where the cached ones may be outdated. */
   readonly token?: IssuedToken
-  /** The permissions that the token carries, which limit those of the user. Absent: no limit. */
-  readonly tokenPermissions?: AdminPermissions
   /** The resulting permissions as they were read a moment ago: reads use them, and writes if the versions are current. */
   readonly permissions?: AdminPermissions
   /** The versions of what the permissions depend on. */

@@ -23,11 +23,9 @@ export type TokenStatus =
       readonly client: string
       readonly user: { readonly id: string; readonly username: string }
       /**
-       * The most that a caller with this token may administer: the admin roles that the client has in scope, as in Keycloak,
-       * and that the last editor of the client could grant.
+       * The current admin permissions of the user, within the admin roles that the client has in scope, as in Keycloak, and that the
+       * last editor of the client could grant; absent unless requested.
        */
-      readonly maxPermissions: AdminPermissions
-      /** The current admin permissions of the user, within `maxPermissions`; absent unless requested. */
       readonly permissions?: AdminPermissions
       /** The versions of what the permissions depend on. */
       readonly versions?: PermissionVersions
@@ -59,7 +57,7 @@ export async function checkToken(
   const maxPermissions = intersectPermissions(inScope!, ofEditor!)
   const permissions = roles && intersectPermissions(toAdminPermissions(realm.name, roles), maxPermissions)
   const versions = { realm: realm.number, revision: revision ?? 0, user: user.id, userVersion: userVersion ?? '' }
-  return { isValid: true, client, user, maxPermissions, ...(permissions && { permissions, versions }), session }
+  return { isValid: true, client, user, ...(permissions && { permissions, versions }), session }
 }
 
 const revocationKey = (id: string) => `revoked ${id}`

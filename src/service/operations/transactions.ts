@@ -4,7 +4,7 @@ import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
-import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
+import { type AdminPermissions, ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
@@ -89,15 +89,11 @@ export async function commit<T>(
 const createAfterCommit = (): AfterCommit => ({ hasMessages: false, journalEntries: 0, accessChanges: [] })
 
 /** Returns the current permissions of the caller, limited to those of their token. Throws unauthorized. One statement, or none. */
-export async function readCallerPermissions(
-  tx: Transaction,
-  { user, token, tokenPermissions }: Caller,
-): Promise<AdminPermissions> {
+export async function readCallerPermissions(tx: Transaction, { user, token }: Caller): Promise<AdminPermissions> {
   if (token) {
     const status = await checkToken(tx, { ...token, withPermissions: true })
     if (!status.isValid || !status.permissions) throw failure('unauthorized', 'HTTP 401 Unauthorized')
     return status.permissions
   }
-  const permissions = user ? await getUserPermissions(tx, user) : ALL_PERMISSIONS
-  return tokenPermissions ? intersectPermissions(permissions, tokenPermissions) : permissions
+  return user ? getUserPermissions(tx, user) : ALL_PERMISSIONS
 }

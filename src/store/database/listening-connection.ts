@@ -19,7 +19,7 @@ const NOTIFICATION_INTERVAL = 10_000
 /** Milliseconds after which a connection that does not respond to a check is replaced. */
 const RESPONSE_LIMIT = 10_000
 
-/** The beginning of notifications that check the connection. */
+/** The prefix of notifications that check the connection. */
 const CHECK = 'check '
 
 /** A check of the connection. It succeeds when the database has responded, and the notification has arrived if one was sent. */
