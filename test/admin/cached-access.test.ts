@@ -107,10 +107,13 @@ const names = Object.keys(changes)
 
 test('a request with a cached token and realm executes no statement for them', async () => {
   const access = await createAccess()
-  await read(other, access)
-  const { other: before } = verifications
-  expect(await read(other, access)).toBe(200)
-  expect(verifications.other).toBe(before)
+  const countVerifications = async () => {
+    const { other: before } = verifications
+    expect(await read(other, access)).toBe(200)
+    return verifications.other - before
+  }
+  // Notifications of the creation of the realm may still arrive.
+  await expect.poll(countVerifications).toBe(0)
 })
 
 test('access that was read before a change is not cached after it', async () => {
