@@ -12,7 +12,7 @@ await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async
 
 async function runStep(name: string, isExpected: (actions: number) => boolean): Promise<void> {
   const start = performance.now()
-  const source = await readFileSource(folder, { env: {}, isAllowed: () => false })
+  const source = await readFileSource(folder, { name: 'users', env: {}, isAllowed: () => false })
   const { realms } = await applySources(service, SYSTEM, [source])
   const actions = realms[0]!.plan.actions.length
   if (!isExpected(actions)) throw new Error(`${name}: unexpected number of actions: ${actions}`)

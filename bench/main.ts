@@ -4,6 +4,8 @@
 //   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
 //   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
+//   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N]
+//                     the same requests to Regent, to Keycloak at this URL, and to a minimal server; Regent uses the empty database
 //   npm run bench -- --reference URL --config-cli JAR [--java PATH]
 //                     `regent apply`, compared with keycloak-config-cli and the reference server at this URL
 import { writeFile } from 'node:fs/promises'
@@ -12,6 +14,7 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { measureApplyMemory } from './apply-memory.ts'
 import { casesWithClients, casesWithUsers, createRealmCase, measureRealmsPerSecond, readYamlCase } from './cases.ts'
 import { openClientReads } from './client-reads.ts'
+import { compareServers } from './comparison/compare-servers.ts'
 import { compareWithConfigCli } from './config-cli.ts'
 import { measureKubernetes } from './kubernetes.ts'
 import { openLargeRealmReads } from './large-realm-reads.ts'
@@ -122,16 +125,29 @@ const { values: options } = parseArgs({
     pushes: { type: 'string' },
     reference: { type: 'string' },
     'config-cli': { type: 'string' },
+    database: { type: 'string' },
+    markdown: { type: 'string' },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
     java: { type: 'string', default: 'java' },
     kubernetes: { type: 'string' },
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine must be pglite or postgres')
-const { reference, 'config-cli': jar, 'large-realm': largeRealm, java } = options
-if (!reference !== !jar) throw new Error('--reference and --config-cli must be given together')
+const { reference, 'config-cli': jar, 'large-realm': largeRealm, java, database } = options
+if (jar && !reference) throw new Error('--config-cli needs --reference')
+if (reference !== undefined && !jar && !database) throw new Error('--reference needs --database or --config-cli')
 const postgres = options.engine === 'postgres' || options.users || largeRealm ? await startPostgres() : undefined
 try {
   if (options.pushes) process.exitCode = (await measurePushes(Number(options.pushes))) ? 0 : 1
+  else if (reference !== undefined && database)
+    await compareServers({
+      reference,
+      database,
+      ...(options.markdown && { file: options.markdown }),
+      ...(options.only && { only: options.only }),
+      ...(options.rounds && { rounds: Number(options.rounds) }),
+    })
   else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
   else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))

@@ -52,8 +52,8 @@ export interface Result {
   readonly size?: number
   readonly writesPerClient?: boolean
   readonly cost: Cost
-  /** Whether every round had the same cost. */
-  readonly isSteady: boolean
+  /** Costs of rounds that differ from the first one. */
+  readonly otherCosts: readonly Cost[]
   readonly operation: readonly number[]
   readonly baseline: readonly number[]
   /** The median over the rounds of the time of the operation divided by the time of the baseline. */
@@ -129,7 +129,7 @@ export async function measure(bench: Bench, benchCase: Case): Promise<Result> {
   return {
     ...labels,
     cost: costs[0]!,
-    isSteady: costs.every((cost) => JSON.stringify(cost) === JSON.stringify(costs[0])),
+    otherCosts: costs.filter((cost) => JSON.stringify(cost) !== JSON.stringify(costs[0])),
     ...times,
     ratio: quantile(
       times.operation.map((duration, round) => duration / times.baseline[round]!),
@@ -151,8 +151,11 @@ export function quantile(values: readonly number[], share: number): number {
 export function findDeviations(results: readonly Result[]): string[] {
   const counts = ['inserted', 'updated', 'deleted'] as const
   const deviations = results
-    .filter(({ isSteady }) => !isSteady)
-    .map(({ name }) => `${name}: the cost differs between rounds`)
+    .filter(({ otherCosts }) => otherCosts.length)
+    .map(
+      ({ name, cost, otherCosts: [other] }) =>
+        `${name}: rounds cost ${JSON.stringify(cost)} and ${JSON.stringify(other)}`,
+    )
   for (const [name, group] of Map.groupBy(results, ({ name }) => name)) {
     const [first, second = first] = group.toSorted((a, b) => (a.size ?? 0) - (b.size ?? 0))
     for (const { size = 0, cost, writesPerClient } of group) {

@@ -1,6 +1,7 @@
 // Renders docs/cli.md, the commands and their options.
 import type { Argument, Option } from 'commander'
 import { type CommandEntry, commands } from '../src/cli/commands.ts'
+import { EXIT_CODE_MEANINGS, EXIT_CODES } from '../src/cli/exit-codes.ts'
 import { describeValue, documentOptions, ownStoreOptions, storeOptions } from '../src/cli/options.ts'
 import { sourceSettingsOptions } from '../src/cli/source-settings-options.ts'
 
@@ -52,10 +53,11 @@ An option takes precedence over its variable. An empty variable counts as absent
 
 | Code | Meaning |
 |---|---|
-| 0 | success |
-| 1 | an error; the message is on the standard error output |
+${Object.entries(EXIT_CODE_MEANINGS)
+  .map(([code, meaning]) => `| ${code} | ${meaning} |`)
+  .join('\n')}
 
-If a command has other meanings, its section lists them.
+Each command exits with 0 or 1; its section lists other codes. If several apply, the highest is used.
 `
 
 /** Returns the page. */
@@ -84,7 +86,7 @@ function listCommands(parent: string, entry: CommandEntry): { path: string; entr
 }
 
 function renderCommand(path: string, entry: CommandEntry): string[] {
-  const { summary, arguments: args = [], options = [], exitCodes = {} } = entry
+  const { summary, arguments: args = [], options = [], exitCodes = [] } = entry
   const shared: (typeof groups)[number][] = []
   let remaining = options
   for (const group of groups) {
@@ -101,7 +103,7 @@ function renderCommand(path: string, entry: CommandEntry): string[] {
     ...(args.some(({ description }) => description) ? ['', ...renderArguments(args)] : []),
     ...(remaining.length ? ['', ...renderOptions(remaining)] : []),
     ...(links.length ? ['', `It also has the ${joinWords(links)}.`] : []),
-    ...Object.entries(exitCodes).flatMap(([code, meaning]) => ['', `Exit code ${code}: ${meaning}.`]),
+    ...(exitCodes.length ? ['', `Other exit codes: ${exitCodes.map((name) => EXIT_CODES[name]).join(', ')}.`] : []),
   ]
 }
 

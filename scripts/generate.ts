@@ -7,6 +7,7 @@ import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds/crds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
 import { renderCommands } from './cli.ts'
+import { renderEffects } from './effects.ts'
 import { renderRules } from './lint-rules.ts'
 import { renderReferences } from './references.ts'
 import { renderSecurity } from './security.ts'
@@ -15,6 +16,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   ...Object.fromEntries(Object.entries(renderCrds()).map(([file, text]) => [`crds/${file}`, () => text])),
   'docs/cli.md': renderCommands,
   'docs/configuration.md': renderSettingsTable,
+  'docs/effects.md': renderEffects,
   'docs/lint.md': renderRules,
   'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,

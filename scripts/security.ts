@@ -29,6 +29,8 @@ where Keycloak allows more, is in [decision 0034](decisions/0034-one-privilege-r
 - An empty secret counts as no secret: a confidential client without a secret gets a generated one, and authentication with an empty secret fails. A variable that is
   empty by mistake therefore gives no access.
 - Admin roles, and the clients that contain them, cannot be changed over REST, as in Keycloak. Documents and imports may declare them.
+- A reference \`\${vault.key}\` reads only files of its own realm. Administrators with \`manage-realm\` can send each of these secrets to an email server of
+  theirs, as in Keycloak ([decision 0111](decisions/0111-vault-directory.md)).
 - These rules do not apply to anyone who can read the store, its key file or an export with secrets.
 
 ## Roles by operation

@@ -34,6 +34,7 @@ const tables = [
   'src/oidc/login/authenticators/index.ts',
   'src/oidc/endpoints/token-endpoint.ts',
   'src/realm-file/convert-formats.ts',
+  'src/realm-file/versions/version-steps.ts',
   'src/service/kinds/index.ts',
   'src/store/database/migrate.ts',
 ]

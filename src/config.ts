@@ -37,6 +37,7 @@ const secondsNumber = 'must be a whole number of seconds from 1 to 86400'
 const seconds = z.coerce
   .number(secondsNumber)
   .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), secondsNumber)
+const workersNumber = 'must be a whole number from 1 to 64'
 const connectionsNumber = 'must be a whole number from 2 to 1000'
 const list = z
   .union([z.string().transform((text) => text.split(',')), z.array(z.string())])
@@ -46,6 +47,15 @@ export const variables = list.refine(
   (items) => items.every((item) => /^(env:\w+\*?|file:.+)$/.test(item)),
   'must be like env:NAME,env:PREFIX_*,file:/folder',
 )
+const retentionForm = 'must be like configuration=730d,users=90d, in whole days from 1d'
+/** The days for which each stream of the journal is kept, as a list. */
+const retention = list
+  .refine((items) => items.every((item) => /^(configuration|users)=[1-9]\d{0,4}d$/.test(item)), retentionForm)
+  .refine((items) => new Set(items.map((item) => item.split('=')[0])).size === items.length, retentionForm)
+  .transform((items) => {
+    const days = new Map(items.map((item) => [item.split('=')[0], Number.parseInt(item.split('=')[1]!, 10)]))
+    return { configuration: days.get('configuration'), users: days.get('users') }
+  })
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The table of settings, in the order of the documentation. */
@@ -147,6 +157,16 @@ export const settings = {
     summary: 'Open at most this many database connections',
     description: 'The most connections to the database, besides the one on which the server is notified of changes.',
   }),
+  workers: setting('workers', {
+    placeholder: 'number',
+    schema: z.coerce
+      .number(workersNumber)
+      .refine((count) => count >= 1 && count <= 64 && Number.isInteger(count), workersNumber),
+    default: 1,
+    summary: 'Serve from this many processes; needs PostgreSQL',
+    description:
+      'Number of processes that serve requests behind one port, for machines with several cores. Each has its own database connections. Needs PostgreSQL.',
+  }),
   databasePreparedStatements: setting('database-prepared-statements', {
     placeholder: 'on or off',
     schema: z.enum(['on', 'off'], 'must be on or off'),
@@ -169,6 +189,20 @@ export const settings = {
     summary: 'Read lists of forbidden passwords from this folder',
     description:
       'Folder with lists for the password policy `passwordBlacklist`: text files with one password per line.',
+  }),
+  vaultDir: setting('vault-dir', {
+    placeholder: 'folder',
+    schema: text,
+    summary: 'Read the secrets of `${vault.key}` from this folder',
+    description:
+      "Folder with the secrets to which realms refer by `${vault.key}`, with Keycloak's names: the file `realm_key` for the secret `key` of the realm `realm`, with each underscore in the names doubled. Files are read at each use. See [variables-and-secrets.md](variables-and-secrets.md#secrets-from-a-vault-directory).",
+  }),
+  clientSearchableAttributes: setting('client-searchable-attributes', {
+    placeholder: 'names',
+    schema: list,
+    summary: 'Let clients be searched by these attributes too',
+    description:
+      "Attributes by which `GET /admin/realms/{realm}/clients` finds clients with `q`, separated by commas. They are added to those of Keycloak: `saml_idp_initiated_sso_url_name`, `saml.artifact.binding.identifier`, `jwt.credential.issuer` and `jwt.credential.sub`. It corresponds to Keycloak's `--spi-client--jpa--searchable-attributes`.",
   }),
   outboundAllow: setting('outbound-allow', {
     placeholder: 'networks',
@@ -202,7 +236,7 @@ export const settings = {
       .transform((items) => items.flatMap((item) => parseSourcePermissions(item) ?? [])),
     summary: 'Limit the realms and admin roles of sources',
     description:
-      'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. By default a source may do everything.',
+      'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. A git source may be named by its URL. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. By default a source may do everything.',
   }),
   sourceInterval: setting('source-interval', {
     placeholder: 'seconds',
@@ -296,6 +330,20 @@ export const settings = {
     summary: 'Read the secret of drift webhooks from this file',
     description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
+  environment: setting('environment', {
+    placeholder: 'name',
+    schema: text,
+    summary: 'Use this environment of regent.yaml',
+    description:
+      'Environment of the project file `regent.yaml` of each `--source`. It is part of the names of these sources.',
+  }),
+  journalRetention: setting('journal-retention', {
+    placeholder: 'streams',
+    schema: retention,
+    summary: 'Delete older journal entries of these streams',
+    description:
+      'Days after which entries of the journal are deleted, for each stream: `configuration=730d,users=90d`. `configuration` is the history of realms: a realm cannot be rolled back to a deleted revision. `users` is the history of users. A stream that is not named is kept. The last change of a realm is always kept. Use the same for all replicas.',
+  }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',
     schema: z.enum(['error', 'warn'], 'must be error or warn'),
@@ -377,6 +425,7 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
     if (values[name] === undefined && !problems.has(name)) problems.set(name, reason)
   }
   for (const [name, needed, reason] of dependencies) if (values[name] !== undefined) requireSetting(needed, reason)
+  if (Number(values.workers) > 1) requireSetting('database', 'required with several workers')
   if (values.admissionCertificateFile !== undefined && values.operator === false)
     problems.set('operator', 'required with an admission certificate')
   if (values.production === true) {

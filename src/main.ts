@@ -1,6 +1,7 @@
 // The command line. The table of commands is in cli/commands.ts.
 import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
+import { setExitCode } from './cli/exit-codes.ts'
 import { renderOptionHelp } from './cli/options.ts'
 import { renderError } from './cli/render-error.ts'
 import { version } from './lib/version.ts'
@@ -25,9 +26,15 @@ const program = new Command('regent')
   .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
 for (const entry of commands) add(program, `regent ${entry.name}`, entry)
 
+// The reader of a pipe may end before the output, such as `head`. That is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 try {
   await program.parseAsync()
 } catch (error) {
-  process.exitCode = 1
+  setExitCode('error')
   console.error(renderError(error))
 }

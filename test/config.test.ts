@@ -23,6 +23,7 @@ test('without settings, the mode is development on the embedded store', () => {
     database: undefined,
     databaseDirect: undefined,
     databasePool: 10,
+    workers: 1,
     databasePreparedStatements: 'on',
     keyFile: undefined,
     source: undefined,
@@ -33,6 +34,7 @@ test('without settings, the mode is development on the embedded store', () => {
     sourceWebhookSecretFile: undefined,
     sourceSigners: undefined,
     sourceVariables: undefined,
+    journalRetention: undefined,
     unknownFields: 'error',
     adminUser: 'admin',
     adminPassword: 'admin',
@@ -75,6 +77,14 @@ test('sources are repeated flags or a list with commas', () => {
   ])
   expect(readSettings({ source: ['a,b', 'c'] }, { REGENT_SOURCE: 'd' }).source).toEqual(['a,b', 'c'])
   expect(readSettings({ source: [''] }, { REGENT_SOURCE: 'd' }).source).toEqual([])
+})
+
+test('the retention of the journal names each stream once, in days', () => {
+  const read = (journalRetention: string) => readSettings({ journalRetention }, {}).journalRetention
+  expect(read('configuration=730d, users=90d')).toEqual({ configuration: 730, users: 90 })
+  expect(read('users=1d')).toEqual({ configuration: undefined, users: 1 })
+  for (const invalid of ['90d', 'users=90', 'users=0d', 'events=9d', 'users=1d,users=2d', 'users=1.5d'])
+    expect(() => read(invalid), invalid).toThrow('must be like configuration=730d,users=90d')
 })
 
 test('proxies are addresses and networks', () => {

@@ -1,17 +1,21 @@
 // The table of commands. The module of each is loaded when it runs, so that help and the small commands start fast.
-import { Argument, type Command, type Option } from 'commander'
+import { setFlagsFromString } from 'node:v8'
+import { Argument, type Command, InvalidArgumentError, type Option } from 'commander'
 import { settings } from '../config.ts'
+import type { EXIT_CODES } from './exit-codes.ts'
 import {
   allowLockOut,
   count,
   documentOptions,
   fileFormatOption,
+  identityOptions,
   option,
   output,
   ownStoreOptions,
+  serverOptions,
   settingOption,
-  sourceNameOption,
   storeOptions,
+  strict,
 } from './options.ts'
 import { sourceSettingsOptions } from './source-settings-options.ts'
 
@@ -28,17 +32,25 @@ export interface CommandEntry {
   /** Runs the command with the values of its arguments and its options by name. Absent for a group. */
   readonly run?: (values: ParsedValues, flags: ParsedValues[number]) => Promise<void>
   readonly commands?: readonly CommandEntry[]
-  /** The meanings of exit codes, besides 0 for success and 1 for an error. */
-  readonly exitCodes?: Readonly<Record<number, string>>
+  /** The exit codes besides 0 and 1. */
+  readonly exitCodes?: readonly (keyof typeof EXIT_CODES)[]
 }
 
 const argument = (name: string, description?: string) => new Argument(name, description)
 
 const documents = argument('<source>', 'file, folder or git URL')
 const ofSource = argument('<source>', 'name of the source')
-const realm = argument('<realm>')
+const realm = argument('<realm>').argParser(readRealmName)
+const optionalRealm = argument('[realm]', 'only this realm').argParser(readRealmName)
 const plan = argument('<id>', 'id of the plan')
+const detailedExitCode = option('--detailed-exitcode', 'Exit with 2 if there are changes or drift')
 const secretName = argument('<name>', 'as documents name it')
+
+function readRealmName(text: string): string {
+  if (text.includes('/'))
+    throw new InvalidArgumentError(`The name of a realm has no slash. Separate a path from it by a space.`)
+  return text
+}
 
 /** The commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
@@ -46,19 +58,24 @@ export const commands: readonly CommandEntry[] = [
     name: 'serve',
     summary: 'Start the server and reconcile its sources',
     options: Object.values(settings).map(settingOption),
-    run: async (_values, flags) => (await import('./commands/serve.ts')).serve(flags),
+    async run(_values, flags) {
+      // Loading the modules would let the young generation of the heap grow to 130 MB, which an idle server keeps.
+      setFlagsFromString('--semi-space-growth-factor=1')
+      await (await import('./commands/serve.ts')).serve(flags)
+    },
   },
   {
     name: 'init',
     summary: 'Write a realm file to start from',
     arguments: [argument('[file]', 'file to write').default('my-realm.yaml')],
-    run: async ([file]) => (await import('./commands/init.ts')).init(file),
+    options: [option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' })],
+    run: async ([file], flags) => (await import('./commands/init.ts')).init(file, flags),
   },
   {
     name: 'validate',
-    summary: 'Check documents without opening a store',
+    summary: 'Check documents as a plan does, on a new store in memory',
     arguments: [documents],
-    options: documentOptions,
+    options: [...serverOptions, ...identityOptions, ...documentOptions, strict],
     run: async ([source], flags) => (await import('./commands/validate.ts')).validate(source, flags),
   },
   {
@@ -66,7 +83,6 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show risky settings in documents',
     arguments: [documents],
     options: [option('--strict', 'Exit with 1 on any finding'), ...documentOptions, output('markdown')],
-    exitCodes: { 1: 'an error, or a finding with `--strict`' },
     run: async ([source], flags) => (await import('./commands/lint.ts')).lint(source, flags),
   },
   {
@@ -81,14 +97,15 @@ export const commands: readonly CommandEntry[] = [
     options: [
       ...storeOptions,
       ...sourceSettingsOptions,
-      sourceNameOption,
+      ...identityOptions,
       ...documentOptions,
+      strict,
       allowLockOut,
       option('--save [file]', 'Save the plan, also in this file if given'),
-      option('--detailed-exitcode', 'Exit with 2 if there are changes'),
+      detailedExitCode,
       output('markdown'),
     ],
-    exitCodes: { 2: 'changes, with `--detailed-exitcode`' },
+    exitCodes: ['changes', 'suspended'],
     run: async ([source], flags) => (await import('./commands/plan.ts')).plan(source, flags),
   },
   {
@@ -99,12 +116,13 @@ export const commands: readonly CommandEntry[] = [
       ...storeOptions,
       ...sourceSettingsOptions,
       option('--plan <id>', 'Apply this saved plan, given by its id or file'),
-      sourceNameOption,
+      ...identityOptions,
       ...documentOptions,
+      strict,
       allowLockOut,
       output('markdown'),
     ],
-    exitCodes: { 1: 'an error, or a plan that is pending approval' },
+    exitCodes: ['pendingApproval', 'suspended'],
     run: async ([source], flags) => (await import('./commands/apply.ts')).apply(source, flags),
   },
   {
@@ -123,6 +141,7 @@ export const commands: readonly CommandEntry[] = [
       option('--with-credentials', 'Set the declared passwords of adopted users'),
       output('markdown'),
     ],
+    exitCodes: ['pendingApproval', 'suspended'],
     run: async ([id], flags) => (await import('./commands/plans.ts')).approve(id, flags),
   },
   {
@@ -135,14 +154,16 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'drift',
     summary: 'Show live changes of managed objects',
-    arguments: [argument('[realm]', 'only this realm')],
+    arguments: [optionalRealm],
     options: [
       ...storeOptions,
       option('--watch', 'Print each change as it happens, until Ctrl-C'),
       option('--unmanaged', 'List unmanaged objects, and count unmanaged users'),
       option('--users', 'List unmanaged users as well'),
+      detailedExitCode,
       output('markdown'),
     ],
+    exitCodes: ['changes'],
     run: async ([realm], flags) => {
       if (flags.unmanaged) return (await import('./commands/unmanaged.ts')).unmanaged(realm, flags)
       if (flags.watch) return (await import('./commands/drift-watch.ts')).watchDrift(realm, flags)
@@ -159,7 +180,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'why',
     summary: 'Show which documents declare a value, and who set it',
-    arguments: [realm, argument('<path>', 'path in a realm file, such as clients/my-app/name')],
+    arguments: [realm, argument('[path]', 'such as clients/my-app/name (default: the realm itself)').default('')],
     options: [...storeOptions, output()],
     run: async ([realm, path], flags) => (await import('./commands/why.ts')).whyCommand(realm, path, flags),
   },
@@ -191,6 +212,13 @@ export const commands: readonly CommandEntry[] = [
       output('markdown'),
     ],
     run: async ([realm, revision], flags) => (await import('./commands/history.ts')).rollback(realm, revision, flags),
+  },
+  {
+    name: 'erase',
+    summary: 'Delete a user and erase their values in the history',
+    arguments: [realm, argument('<user>', 'a username, or the id of a user')],
+    options: [...storeOptions, option('--yes', 'Erase without asking, as is needed without a terminal'), output()],
+    run: async ([realm, user], flags) => (await import('./commands/erase.ts')).erase(realm, user, flags),
   },
   {
     name: 'source',
@@ -226,7 +254,10 @@ export const commands: readonly CommandEntry[] = [
       {
         name: 'resume',
         summary: 'Resume a suspended source',
-        arguments: [ofSource, argument('[realm]', 'only end the suspension by a rollback of this realm')],
+        arguments: [
+          ofSource,
+          argument('[realm]', 'only end the suspension by a rollback of this realm').argParser(readRealmName),
+        ],
         options: storeOptions,
         run: async ([name, realm], flags) =>
           realm === undefined
@@ -303,6 +334,7 @@ export const commands: readonly CommandEntry[] = [
       option('--file <file>', 'Write a single file instead'),
       fileFormatOption('Choose the form of the files'),
       option('--no-apply', 'Write the files without applying them'),
+      strict,
       option('--secrets', 'Include the secrets of clients, in the clear'),
       option('--ids', 'Include the ids of all objects, not only of users'),
       option('--allow-master', 'Permit the master realm'),
@@ -338,6 +370,7 @@ export const commands: readonly CommandEntry[] = [
       ...storeOptions,
       option('--new-password <password>', 'Set this password', { variable: 'REGENT_NEW_PASSWORD', fallback: 'prompt' }),
       option('--new-password-file <file>', 'Read the new password from the first line of this file'),
+      option('--create', 'Create the user as an administrator of all realms'),
     ],
     run: async ([user], flags) => (await import('./commands/admin-password.ts')).adminPassword(user, flags),
   },

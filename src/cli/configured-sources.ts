@@ -6,8 +6,14 @@ import type { ServerSettings } from '../config.ts'
 import type { SourceSettings } from '../kinds/source-settings.ts'
 import { parseDuration } from '../realm-file/resources/duration.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
-import { SourceError, toDisplayPath } from '../reconcile/read/file-source.ts'
-import { type GitAddress, parseGitAddress, toGitAddress, toSourceName } from '../reconcile/read/git-address.ts'
+import { SourceError } from '../reconcile/read/file-source.ts'
+import { type GitAddress, parseGitAddress, toGitAddress } from '../reconcile/read/git-address.ts'
+import {
+  type GivenIdentity,
+  identifyGitSource,
+  locateSource,
+  requireSourceName,
+} from '../reconcile/read/source-identity.ts'
 import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
 import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
 import type { SourcePermissions } from '../service/context/admin-permissions.ts'
@@ -15,6 +21,8 @@ import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 /** A source of the server, with the defaults that the settings give to every source. */
 export interface ConfiguredSource {
   readonly name: string
+  /** The identity that the settings give, from which the name follows. */
+  readonly identity: GivenIdentity
   /** A place in a git repository, or a path on this machine. */
   readonly at: GitAddress | { readonly file: string }
   readonly settings: SourceSettings | undefined
@@ -37,13 +45,17 @@ export interface ConfiguredSource {
  * @throws SourceError or DocumentError if a source is configured incorrectly.
  */
 export async function readConfiguredSources(settings: ServerSettings): Promise<ConfiguredSource[]> {
-  const { source, sources: file, production } = settings
+  const { source, sources: file, production, environment } = settings
   const example = !production && !file && existsSync('examples') ? ['examples'] : []
-  const simple = (source ?? example).map((text): ConfiguredSource => {
+  const simple: ConfiguredSource[] = []
+  for (const text of source ?? example) {
+    const identity = { environment }
     const address = parseGitAddress(text)
-    const name = address ? toSourceName(address) : toDisplayPath(text)
-    return configureSource({ name, at: address ?? { file: text } }, {}, settings)
-  })
+    const name = address
+      ? identifyGitSource(address, identity)
+      : requireSourceName(text, await locateSource(text, identity), identity)
+    simple.push(configureSource({ name, identity, at: address ?? { file: text } }, {}, settings))
+  }
   const definitions = file ? await readSourcesFile(file) : []
   const all = [
     ...simple,
@@ -54,7 +66,7 @@ export async function readConfiguredSources(settings: ServerSettings): Promise<C
     const isInFile = definitions.some(({ name }) => name === duplicate.name)
     const advice = isInFile
       ? 'Keep it in --source or in the file of --sources.'
-      : 'Remove one --source. To follow two branches of a repository, name each in the file of --sources.'
+      : 'Pass one --source with all of its files. To follow two branches of a repository, name each in the file of --sources.'
     throw new SourceError(`The source ${duplicate.name} is configured twice. ${advice}`)
   }
   return all
@@ -69,7 +81,7 @@ async function toConfiguredSource(
   try {
     const at = spec.url === undefined ? { file: near(spec.path!) } : await readGitAddress(spec, near)
     return configureSource(
-      { name, at },
+      { name, identity: { name, isComplete: true }, at },
       { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) },
       settings,
     )
@@ -91,14 +103,20 @@ async function readGitAddress(spec: RealmSourceSpec, near: (path: string) => str
   return { ...address, credentials: { user: credentials.username ?? 'git', password: password.trim() } }
 }
 
+/** Returns the name of a source that a setting names: by that name, or by the URL of its repository. */
+function toSourceName(source: string, { environment }: ServerSettings): string {
+  const address = parseGitAddress(source)
+  return address ? identifyGitSource(address, { environment }) : source
+}
+
 function configureSource(
-  { name, at }: Pick<ConfiguredSource, 'name' | 'at'>,
+  { name, identity, at }: Pick<ConfiguredSource, 'name' | 'identity' | 'at'>,
   spec: Partial<RealmSourceSpec>,
   settings: ServerSettings,
 ): ConfiguredSource {
   const { production, sourceVariables, sourcePermissions = [], sourceInterval } = settings
   const permissionsBySource = new Map<string, SourcePermissions>(
-    sourcePermissions.map(({ source, ...permissions }) => [source, permissions]),
+    sourcePermissions.map(({ source, ...permissions }) => [toSourceName(source, settings), permissions]),
   )
   // Users who may push to a repository need not be trusted with the server's variables.
   const defaultVariables = 'file' in at && !production ? undefined : []
@@ -107,6 +125,7 @@ function configureSource(
   const seconds = interval ? parseDuration(interval) : sourceInterval
   return {
     name,
+    identity,
     at,
     settings: sourceSettings.length ? Object.fromEntries(sourceSettings) : undefined,
     sourcePermissions: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),

@@ -1,12 +1,23 @@
 // Connects a command to a running server, or to the store itself, which then handles the same requests in this process.
+import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { findRedirect, getFailureReason, type HttpStream, openStream, readBody } from '../lib/http/http-request.ts'
+import { settings } from '../config.ts'
+import {
+  findRedirect,
+  getFailureReason,
+  type HttpStream,
+  openStream,
+  readBody,
+  readEvents,
+  type ServerEvent,
+} from '../lib/http/http-request.ts'
 import { isLoopback } from '../lib/http/loopback.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
-import { readEvents, type ServerEvent } from './event-stream.ts'
+
 import { ApiError } from './render-error.ts'
+import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
 
 /** The flags that name the store and the credentials of the caller. */
 export interface StoreFlags {
@@ -17,6 +28,9 @@ export interface StoreFlags {
   readonly token?: string
   readonly user?: string
   readonly password?: string
+  /** The folder whose project file may name a server. Default: the working directory. */
+  readonly projectFolder?: string | undefined
+  readonly environment?: string | undefined
 }
 
 /** Body and headers of a request. */
@@ -36,18 +50,41 @@ export interface Connection {
   close(): Promise<void>
 }
 
+/**
+ * The behaviour of a command if there is no store: it fails, creates one, or uses an empty one in memory, which is discarded. A command
+ * that only reads must not create a store.
+ */
+export type MissingStorePolicy = 'fail' | 'create' | 'discard'
+
 /** Connects to the store that flags and environment name. If a server has the folder open, connects to that server. */
-export async function connect(flags: StoreFlags): Promise<Connection> {
+export async function connect(flags: StoreFlags, missingStore: MissingStorePolicy = 'fail'): Promise<Connection> {
   const server = findServer(flags)
   if (server) return openRemote(server, await getAccessToken(server, flags))
+  await refuseProjectServer(flags)
   const { FolderInUse } = await import('../service/context/store-types.ts')
   try {
-    return await openLocal(toStoreKey(flags))
+    return await openLocal(toStoreKey(flags), missingStore)
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
     demandLoopback(error.url, error.message)
     return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)))
   }
+}
+
+/**
+ * Throws Error if neither flags nor environment name a store, and a project file names a server: it would be another store than that of
+ * the project, and the file must not decide who gets credentials.
+ */
+async function refuseProjectServer(flags: StoreFlags): Promise<void> {
+  const { REGENT_DATA, REGENT_DATABASE, REGENT_DATABASE_DIRECT, REGENT_ENVIRONMENT } = process.env
+  if (flags.data ?? flags.database ?? (REGENT_DATA || REGENT_DATABASE || REGENT_DATABASE_DIRECT)) return
+  const { findProjectServer } = await import('../reconcile/read/source-identity.ts')
+  const environment = flags.environment ?? (REGENT_ENVIRONMENT || undefined)
+  const server = await findProjectServer(flags.projectFolder ?? process.cwd(), environment)
+  if (server)
+    throw new Error(
+      `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}. For a store of your own, pass --data or --database.`,
+    )
 }
 
 /** Returns the server URL of flags or environment, if any. @throws Error if it is not an http or https URL. */
@@ -73,14 +110,23 @@ function demandLoopback(url: string, message: string): void {
   if (!isLoopback(new URL(url).hostname)) throw new Error(`${message} To use it, pass its URL with --server.`)
 }
 
-/** Sends one request to the store that flags and environment name. @throws ApiError for a status of 400 or more. */
+/** Sends one request to the existing store that flags and environment name. @throws ApiError for a status of 400 or more. */
 export async function request<Result>(
   flags: StoreFlags,
   ...parameters: Parameters<Connection['request']>
 ): Promise<Result> {
-  const connection = await connect(flags)
+  return withConnection(flags, 'fail', (connection) => connection.request<Result>(...parameters))
+}
+
+/** Runs the work with a connection to the store that flags and environment name. */
+export async function withConnection<Result>(
+  flags: StoreFlags,
+  missingStore: MissingStorePolicy,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await connect(flags, missingStore)
   try {
-    return await connection.request<Result>(...parameters)
+    return await work(connection)
   } finally {
     await connection.close()
   }
@@ -180,15 +226,24 @@ async function openResponse(url: string, request: RemoteRequest): Promise<HttpSt
   throw new Error(`${origin} redirects to ${redirect}. Pass that URL with --server.`)
 }
 
-async function openLocal(at: StoreKey): Promise<Connection> {
+async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promise<Connection> {
   const { openService } = await import('../service/operations/open-service.ts')
+  const { openPasswordBlacklists } = await import('../service/context/password-blacklists.ts')
+  const { openVaultDirectory } = await import('../service/context/vault-directory.ts')
   const { SYSTEM } = await import('../service/context/service.ts')
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
+  const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
+  if (isDiscarded) console.error(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
+  else if (missingStore === 'create') await reportNewStore(at)
+  else await requireStore(at)
   const service = await openService({
-    location: at.database ? { url: at.database } : { folder: at.data },
-    key: await readKey(at),
-    passwordLists: process.env.REGENT_PASSWORD_LISTS,
+    ...(isDiscarded ? { location: {}, key: randomBytes(32) } : { location: toLocation(at), key: await readKey(at) }),
+    passwordBlacklists: openPasswordBlacklists(process.env.REGENT_PASSWORD_LISTS),
+    vaultDirectory: openVaultDirectory(process.env.REGENT_VAULT_DIR || undefined),
+    searchableClientAttributes: settings.clientSearchableAttributes.schema.parse(
+      process.env[settings.clientSearchableAttributes.variable] ?? [],
+    ),
   })
   await bootstrap(service)
   const app = await createServer(service, { caller: SYSTEM })

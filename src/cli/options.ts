@@ -99,6 +99,9 @@ function formatSettingDefault(setting: Setting): string | undefined {
   return setting.default === undefined || setting.default === false ? undefined : String(setting.default)
 }
 
+/** The option that refuses what is not enforced. */
+export const strict: Option = option('--strict', 'Refuse declared values that are not enforced')
+
 /** Options of a command on a store that no server has open. */
 export const ownStoreOptions: readonly Option[] = [
   option('--database <URL>', 'Open this PostgreSQL database', { variable: 'REGENT_DATABASE' }),
@@ -109,13 +112,23 @@ export const ownStoreOptions: readonly Option[] = [
   }),
 ]
 
+const loginOptions: readonly Option[] = [
+  option('--token <token>', 'Use this access token for the server', { variable: 'REGENT_TOKEN' }),
+  option('--user <name>', 'Log in as this administrator of master', { variable: 'REGENT_USER' }),
+  option('--password <password>', 'Log in with this password', { variable: 'REGENT_PASSWORD' }),
+]
+
 /** Options of a command that needs the store: of a server, of a database, or of a folder. */
 export const storeOptions: readonly Option[] = [
   option('--server <URL>', 'Use the running server at this URL', { variable: 'REGENT_SERVER' }),
   ...ownStoreOptions,
-  option('--token <token>', 'Use this access token for the server', { variable: 'REGENT_TOKEN' }),
-  option('--user <name>', 'Log in as this administrator of master', { variable: 'REGENT_USER' }),
-  option('--password <password>', 'Log in with this password', { variable: 'REGENT_PASSWORD' }),
+  ...loginOptions,
+]
+
+/** Options of a command that uses a server only if `--server` names one. */
+export const serverOptions: readonly Option[] = [
+  option('--server <URL>', 'Check against the realms of this server', { fallback: 'none' }),
+  ...loginOptions,
 ]
 
 /** Options of a command that reads documents. */
@@ -136,8 +149,11 @@ export const documentOptions: readonly Option[] = [
   ),
 ]
 
-/** The option for the name of a source. */
-export const sourceNameOption = option('--name <name>', 'Name the source', { fallback: 'its path or URL' })
+/** The options for the identity of a source. */
+export const identityOptions: readonly Option[] = [
+  option('--name <name>', 'Name the source', { fallback: 'name in regent.yaml, or git URL and folder' }),
+  option('--environment <name>', 'Use this environment of regent.yaml', { variable: 'REGENT_ENVIRONMENT' }),
+]
 
 /** The option that permits a plan after which nobody could administer every realm. */
 export const allowLockOut = option('--allow-lock-out', 'Permit removing the last administrator')

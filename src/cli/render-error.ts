@@ -1,7 +1,7 @@
 // Renders errors for the terminal: what happened, where, and what to do.
 
 import { getErrorMessage } from '../lib/error-message.ts'
-import { formatPosition, type SourcePosition } from '../lib/source-position.ts'
+import { formatMessages, type SourcePosition } from '../lib/source-position.ts'
 import type { StaleObject } from '../reconcile/plan/stale.ts'
 import { renderStaleObjects } from '../reconcile/report/approval-text.ts'
 
@@ -34,6 +34,7 @@ function completeMessage(message: string, path: string): string {
   if (message === 'HTTP 401 Unauthorized')
     return `${message}: the access token is invalid or has expired. Pass a new one with --token, or --user and --password.`
   if (message === 'HTTP 403 Forbidden') return `${message}: ${describeMissingRole(pathname)}`
+  if (message === 'HTTP 404 Not Found') return `There is nothing at ${pathname}. Check the path and the names in it.`
   const pathRealm = /^\/(?:admin\/realms|regent\/v1\/[a-z]+)\/([^/]+)/.exec(pathname)?.[1]
   const realm = searchParams.get('realm') ?? (pathRealm && decodeURIComponent(pathRealm))
   return message === 'Realm not found.' && realm ? `There is no realm ${realm}. Check its name.` : message
@@ -57,8 +58,7 @@ interface SystemError extends NodeJS.ErrnoException {
 /** Renders an error: its problems with their positions, or its message. */
 export function renderError(error: unknown): string {
   const { problems } = error as { problems?: ApiError['problems'] }
-  if (problems?.length)
-    return problems.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('\n')
+  if (problems?.length) return formatMessages(problems).join('\n')
   if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStaleObjects(error.stale)}`
   const { code, message, address, port, url } = error as SystemError
   if (code === 'FOLDER_IN_USE')

@@ -31,13 +31,11 @@ export async function resumeAll(source: string, flags: StoreFlags): Promise<void
   try {
     const states = await connection.request<SourceState[]>('GET', '/regent/v1/source-states')
     const realms = await connection.request<RealmSourceRow[]>('GET', '/regent/v1/sources')
-    const wasSuspended =
-      states.some(({ name, suspended }) => name === source && suspended) ||
-      realms.some((realm) => realm.source === source && realm.suspended)
+    const state = states.find(({ name }) => name === source)
+    const wasSuspended = [state, ...realms.filter((realm) => realm.source === source)].some((row) => row?.suspended)
     await connection.request('POST', toActionPath('resume', { source }))
-    console.log(
-      wasSuspended ? `${source} is resumed. A server that follows it reads it now.` : `${source} was not suspended.`,
-    )
+    const next = state?.status.attempted ? 'A server that follows it reads it now.' : 'Apply it with "regent apply".'
+    console.log(wasSuspended ? `${source} is resumed. ${next}` : `${source} was not suspended.`)
   } finally {
     await connection.close()
   }
@@ -55,6 +53,19 @@ export async function rename(source: string, to: string, flags: StoreFlags): Pro
   console.log(
     `${source} is renamed to ${to}. Use the new name in --name and in the file of --sources:\na server that still uses ${source} does not read the source.`,
   )
+}
+
+/**
+ * Returns the last apply of a source to a realm. A server reports a revision without changes in the status only, a command in the
+ * record of the realm only.
+ */
+export function getLastApply(
+  { revision, appliedAt }: RealmSourceRow,
+  state: SourceState | undefined,
+): { readonly revision: string; readonly at: string } {
+  const recorded = { revision, at: String(appliedAt) }
+  const { revision: reported, at } = state?.status.applied ?? {}
+  return reported !== undefined && at !== undefined && at > recorded.at ? { revision: reported, at } : recorded
 }
 
 /** Returns the state of a source in a few words. */
@@ -88,8 +99,9 @@ function toActionPath(action: string, query: Record<string, string>): string {
   return `/regent/v1/source-states/${action}?${new URLSearchParams(query)}`
 }
 
-function renderSource({ name, realms, suspended, status }: SourceState, ownRealms: readonly RealmSourceRow[]): string {
-  const { applied, attempts = [], ready, reconciling, stalled, nextTryAt } = status
+function renderSource(state: SourceState, ownRealms: readonly RealmSourceRow[]): string {
+  const { name, realms, suspended, status } = state
+  const { attempts = [], ready, reconciling, stalled, nextTryAt } = status
   const line = (label: string, text: string) => `  ${label.padEnd(13)}${text}`
   const renderAttempt = (attempt: SourceAttempt) =>
     `${shortenRevision(attempt.revision ?? 'no revision')}  ${formatTime(attempt.at)}`
@@ -97,11 +109,14 @@ function renderSource({ name, realms, suspended, status }: SourceState, ownRealm
   return [
     name,
     line('Realms', realms.join(', ') || 'none'),
+    ...ownRealms.map((row) => {
+      const { revision, at } = getLastApply(row, state)
+      return line('Applied', `${shortenRevision(revision)}  ${formatTime(at)} to ${row.realm}`)
+    }),
     ...ownRealms.flatMap(({ realm, suspended }) =>
       suspended ? [line('Suspended', `in ${realm} ${describeSuspension(suspended)}`)] : [],
     ),
     ...(suspended ? [line('Suspended', `by ${suspended.by} at ${formatTime(suspended.at)}`)] : []),
-    ...(applied ? [line('Applied', renderAttempt(applied))] : []),
     ...conditions.flatMap(([type, condition]) =>
       condition ? [line(type, `${condition.status} since ${formatTime(condition.since)} (${condition.reason})`)] : [],
     ),

@@ -6,6 +6,7 @@ import { createCachingParser, readFileSource } from '../reconcile/read/file-sour
 import { watchFiles } from '../reconcile/read/file-watcher.ts'
 import { type GitAddress, isSameRepository } from '../reconcile/read/git-address.ts'
 import type { SourceContent } from '../reconcile/read/source-content.ts'
+import { locateSource, requireSameName } from '../reconcile/read/source-identity.ts'
 import { ALL_VARIABLES, createVariableFilter } from '../reconcile/read/variable-filter.ts'
 import type { ConfiguredSource } from './configured-sources.ts'
 import { renderError } from './render-error.ts'
@@ -44,7 +45,13 @@ function openFiles(path: string, source: ConfiguredSource): WatchedSource {
     get isWatched() {
       return stop !== undefined
     },
-    read: async () => withServerSettings(await readFileSource(path, options), source),
+    async read() {
+      const location = await locateSource(path, source.identity)
+      requireSameName(source.name, location.name)
+      const { root, scope, origin } = location
+      const content = await readFileSource(location.path, { ...options, root, scope, origin, displayName: path })
+      return withServerSettings(content, source)
+    },
     async watch(controller) {
       const failed = (error: unknown) =>
         console.error(`${path} cannot be watched: ${renderError(error)}\nChanges in it may go unnoticed.\n`)
@@ -69,7 +76,7 @@ async function openGitRepository(
   const repository = await openRepository(address, {
     ...toFollowOptions(source),
     ...toReadOptions(source),
-    ...{ signersFile: signers, timeout, interval, signal },
+    ...{ identity: source.identity, signersFile: signers, timeout, interval, signal },
     configure: (state) => withServerSettings(state, source),
   })
   const timing = hooks ? 'at once by a webhook, or ' : ''

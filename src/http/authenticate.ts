@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
 import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
-import type { TokenAccess } from '../service/context/realm-cache.ts'
 import type { Caller, Service } from '../service/context/service.ts'
+
+const REQUIREMENTS = { types: ['Bearer'], withPermissions: true } as const
 
 /**
  * Returns the caller of an admin request. Two statements, or none if the token is cached.
@@ -19,9 +20,10 @@ export async function authenticate(
   { base, issuer }: { readonly base: string; readonly issuer?: string | undefined },
 ): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const access = token && (await findAdminAccess(service, token, issuer))
-  if (!access) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { token: issued, client, user, permissions, versions } = access
+  const verified = token && (await verifyTokenStatus(service, token, { ...REQUIREMENTS, issuerBase: issuer }))
+  if (!verified || !isActiveToken(verified)) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const { issued, status } = verified
+  const { client, user, permissions, versions } = status
   const { realm, session } = issued
   await checkTokenOrigin(service, issued, { base, origin: request.headers.origin })
   return {
@@ -38,21 +40,4 @@ export async function authenticate(
       client,
     },
   }
-}
-
-/** Returns the access that a token gives; undefined if it is not valid. Two statements, or none if it is cached. */
-function findAdminAccess(
-  service: Service,
-  token: string,
-  issuerBase: string | undefined,
-): Promise<TokenAccess | undefined> {
-  return service.cache.findAccess(`${issuerBase ?? ''} ${token}`, async () => {
-    const verified = await verifyTokenStatus(service, token, { types: ['Bearer'], issuerBase, withPermissions: true })
-    if (!isActiveToken(verified)) return undefined
-    const { realm, claims, issuedTo, status } = verified
-    const { client, user, permissions, versions } = status
-    const expiresAt = new Date(claims.exp! * 1000)
-    const issued = { ...issuedTo, realm, id: claims.jti ?? '', issuedAt: claims.iat! }
-    return { token: issued, user, client, permissions, versions, expiresAt }
-  })
 }

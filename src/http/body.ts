@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Kind, KindName } from '../kinds/kind.ts'
+import { getPluralTitle, type Kind, type KindName } from '../kinds/kind.ts'
 import { nestedShape } from '../kinds/nested-schema.ts'
 import { getDocumentSchemas } from '../realm-file/convert-formats.ts'
 import { HttpError } from './errors.ts'
@@ -41,7 +41,7 @@ export function objectBody(kind: Kind): BodyForm {
 
 /** Describes a body that is a list of objects of the kind. */
 export function listBody(kind: Kind): BodyForm {
-  return { schema: z.array(bodySchema(kind)), description: `The ${kind.title}s.`, kind }
+  return { schema: z.array(bodySchema(kind)), description: `The ${getPluralTitle(kind)}.`, kind }
 }
 
 const schemas = new Map<Kind, z.ZodObject>()

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../service/context/service.ts'
 import { HttpError } from './errors.ts'
-import type { Answer, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { notModifiedResponse, preconditionFailedResponse } from './responses.ts'
 
 /** Returns the GET operations whose path also has PUT, by path. Their responses have an entity tag. */
@@ -51,20 +51,20 @@ export function noTagError(): HttpError {
 }
 
 /**
- * Returns a service whose writes check the condition first, in their transaction and under the realm's lock. `look` reads
- * the resource with a given service.
+ * Returns a service whose writes check the condition first, in their transaction and under the realm's lock. `look` returns the JSON of
+ * the resource, read with a given service.
  */
 export function withCondition(
   service: Service,
   condition: string,
-  look: (within: Service) => Promise<Answer>,
+  look: (within: Service) => Promise<string>,
 ): Service {
   return {
     ...service,
     write: (caller, target, work) =>
       service.write(caller, target, async (context) => {
-        const { body } = await look({ ...service, read: (_caller, _realm, read) => read(context) })
-        checkCondition(condition, createTag(JSON.stringify(body)))
+        const json = await look({ ...service, read: (_caller, _realm, read) => read(context) })
+        checkCondition(condition, createTag(json))
         return work(context)
       }),
   }

@@ -1,11 +1,11 @@
 // The only place that knows statuses and Keycloak's forms of error bodies.
 
-import { describeObject } from '../kinds/tree.ts'
 import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
 import { ActionError } from '../reconcile/execute/action-error.ts'
 import { StalePlanError } from '../reconcile/run/saved-plans.ts'
 import { type ErrorCode, type ErrorForm, ServiceError } from '../service/context/errors.ts'
+import { StoreUnreachable } from '../service/context/store-types.ts'
 
 /** An error that only the HTTP layer detects, with its status and body. */
 export class HttpError extends Error {
@@ -27,6 +27,8 @@ export interface ErrorAnswer {
   readonly challenge?: string
   /** A fault of the server, which is logged. */
   readonly fault?: true
+  /** Seconds after which the request can be repeated. */
+  readonly retryAfter?: number
 }
 
 /** Status and usual body of each code. */
@@ -67,6 +69,7 @@ export function errorResponse(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ActionError) return actionResponse(error, id)
   if (error instanceof StalePlanError) return { status: 409, body: { errorMessage: error.message, stale: error.stale } }
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
+  if (error instanceof StoreUnreachable) return { status: 503, body: UNREACHABLE, retryAfter: 1 }
   const { statusCode = 500, code } = error as { statusCode?: number; code?: string }
   // Fastify's own refusals: a body that is too large, a length that is wrong.
   if (statusCode < 500 && code?.startsWith('FST_'))
@@ -78,6 +81,12 @@ export function errorResponse(error: unknown, id: string): ErrorAnswer {
   return { status: 500, body, fault: true }
 }
 
+/** OAuth's error code for a server that is overloaded or under maintenance. RFC 6749, section 4.1.2.1. */
+const UNREACHABLE = {
+  error: 'temporarily_unavailable',
+  error_description: 'The database of the server cannot be reached. Repeat the request in a moment.',
+}
+
 const referToLog = (id: string): string => `For more on this error consult the server log: ${id}`
 
 /** The error for a path without a route. */
@@ -87,17 +96,18 @@ export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 N
 export const methodNotAllowed = (): HttpError => new HttpError(405, { error: 'HTTP 405 Method Not Allowed' })
 
 /** Returns the response to a failed action of an apply: the action, its position and the reason. */
-function actionResponse({ action, cause, message: reason }: ActionError, id: string): ErrorAnswer {
-  const { status, fault } = errorResponse(cause, id)
+function actionResponse(error: ActionError, id: string): ErrorAnswer {
+  const { cause } = error
+  const { status, fault, retryAfter } = errorResponse(cause, id)
   // Messages of the database and the like go to the log only.
   const isPublic = cause instanceof ServiceError || cause instanceof DocumentError
-  const message = isPublic ? reason : referToLog(id)
-  const text = `${action.operation} ${describeObject(action.kind, action.key)}: ${message}; nothing was changed`
-  const problems = action.position && [{ position: action.position, message: text }]
+  const message = isPublic ? error.describe() : error.describe(referToLog(id))
+  const problems = error.problems.map(({ position }) => ({ position, message }))
   return {
     status,
-    body: { error: 'action_failed', error_description: text, ...(problems && { problems }) },
+    body: { error: 'action_failed', error_description: message, ...(problems.length && { problems }) },
     ...(fault && { fault }),
+    ...(retryAfter !== undefined && { retryAfter }),
   }
 }
 

@@ -4,7 +4,7 @@ import { parseCookies, renderSetCookie } from '../lib/http/cookies.ts'
 import { toHeaderValue } from '../lib/http/headers.ts'
 import { followLink } from '../oidc/login/action-token-link.ts'
 import { authorize } from '../oidc/login/authorization-endpoint.ts'
-import { confirmLogOut } from '../oidc/login/log-out.ts'
+import { confirmLogOut, showAccount } from '../oidc/login/log-out.ts'
 import { changeFlow, continueLogin, restartLogin } from '../oidc/login/login-actions.ts'
 import { cookiePage, isStatusOriginAllowed, statusPage } from '../oidc/login/login-status-iframe.ts'
 import { STYLESHEET } from '../oidc/login/page-response.ts'
@@ -40,6 +40,7 @@ export function addLoginRoutes(
   }
   both('login-actions/action-token', (request) => followLink(service, request))
   both('login-actions/logout-confirm', (request) => confirmLogOut(service, request))
+  both('account', (request) => showAccount(service, request))
   both('login-actions/restart', (request) => restartLogin(service, request))
 
   const iframe = '/realms/:realm/protocol/openid-connect/login-status-iframe.html'

@@ -10,6 +10,7 @@ import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
 import { issueTokens } from '../oidc/endpoints/token-endpoint.ts'
 import { getUserInfo } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
+import { findFrontendUrl } from '../oidc/oidc-realm.ts'
 import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, singleFormOf } from './form.ts'
@@ -18,6 +19,12 @@ import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
 const READABLE = { config: { readable: {} } }
+/** The addresses of the metadata: those of OpenID Connect Discovery and of RFC 8414, also in the form of its section 3.1. */
+const METADATA = [
+  '/realms/:realm/.well-known/openid-configuration',
+  '/realms/:realm/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-authorization-server/realms/:realm',
+]
 const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Methods' } } }
 
 /** Adds the routes of OpenID Connect. */
@@ -29,17 +36,25 @@ export async function addOidcRoutes(
   await app.register(formbody, { bodyLimit: UNAUTHENTICATED_LIMIT })
   // Keycloak: a body that is not a form counts as an empty one.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
-  const endpointOf = endpoints(service, baseOf)
+  const frontendUrls = new WeakMap<FastifyRequest, string>()
+  const frontendOf = (request: FastifyRequest) => frontendUrls.get(request) ?? baseOf(request)
+  app.addHook('preHandler', async (request) => {
+    frontendUrls.set(request, await findFrontendUrl(service, baseOf(request), realmOf(request)))
+  })
+  const endpointOf = endpoints(service, frontendOf)
   app.addHook('onRequest', addCorsHeaders)
-  app.get('/realms/:realm', READABLE, (request) => getPublicRealm(service, baseOf(request), realmOf(request)))
+  app.get('/realms/:realm', READABLE, (request, reply) => {
+    reply.type('application/json;charset=UTF-8')
+    return getPublicRealm(service, frontendOf(request), realmOf(request))
+  })
   servePreflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
-  app.get('/realms/:realm/.well-known/openid-configuration', READABLE, (request) =>
-    getDiscoveryDocument(endpointOf(request), transportOf(request)),
-  )
-  servePreflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
-  addLoginRoutes(app, service, baseOf)
+  for (const path of METADATA) {
+    app.get(path, READABLE, (request) => getDiscoveryDocument(endpointOf(request), transportOf(request)))
+    servePreflight(app, path, ['GET'])
+  }
+  addLoginRoutes(app, service, frontendOf)
   const prefix = '/realms/:realm/protocol/openid-connect'
-  await app.register(async (protocol) => protocolRoutes(protocol, service, baseOf), { prefix })
+  await app.register(async (protocol) => protocolRoutes(protocol, service, frontendOf), { prefix })
 }
 
 /** Adds the routes below the address of the protocol. */

@@ -90,11 +90,11 @@ function describePermission(permission: Operation['permission']): string {
 
 /** Returns the parameters for headers that the responses of an operation imply. */
 function listConditionHeaders({ responses }: Operation): JsonSchema[] {
-  const isOwned = Object.values(responses).some(({ owned }) => owned)
+  const isReported = Object.values(responses).some(({ reported }) => reported)
   return [
     ...(responses[304] ? [IF_NONE_MATCH] : []),
     ...(responses[412] ? [IF_MATCH] : []),
-    ...(isOwned ? [ALLOW_DRIFT] : []),
+    ...(isReported ? [ALLOW_DRIFT] : []),
   ]
 }
 
@@ -115,13 +115,13 @@ const ALLOW_DRIFT = headerParameter(
 )
 
 function responseObject(
-  { description, schema, plain, events, type, located, owned }: Response,
+  { description, schema, plain, events, type, located, reported }: Response,
   { schemaOf, tagged }: { schemaOf: SchemaOf; tagged: boolean },
 ): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
     ...(tagged && { ETag: ETAG }),
-    ...(owned && { 'Regent-Owned-By': OWNED_BY }),
+    ...(reported && { 'Regent-Owned-By': OWNED_BY, 'Regent-Not-Enforced': NOT_ENFORCED }),
   }
   return {
     description,
@@ -136,6 +136,11 @@ function responseObject(
 const OWNED_BY = {
   description:
     'Declarations that the call overwrote: a list (RFC 9651) of sources with `object`, `field` and `at` (file and line).',
+  schema: { type: 'string' },
+}
+const NOT_ENFORCED = {
+  description:
+    'Written values that are not enforced: a list (RFC 9651) of fields with `object`, `effect` and `reason`, and for providers `value`.',
   schema: { type: 'string' },
 }
 const ETAG = { description: 'Entity tag of the representation.', schema: { type: 'string' } }

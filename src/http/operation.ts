@@ -69,8 +69,8 @@ export interface Response {
   readonly type?: string
   /** The Location header has the URL of the created object. */
   readonly located?: true
-  /** The Regent-Owned-By header lists declarations that the call overwrote. */
-  readonly owned?: true
+  /** The headers Regent-Owned-By and Regent-Not-Enforced report about the change. */
+  readonly reported?: true
 }
 
 /** A request whose path and query have been parsed. */

@@ -21,6 +21,8 @@ const descriptions: Readonly<Record<string, string>> = {
   userId: 'Id of the user.',
   credentialId: 'Id of the credential.',
   newPreviousCredentialId: 'Id of the credential that comes before it afterwards.',
+  credentialScopeName: 'Name of the client scope of the verifiable credential.',
+  'issued-credentials/id': 'Id of the issued verifiable credential.',
   'federated-identity/provider': 'Alias of the identity provider.',
   session: 'Id of the session.',
   attr: 'Prefix of the attributes with the certificate, such as `jwt.credential`, `saml.signing` or `saml.encryption`.',

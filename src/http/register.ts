@@ -3,18 +3,21 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
+import { createWriteReport } from '../service/context/context.ts'
 import type { Caller, Service } from '../service/context/service.ts'
+import { requireAccepted } from './accept.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
-import { notYet } from './admin/not-yet.ts'
+import { checkMissingOperation, notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
 import { checkCondition, createTag, findTaggedReads, noTagError, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
-import { listParameters, type Method, type Operation } from './operation.ts'
-import { renderOwnedBy } from './owned-by.ts'
+import { sortKeys } from './key-order.ts'
+import { type Answer, listParameters, type Method, type Operation } from './operation.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { renderNotEnforced, renderOwnedBy } from './write-report.ts'
 import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 
 /** The functions that the routes of operations call. */
@@ -29,6 +32,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Operation id of the route. */
     operation?: string
+    /** The route needs no token. */
+    isPublic?: boolean
   }
 }
 
@@ -50,7 +55,7 @@ export function registerOperations(
   )
   // Authenticate before reading the body, so that callers without permissions cannot send one.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return
+    if (request.method === 'OPTIONS' || request.routeOptions.config.isPublic) return
     const caller = await surroundings.authenticate(request)
     const hasHeader = (header: string) => request.headers[header] === 'true'
     const permitted = {
@@ -58,8 +63,8 @@ export function registerOperations(
       ...(hasHeader(ALLOW_DRIFT) && { allowDrift: true as const }),
     }
     allowSlowBody(request.raw)
-    callers.set(request, { ...caller, ...permitted, overwrittenDeclarations: [] })
-    allowOrigin(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
+    callers.set(request, { ...caller, ...permitted, writeReport: createWriteReport() })
+    allowOrigin(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By, Regent-Not-Enforced')
   })
   const streams = new Set<Readable>()
   // Event streams do not end by themselves, and the server waits for them.
@@ -79,14 +84,29 @@ export function registerOperations(
     })
   }
   for (const listed of missing) {
-    app.route({
+    app.route<{ Params: Record<string, string> }>({
       method: listed.method,
       url: urlOf(listed.path),
       bodyLimit: UNAUTHENTICATED_LIMIT,
-      handler: async () => Promise.reject(notYet(listed)),
+      config: { isPublic: listed.permission === undefined },
+      handler: async (request) => {
+        const caller = callers.get(request)
+        const { permission } = listed
+        if (caller && permission !== undefined)
+          await checkMissingOperation(surroundings.service, caller, {
+            realm: realmOf(request.params, listed),
+            permission,
+          })
+        throw notYet(listed)
+      },
     })
   }
   refuseOtherMethods(app, [...operations, ...missing])
+}
+
+/** Returns the realm in the path of a request. */
+function realmOf(params: Readonly<Record<string, string>>, { path }: ListedOperation): string {
+  return params[`p${listParameters(path).indexOf('realm')}`]!
 }
 
 /** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
@@ -107,10 +127,19 @@ function handler(
       parts: () => partsOf(request),
       reauthenticate: () => authenticate(request),
     }
-    const look = (read: Operation) => (within: Service) =>
-      read.handle({ ...about, operation: read, service: within, query: readQuery(read, request), body: undefined })
+    const look = (read: Operation) => async (within: Service) =>
+      renderJson(
+        read,
+        await read.handle({
+          ...about,
+          operation: read,
+          service: within,
+          query: readQuery(read, request),
+          body: undefined,
+        }),
+      )
     if (condition !== undefined && !taggedRead && operation.method !== 'GET') throw noTagError()
-    const { status, body, type, events, created, location, cookies } = await operation.handle({
+    const response = await operation.handle({
       ...about,
       operation,
       service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
@@ -121,19 +150,16 @@ function handler(
         return read.body
       },
     })
-    if (created !== undefined)
-      reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
-    if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
-    const owned = callers.get(request)!.overwrittenDeclarations
-    if (owned?.length) reply.header('regent-owned-by', renderOwnedBy(owned))
-    if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
+    setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: callers.get(request)! })
+    const { status, body, type, events } = response
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (body instanceof Readable) return reply.type(type ?? 'application/octet-stream').send(body)
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
-    const json = JSON.stringify(body)
+    requireAccepted(operation, request.headers.accept, type ?? 'application/json')
+    const json = renderJson(operation, response)
     if (operation === taggedRead) {
       const tag = createTag(json)
       if (condition !== undefined) checkCondition(condition, tag)
@@ -142,6 +168,29 @@ function handler(
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
     return reply.type('application/json;charset=UTF-8').send(json)
   }
+}
+
+/** Sets the headers of a response that the answer decides. `address`: the URL of the request. */
+function setHeaders(
+  reply: FastifyReply,
+  { created, location, cookies }: Answer,
+  { address, caller }: { readonly address: string; readonly caller: Caller },
+): void {
+  if (created !== undefined) reply.header('location', `${address}/${encodeSegment(created)}`)
+  if (location !== undefined) reply.header('location', new URL(location, address).href)
+  const { overwrittenDeclarations = [], unenforcedValues = [] } = caller.writeReport ?? {}
+  if (overwrittenDeclarations.length) reply.header('regent-owned-by', renderOwnedBy(overwrittenDeclarations))
+  if (unenforcedValues.length) reply.header('regent-not-enforced', renderNotEnforced(unenforcedValues))
+  if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
+}
+
+function renderJson({ responses }: Operation, { status, body }: Pick<Answer, 'status' | 'body'>): string {
+  return JSON.stringify(sortKeys(responses[status]?.schema, body))
+}
+
+/** Encodes a segment of a path. Keycloak: characters that RFC 3986 allows in a segment stay. */
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)
 }
 
 /** Asks proxies not to buffer. */

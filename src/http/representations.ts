@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../kinds/client-policies.ts'
 import { kinds } from '../kinds/index.ts'
 import { anyRepresentation, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
-import type { Kind, KindName } from '../kinds/kind.ts'
+import { getPluralTitle, type Kind, type KindName } from '../kinds/kind.ts'
 import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata, profileSchema } from '../kinds/user-profile.ts'
 import { bodySchema, getChildSchemas } from './body.ts'
@@ -198,7 +198,9 @@ export function representationOf(kind: Kind): z.ZodType {
     .filter(([field]) => !Object.hasOwn(additional, field))
     .map(([field, child]) => [
       field,
-      nestedRepresentations(child).optional().describe(`The ${child.title}s of the ${kind.title}.`),
+      nestedRepresentations(child)
+        .optional()
+        .describe(`The ${getPluralTitle(child)} of the ${kind.title}.`),
     ])
   const fields = Object.entries(additional).map(([field, schema]) => [
     field,

@@ -1,7 +1,7 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
 import { namedSchemas } from '../kinds/json-schema.ts'
-import type { Kind } from '../kinds/kind.ts'
+import { getPluralTitle, type Kind } from '../kinds/kind.ts'
 import type { Response } from './operation.ts'
 import { representationOf } from './representations.ts'
 
@@ -85,5 +85,5 @@ export function objectResponse(kind: Kind): Readonly<Record<number, Response>> {
 
 /** Returns the response with a list of objects of the kind. */
 export function listResponse(kind: Kind): Readonly<Record<number, Response>> {
-  return { 200: { description: `The ${kind.title}s.`, schema: z.array(representationOf(kind)) } }
+  return { 200: { description: `The ${getPluralTitle(kind)}.`, schema: z.array(representationOf(kind)) } }
 }

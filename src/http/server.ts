@@ -5,6 +5,7 @@ import type { JsonSchema } from '../kinds/json-schema.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
+import { StoreUnreachable } from '../service/context/store-types.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
 import { omitUnchangedBody } from './conditions.ts'
@@ -24,6 +25,7 @@ import { registerOperations } from './register.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
+import { addHealthRoutes, OutageLog } from './server/health.ts'
 import { renderHomePage } from './server/home.ts'
 import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
@@ -76,18 +78,27 @@ export function description(): JsonSchema {
   return openApiDocument
 }
 
-/** Keycloak: the headers of every response, unless a page sets others. */
-const SECURITY_HEADERS = {
+/** Keycloak: the headers of every response, unless a page sets others, or an empty value to omit one. */
+const SECURITY_HEADERS = Object.entries({
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   'x-robots-tag': 'none',
-}
+})
 
 function addSecurityHeaders(reply: FastifyReply): void {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value)
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value === '') reply.removeHeader(name)
+  for (const [name, value] of SECURITY_HEADERS) {
+    const pageValue = reply.getHeader(name)
+    if (pageValue === undefined) reply.header(name, value)
+    else if (pageValue === '') reply.removeHeader(name)
+  }
+}
+
+/** Keycloak: JSON has no charset, unless an operation returns a representation. Clients such as kcadm.sh compare the whole header. */
+function removeCharset(reply: FastifyReply): void {
+  if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+    reply.header('content-type', 'application/json')
 }
 
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
@@ -99,7 +110,11 @@ export async function createServer(service: Service, options: ServerOptions = {}
   addHooks(app, options)
   // Loaded on demand: commands start faster without it.
   if (options.metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
-  app.setErrorHandler(sendError)
+  const outages = new OutageLog(app, service)
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof StoreUnreachable) outages.report(error)
+    return sendError(error, request, reply)
+  })
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
   logUserEvents(app, service)
 
@@ -114,7 +129,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   })
   await app.register((scope) => addOidcRoutes(scope, service, baseOf))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
-  await app.register(async (scope) => addServerRoutes(scope, service))
+  await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
@@ -143,6 +158,7 @@ function addHooks(app: FastifyInstance, { hostname, ownHost, proxies }: ServerOp
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
+  app.addHook('onSend', async (_request, reply) => removeCharset(reply))
   app.addHook('onSend', compressResponse)
   app.addHook('onSend', omitUnchangedBody)
   app.addHook('preHandler', checkFieldCount)
@@ -156,27 +172,19 @@ function logUserEvents(app: FastifyInstance, service: Service): void {
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, challenge, fault } = errorResponse(error, request.id)
+  const { status, body, challenge, fault, retryAfter } = errorResponse(error, request.id)
   if (fault) request.log.error(error)
   if (error instanceof OriginError) disallowOrigins(reply)
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
   // Keycloak: a challenge without a body has a content type.
-  return (challenge === undefined ? reply : reply.type('text/plain')).code(status).send()
+  return (challenge === undefined ? reply : reply.type('text/plain;charset=utf-8')).code(status).send()
 }
 
-function addServerRoutes(app: FastifyInstance, service: Service): void {
+function addServerRoutes(app: FastifyInstance, service: Service, outages: OutageLog): void {
   app.get('/openapi.json', async () => description())
-  app.get('/health/live', async () => ({ status: 'UP' }))
-  app.get('/health/ready', async (request, reply) => {
-    try {
-      await service.ping()
-      return { status: 'UP' }
-    } catch (error) {
-      request.log.error(error)
-      return reply.code(503).send({ status: 'DOWN' })
-    }
-  })
+  addHealthRoutes(app, service, outages)
 }
 
 /** Returns the base URL of a request. @throws invalid if its Host header is malformed. */

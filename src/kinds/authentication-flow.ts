@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { allStepProviders } from './authentication-providers.ts'
 import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
@@ -26,9 +25,7 @@ export const authenticationFlow = defineKind({
     builtIn: flag('Whether the flow is built in.', { onPut: 'clear', default: false }),
     authenticationExecutions: objectList(
       {
-        authenticator: text('Authenticator of the execution, such as auth-cookie.', {
-          provider: { label: 'authenticator', supported: allStepProviders, consequence: 'logins that reach it fail' },
-        }),
+        authenticator: text('Authenticator of the execution, such as auth-cookie.', {}),
         authenticatorConfig: text('Alias of the authenticator config.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the execution is a subflow.', { computed: true }),
         autheticatorFlow: flag('Keycloak: former spelling of authenticatorFlow.', { computed: true, deprecated: true }),

@@ -56,6 +56,13 @@ export const flowTypes: Providers<{ readonly steps: Providers<StepProvider>; rea
     ['client-flow', { steps: clientAuthenticators, requirements: ['ALTERNATIVE', 'REQUIRED', 'DISABLED'] }],
   ])
 
+/** The types of credentials that the unsupported authenticators require, by provider id. Users without them skip alternative steps. */
+export const unsupportedCredentials: Readonly<Record<string, string>> = {
+  'webauthn-authenticator': 'webauthn',
+  'webauthn-authenticator-passwordless': 'webauthn-passwordless',
+  'auth-recovery-authn-code-form': 'recovery-authn-codes',
+}
+
 /** The settings of executions that are secrets. */
 export const secretAuthenticatorSettings: readonly string[] = [
   ...new Set([...allStepProviders.values()].flatMap(({ config }) => config.filter(({ secret }) => secret))),

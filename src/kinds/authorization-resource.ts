@@ -1,4 +1,4 @@
-import { flag, lowerCaseText, text, textListMap, textSet } from './fields.ts'
+import { flag, lowerCaseText, text, textOrListMap, textSet } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: ResourceRepresentation. A resource that a client protects. */
@@ -33,6 +33,6 @@ export const authorizationResource = defineKind({
       relation: true,
       targetsSiblings: true,
     }),
-    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
+    attributes: textOrListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
   },
 })

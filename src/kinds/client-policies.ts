@@ -22,9 +22,7 @@ const profileMembers = {
   description: text('Description of the profile.'),
   executors: objectList(
     {
-      executor: text('Type of the executor, such as pkce-enforcer.', {
-        provider: { label: 'executor', supported: executors, consequence: 'it is not enforced' },
-      }),
+      executor: text('Type of the executor, such as pkce-enforcer.', {}),
       configuration,
     },
     'Executors of the profile, in order.',
@@ -38,9 +36,7 @@ const policyMembers = {
   enabled: flag('Whether the policy is enabled.'),
   conditions: objectList(
     {
-      condition: text('Type of the condition, such as client-access-type.', {
-        provider: { label: 'condition', supported: conditions, consequence: 'it matches no client' },
-      }),
+      condition: text('Type of the condition, such as client-access-type.', {}),
       configuration,
     },
     'Conditions of the policy, all of which a client must meet.',

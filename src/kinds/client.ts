@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { adminPermissionsDefaults, isAdminPermissions } from './admin-permissions.ts'
-import { clientAuthenticators } from './authentication-providers.ts'
 import { choice, flag, flagMap, integer, objectSchema, structured, text, textMap, textSet } from './fields.ts'
 import { type Json, type Representation, readObject, readTexts } from './json.ts'
 import { defineKind } from './kind.ts'
@@ -50,9 +49,9 @@ export const client = defineKind({
     notBefore: 0,
     bearerOnly: false,
     consentRequired: false,
-    standardFlowEnabled: declared.directGrantsOnly !== true,
+    standardFlowEnabled: true,
     implicitFlowEnabled: false,
-    directAccessGrantsEnabled: declared.directGrantsOnly === true,
+    directAccessGrantsEnabled: false,
     serviceAccountsEnabled: declared.authorizationServicesEnabled === true,
     publicClient: false,
     frontchannelLogout: false,
@@ -91,15 +90,11 @@ export const client = defineKind({
     publicClient: flag('Whether the client is public, which means that it cannot keep a secret.', { credential: true }),
     bearerOnly: flag('Whether the client only verifies tokens and never initiates a login.'),
     clientAuthenticatorType: text('Client authenticator, such as client-secret or client-jwt.', {
-      provider: {
-        label: 'client authenticator',
-        supported: clientAuthenticators,
-        consequence: 'the client gets no tokens',
-      },
       credential: true,
     }),
     secret: text('Secret of a confidential client, generated if none is given.', {
       secret: true,
+      vaultSecrets: true,
       generated: true,
       credential: true,
     }),
@@ -222,10 +217,13 @@ export const client = defineKind({
         legacy: true,
       },
     ),
-    directGrantsOnly: flag('Keycloak: legacy field, used only on creation.', {
-      computed: true,
-      legacy: true,
-    }),
+    directGrantsOnly: flag(
+      'Keycloak: legacy field, used only on creation: true for the password grant only, false for the authorization code only.',
+      {
+        computed: true,
+        legacy: true,
+      },
+    ),
     clientTemplate: text('Keycloak: legacy field; in documents, a further client scope of the client.', {
       computed: true,
       legacy: true,
@@ -243,6 +241,12 @@ export const defaultAuthorizationSettings = {
   decisionStrategy: 'UNANIMOUS',
 } as const
 
+/** Reads the legacy field `directGrantsOnly` of a new client. Keycloak: it takes precedence over both fields that replace it. */
+export function readDirectGrantsOnly({ directGrantsOnly, ...client }: Representation): Representation {
+  if (typeof directGrantsOnly !== 'boolean') return client
+  return { ...client, standardFlowEnabled: !directGrantsOnly, directAccessGrantsEnabled: directGrantsOnly }
+}
+
 /**
  * Adds the defaults for a declared protocol. Keycloak: only if a client is created on its own. In an import, and for the clients of a new
  * realm, a protocol has no defaults.
@@ -256,7 +260,6 @@ export function addProtocolDefaults(declared: Representation): Representation {
   const hasLogoutUrl = Boolean(attributes['backchannel.logout.url'])
   return {
     ...defaultFields,
-    ...(fields.directGrantsOnly === false && { directAccessGrantsEnabled: false }),
     ...fields,
     attributes:
       declared.protocol === OIDC

@@ -26,13 +26,50 @@ export function flatten(kind: Kind, representation: Representation): FlatFields 
   for (const [name, value] of Object.entries(representation)) {
     const field = kind.fields[name]
     if (!field || field.computed || value === undefined) continue
-    const isMap = field.type === 'map' && value !== null
-    for (const [key, entry] of isMap ? Object.entries(value) : ([[undefined, value]] as const)) {
-      if (appliesTo(field.secret, key) && isEmptyText(entry)) continue
-      flat[key === undefined ? name : `${name}.${key}`] = normalise(field, entry)
-    }
+    if (field.type === 'map' && value !== null) {
+      for (const [key, entry] of Object.entries(value)) {
+        if (!appliesTo(field.secret, key) || !isEmptyText(entry)) flat[`${name}.${key}`] = normalise(field, entry)
+      }
+    } else if (field.secret !== true || !isEmptyText(value)) flat[name] = normalise(field, value)
   }
   return flat
+}
+
+/**
+ * Returns the representation normalised, as `unflatten` of `flatten` does, with the function applied to each secret. Faster, since it does
+ * not build paths.
+ */
+export function mapRepresentation(
+  kind: Kind,
+  representation: Representation,
+  mapSecret: (secret: Json) => Json,
+): Representation {
+  const result: Representation = {}
+  for (const [name, value] of Object.entries(representation)) {
+    const field = kind.fields[name]
+    if (!field || field.computed || value === undefined || value === null) continue
+    const mapped = field.type === 'map' ? mapEntries(field, value, mapSecret) : mapValue(field, value, mapSecret)
+    if (mapped !== null) result[name] = mapped
+  }
+  return result
+}
+
+function mapValue(field: Field, value: Json, mapSecret: (secret: Json) => Json): Json {
+  if (field.secret === true) return isEmptyText(value) ? null : mapSecret(normalise(field, value))
+  if (!field.relation) return normalise(field, value)
+  return field.type === 'set' ? value : toRelationValue(field, toRelationKeys(field, value))
+}
+
+/** Returns the map, or null if it is empty. */
+function mapEntries(field: Field, map: Json, mapSecret: (secret: Json) => Json): Json {
+  const result: Representation = {}
+  for (const [key, value] of Object.entries(readObject(map))) {
+    const isSecret = appliesTo(field.secret, key)
+    if (isSecret && isEmptyText(value)) continue
+    const normalised = normalise(field, value)
+    if (normalised !== null) setMember(result, key, isSecret ? mapSecret(normalised) : normalised)
+  }
+  return Object.keys(result).length ? result : null
 }
 
 /** Returns the fields with texts in lower case where they are stored so. Java's toLowerCase gives the same result. */
@@ -64,11 +101,24 @@ export function unflatten(kind: Kind, flat: FlatFields): Representation {
 
 /** Returns the fields that creation sets: the declared ones and the defaults of others, in maps key by key. Null means no value. */
 export function addDefaults(kind: Kind, declared: FlatFields): FlatFields {
-  const defaults = flatten(kind, kind.defaults(unflatten(kind, declared)))
+  const defaults = flattenDefaults(kind, kind.defaults(kind.defaults.length ? unflatten(kind, declared) : {}))
   const nullMaps = Object.keys(declared).filter((path) => declared[path] === null && isWholeMap(kind, path))
-  const usedDefaults = Object.entries(defaults).filter(([path]) => !nullMaps.some((map) => path.startsWith(`${map}.`)))
-  const all = { ...Object.fromEntries(usedDefaults), ...declared }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
+  const fields: Record<string, Json> = {}
+  for (const [path, value] of Object.entries(defaults)) {
+    const used = Object.hasOwn(declared, path) ? declared[path]! : value
+    if (used !== null && !nullMaps.some((map) => path.startsWith(`${map}.`))) fields[path] = used
+  }
+  for (const [path, value] of Object.entries(declared)) if (value !== null) fields[path] = value
+  return fields
+}
+
+/** Flat defaults by the object that a kind returns, which is always the same where they do not depend on declared fields. */
+const flatDefaults = new WeakMap<Representation, FlatFields>()
+
+function flattenDefaults(kind: Kind, defaults: Representation): FlatFields {
+  const flat = flatDefaults.get(defaults) ?? flatten(kind, defaults)
+  flatDefaults.set(defaults, flat)
+  return flat
 }
 
 /** Whether the path is a map as a whole. Documents declare it as null to remove the map. */
@@ -209,6 +259,7 @@ export function subtractKeys(keys: readonly Key[], excluded: readonly Key[]): Ke
 
 function normalise(field: Field, value: Json): Json {
   if (value === null) return null
+  if (field.type === 'map' && typeof value === 'string') return field.emptyIsAbsent && value === '' ? null : value
   if (field.relation) return toRelationKeys(field, value)
   if (field.emptyIsAbsent && value === '') return null
   if (field.type === 'set' || (field.unorderedLists && isList(value))) return [...new Set(readTexts(value))].sort()

@@ -50,6 +50,11 @@ export function findComponentType(providerType: string, providerId: string): Com
   return types && Object.hasOwn(types, providerId) ? types[providerId] : undefined
 }
 
+/** Returns the type of the subcomponents that a component of the provider has; undefined if it has none. */
+export function findSubType(providerType: string, providerId: string): string | undefined {
+  return providerType === USER_STORAGE && providerId === 'ldap' ? LDAP_MAPPER : undefined
+}
+
 /** The settings that are secrets, of all types. */
 export const secretComponentSettings: readonly string[] = [
   ...new Set(
@@ -77,10 +82,3 @@ export const userFederationSettings: readonly string[] = [
 
 /** Keycloak: the provider that reads keys from Java keystore files. Regent does not support it. */
 export const JAVA_KEYSTORE = 'java-keystore'
-
-/** The ids of the supported providers. */
-export const supportedComponentProviders: ReadonlySet<string> = new Set(
-  Object.values(componentTypes)
-    .flatMap((providers) => Object.keys(providers))
-    .filter((id) => id !== JAVA_KEYSTORE),
-)

@@ -1,6 +1,5 @@
-import * as z from 'zod'
-import { secretComponentSettings, supportedComponentProviders, userFederationSettings } from './component-types.ts'
-import { text, textList, textListMap } from './fields.ts'
+import { secretComponentSettings, userFederationSettings } from './component-types.ts'
+import { text, textListMap } from './fields.ts'
 import { keySettings, listGeneratedSettings } from './key-providers.ts'
 import { defineKind } from './kind.ts'
 
@@ -22,30 +21,22 @@ export const component = defineKind({
       'Path: the type of the provider with the subtype in brackets, a slash, and the name; after the path of the parent component, if any.',
     ),
     name: text('Name of the component, which may not be unique.', { computed: true }),
-    providerId: text('Provider of the component, such as ldap, rsa-generated or trusted-hosts.', {
-      provider: {
-        label: 'component',
-        supported: supportedComponentProviders,
-        consequence: 'it is stored only',
-      },
-    }),
+    providerId: text('Provider of the component, such as ldap, rsa-generated or trusted-hosts.', {}),
     providerType: text('Type of the provider, by its Java name.', { computed: true }),
     parentId: text('Id of the parent component, or of the realm.', { computed: true }),
     subType: text('Subtype of the component: anonymous or authenticated, for client registration policies.', {
       computed: true,
     }),
-    config: {
-      ...textListMap('Settings: lists of values by name, in any order.', {
-        secret: secretComponentSettings,
-        destination: ({ connectionUrl, bindDn }) => ({ connectionUrl, bindDn }),
-        unorderedLists: true,
-        generated: ({ providerId }) => listGeneratedSettings(String(providerId)),
-        default: {},
-        grantKeys: { role: ['role'], group: ['group'] },
-        loginControl: [...keySettings, ...userFederationSettings],
-      }),
-      schema: z.record(z.string(), textList('').schema.nullable()),
-    },
+    config: textListMap('Settings: lists of values by name, in any order.', {
+      secret: secretComponentSettings,
+      vaultSecrets: ['bindCredential'],
+      destination: ({ connectionUrl, bindDn }) => ({ connectionUrl, bindDn }),
+      unorderedLists: true,
+      generated: ({ providerId }) => listGeneratedSettings(String(providerId)),
+      default: {},
+      grantKeys: { role: ['role'], group: ['group'] },
+      loginControl: [...keySettings, ...userFederationSettings],
+    }),
   },
 })
 

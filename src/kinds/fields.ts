@@ -18,6 +18,8 @@ export interface FieldFacts {
   readonly schemaName?: string
   /** Masked in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
+  /** Secrets that may be references to the vault: the whole value, or these keys of a map. */
+  readonly vaultSecrets?: true | readonly string[]
   /**
    * For a map with secrets: the destination that its settings send the secrets to, as named parts such as host and port; an absent part
    * is undefined. When a part gets another value, secrets that are not set in the same update are removed.
@@ -81,15 +83,6 @@ export interface FieldFacts {
   readonly emptyIsAbsent?: true
   /** For a list of objects: it is sorted by this numeric member, 0 if absent. */
   readonly orderedBy?: string
-  /** The value is the id of a provider. Others are stored only, and plans warn of them. */
-  readonly provider?: ProviderFacts
-}
-
-/** The supported providers, and the warning for others: `Regent does not have the <label> foo; <consequence>`. */
-export interface ProviderFacts {
-  readonly label: string
-  readonly supported: { has(provider: string): boolean }
-  readonly consequence: string
 }
 
 /** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and managed key by key; `json`: compared as a whole. */
@@ -186,6 +179,9 @@ export const textListMap = (
   description: string,
   facts: FieldFacts = {},
 ): Field<Readonly<Record<string, readonly string[]>>> =>
+  field('map', z.record(z.string(), asTexts.nullable()), { description, ...facts })
+/** Creates a field with lists of texts by key. Keycloak: it accepts a text as a list with one element. */
+export const textOrListMap: typeof textListMap = (description, facts = {}) =>
   field('map', z.record(z.string(), asTextsOrOne.nullable()), { description, ...facts })
 /** Creates a field with an ordered list of objects. */
 export const objectList = <M extends Readonly<Record<string, Field>>>(

@@ -1,5 +1,4 @@
 import { text, textMap } from './fields.ts'
-import { identityProviderMapperTypes } from './identity-provider-types.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: IdentityProviderMapperRepresentation. Maps data of a user at an identity provider to the user of the realm. */
@@ -18,13 +17,7 @@ export const identityProviderMapper = defineKind({
   fields: {
     name: text('Name of the mapper, which is unique in the identity provider.'),
     identityProviderAlias: text('Alias of the identity provider.', { computed: true }),
-    identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.', {
-      provider: {
-        label: 'type of identity provider mappers',
-        supported: new Set(Object.keys(identityProviderMapperTypes)),
-        consequence: 'logins do not use it',
-      },
-    }),
+    identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.', {}),
     config: textMap('Settings of the mapper, by name.', {
       emptyIsAbsent: true,
       onPut: 'clear',

@@ -2,7 +2,7 @@
 import recordedMappers from './built-in/identity-provider-mapper-types.json' with { type: 'json' }
 import recorded from './built-in/identity-provider-types.json' with { type: 'json' }
 import type { ConfigProperty } from './config-property.ts'
-import type { Representation } from './json.ts'
+import type { Json, Representation } from './json.ts'
 
 /** A type of identity provider. */
 export interface IdentityProviderType {
@@ -42,3 +42,9 @@ export const identityProviderMapperTypes: Readonly<Record<string, IdentityProvid
   Object.create(null),
   recordedMappers,
 )
+
+/** Returns the types of providers with this id, as they are shown. Keycloak: none of a social network. */
+export function listTypesOfProvider(providerId: Json | undefined): string[] {
+  const type = identityProviderTypes[String(providerId)]
+  return type && !type.social ? [...type.types] : []
+}

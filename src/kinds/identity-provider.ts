@@ -17,11 +17,6 @@ export const identityProvider = defineKind({
     alias: text('Alias of the identity provider, which is unique in the realm and part of its URLs.'),
     displayName: text('Display name of the identity provider.', { onPut: 'clear' }),
     providerId: text('Type of the identity provider: oidc, saml, github and others.', {
-      provider: {
-        label: 'type of identity providers',
-        supported: new Set(Object.keys(identityProviderTypes)),
-        consequence: 'users cannot log in through it',
-      },
       credential: true,
     }),
     enabled: flag('Whether users can log in through the identity provider.', { onPut: 'clear', credential: true }),
@@ -53,6 +48,7 @@ export const identityProvider = defineKind({
     }),
     config: textMap('Settings of the identity provider, by name.', {
       secret: ['clientSecret'],
+      vaultSecrets: ['clientSecret'],
       // The last two are the URLs of a private instance. Without them, the public social network is used.
       destination: ({ tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl, baseUrl, apiUrl }, { providerId }) => ({
         ...{ providerId, tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl },

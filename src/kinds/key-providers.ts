@@ -65,6 +65,18 @@ export const keySettings: readonly string[] = [
   'keyAlias',
 ]
 
+/** The settings that Regent generates for a key, such as its certificate. */
+export const generatedKeySettings: readonly string[] = [
+  ...new Set(Object.values(providers).flatMap(({ generatedSettings }) => generatedSettings)),
+]
+
+/** The settings that belong to a key. With other values, another key is generated, or tokens of this key are refused. */
+export const keyDefiningSettings: readonly string[] = [
+  ...generatedKeySettings,
+  ...new Set(Object.values(providers).flatMap(({ keyParameter }) => keyParameter?.setting ?? [])),
+  'algorithm',
+]
+
 /** Returns the settings that a component with this provider generates. */
 export function listGeneratedSettings(id: string): readonly string[] {
   const provider = findKeyProvider(id)

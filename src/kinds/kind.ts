@@ -127,3 +127,6 @@ export function relationFields(kind: Kind): [name: string, field: Field][] {
 export function referenceFields(kind: Kind): [name: string, field: Field][] {
   return Object.entries(kind.fields).filter(([, field]) => field.refersTo && !field.relation && !field.computed)
 }
+
+/** Returns the plural of a kind's name in messages. */
+export const getPluralTitle = ({ title }: Pick<Kind, 'title'>): string => `${title.replace(/y$/, 'ie')}s`

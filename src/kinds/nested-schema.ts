@@ -1,14 +1,16 @@
 // Schemas of representations with children, for documents and REST.
 import * as z from 'zod'
 import { kinds } from './index.ts'
-import type { Kind } from './kind.ts'
+import { getPluralTitle, type Kind } from './kind.ts'
 
 /** Returns the shape of a representation with its id, children and alternative fields. */
 export function nestedShape(kind: Kind, getSchema: (child: Kind) => z.ZodType): z.ZodRawShape {
   const fields = Object.entries(kind.schema.shape).filter(([name]) => !kind.fields[name]?.isSeparate)
   const children = listNestedChildren(kind).map(([field, child]) => [
     field,
-    childrenSchema(child, getSchema(child)).nullish().describe(`The ${child.title}s of the ${kind.title}.`),
+    childrenSchema(child, getSchema(child))
+      .nullish()
+      .describe(`The ${getPluralTitle(child)} of the ${kind.title}.`),
   ])
   const alternatives = Object.entries(kind.alternativeFields).map(([field, description]) => [
     field,
@@ -35,10 +37,13 @@ export function childrenSchema(child: Kind, schema: z.ZodType): z.ZodType {
     z
       .record(z.string(), z.array(schema))
       .nullish()
-      .describe(`The ${child.title}s of ${kinds[parent].title}s, by ${kinds[parent].naturalKey}.`),
+      .describe(`The ${getPluralTitle(child)} of ${getPluralTitle(kinds[parent])}, by ${kinds[parent].naturalKey}.`),
   ])
   return z.strictObject({
-    realm: z.array(schema).nullish().describe(`The ${child.title}s of the realm.`),
+    realm: z
+      .array(schema)
+      .nullish()
+      .describe(`The ${getPluralTitle(child)} of the realm.`),
     ...Object.fromEntries(groups),
   })
 }

@@ -1,6 +1,5 @@
 import { flag, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
-import { mapperTypes } from './mapper-types.ts'
 
 /** Keycloak: ProtocolMapperRepresentation. Adds a claim or role to the tokens of a client, or of clients with a client scope. */
 export const protocolMapper = defineKind({
@@ -21,13 +20,7 @@ export const protocolMapper = defineKind({
   fields: {
     name: text('Name of the mapper, which is unique in the client or client scope.'),
     protocol: text('Protocol of the mapper: openid-connect or saml.', { default: 'openid-connect' }),
-    protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {
-      provider: {
-        label: 'protocol mapper',
-        supported: new Set(Object.keys(mapperTypes)),
-        consequence: 'tokens do not contain it',
-      },
-    }),
+    protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {}),
     consentRequired: flag('Keycloak: legacy field, always false.', {
       computed: true,
       legacy: true,

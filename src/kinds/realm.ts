@@ -232,6 +232,7 @@ export const realm = defineKind({
     browserSecurityHeaders: textMap('Security headers of pages, such as xFrameOptions.'),
     smtpServer: textMap('Settings for sending emails: host, port, from, user and others. Empty: no emails are sent.', {
       secret: ['password', 'authTokenClientSecret'],
+      vaultSecrets: ['password', 'authTokenClientSecret'],
       destination: ({ host, port, ssl, starttls, user, authTokenUrl, authTokenClientId }) => ({
         ...{ host, user, authTokenUrl, authTokenClientId },
         ...(host !== undefined && { port: port ?? (ssl === 'true' ? '465' : '25') }),
@@ -324,7 +325,7 @@ export const realm = defineKind({
       { computed: true },
     ),
     keycloakVersion: text('Version of the server that exported the realm.', { computed: true }),
-    serviceVersion: text('Version of the server.', { computed: true }),
+    serviceVersion: text('Version of the server. Never returned, as in Keycloak.', { computed: true }),
     passwordCredentialGrantAllowed: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
     userCacheEnabled: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
     realmCacheEnabled: flag('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),

@@ -1,4 +1,3 @@
-import { requiredActionProviders } from './authentication-providers.ts'
 import { flag, integer, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
@@ -24,11 +23,6 @@ export const requiredAction = defineKind({
     alias: text('Alias of the required action, such as UPDATE_PASSWORD, which is unique in the realm.'),
     name: text('Display name of the required action.', { onPut: 'clear' }),
     providerId: text('Provider of the required action. Default: the alias.', {
-      provider: {
-        label: 'provider',
-        supported: requiredActionProviders,
-        consequence: 'logins that require it fail',
-      },
       loginControl: 'onUpdate',
     }),
     enabled: flag('Whether the required action is enabled.', { onPut: 'clear', loginRequirement: true }),

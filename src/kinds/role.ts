@@ -4,6 +4,9 @@ import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
 
+/** Keycloak: the client role that allows managing the client's resources; its service account has it. */
+export const UMA_PROTECTION = 'uma_protection'
+
 /** The schema of references to roles: `{realm: names, client: {<client id>: names}}`. */
 export const roleNames = z.strictObject({
   realm: names.nullish().describe('Realm roles, by name.'),

@@ -9,6 +9,7 @@ import {
   structured,
   text,
   textListMap,
+  textOrListMap,
   textSet,
   timestamp,
 } from './fields.ts'
@@ -60,13 +61,16 @@ export const user = defineKind({
     lastName: text('Last name.'),
     email: lowerCaseText('Email address.', { credential: true }),
     emailVerified: flag('Whether the email address is verified.'),
-    attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace' }),
+    attributes: textOrListMap('Attributes: lists of values by name.', { onPut: 'replace' }),
+    userProfileMetadata: opaque('User profile metadata of the attributes.', { computed: true }),
     enabled: flag('Whether the user is enabled. A disabled user cannot log in.', { credential: true }),
     createdTimestamp: timestamp('Time of creation, in milliseconds since 1970.', { generated: true }),
-    notBefore: integer('Tokens issued before this time are invalid. In seconds since 1970; 0 for no limit.'),
+    totp: flag('Whether the user has a credential for one-time codes.', { computed: true }),
+    disableableCredentialTypes: textSet('Types of credentials that can be disabled.', { computed: true }),
     requiredActions: textSet('Required actions at the next login, such as UPDATE_PASSWORD.', {
       appliedOnChange: true,
     }),
+    notBefore: integer('Tokens issued before this time are invalid. In seconds since 1970; 0 for no limit.'),
     credentials: objectList(credential, 'Credentials of the user.', {
       schemaName: 'CredentialRepresentation',
       storedSeparately: true,
@@ -123,11 +127,8 @@ export const user = defineKind({
     }),
 
     access: flagMap('Permissions of the caller on the user.', { computed: true }),
-    origin: text('Origin of the user.', { computed: true }),
-    self: text('Keycloak: legacy field, ignored.', { computed: true, legacy: true }),
-    totp: flag('Whether the user has a credential for one-time codes.', { computed: true }),
-    disableableCredentialTypes: textSet('Types of credentials that can be disabled.', { computed: true }),
-    userProfileMetadata: opaque('User profile metadata of the attributes.', { computed: true }),
+    origin: text('Origin of the user: the same as federationLink.', { computed: true }),
+    self: text('Keycloak: legacy field, ignored and never returned.', { computed: true, legacy: true }),
     applicationRoles: structured(
       z.record(z.string(), z.array(z.string())),
       'Keycloak: legacy field; in documents, clientRoles if these are not declared.',

@@ -44,13 +44,7 @@ export const workflow = defineKind({
     steps: objectList(
       {
         id: text('Id of the step.', { computed: true }),
-        uses: text('Type of the step, such as disable-user.', {
-          provider: {
-            label: 'step',
-            supported: new Set<string>(),
-            consequence: 'workflows with it are stored only',
-          },
-        }),
+        uses: text('Type of the step, such as disable-user.', {}),
         after: text('Delay before the step: milliseconds, or a duration such as 30d or PT1H.'),
         with: structured(settings, 'Settings of the step, by name.'),
         'scheduled-at': timestamp('Time when the step is due, in milliseconds since 1970.', { computed: true }),

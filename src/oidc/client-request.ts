@@ -1,20 +1,37 @@
 import { authenticateClient, type TokenRequest } from './client-authentication/authenticate-client.ts'
 import type { ClientCall, RealmEndpoint } from './client-call.ts'
 import { type EventDraft, withUserEvent } from './event-draft.ts'
-import { getEnabledRealm, requireHttps } from './oidc-realm.ts'
+import { getEnabledRealm, type OidcRealm, OutdatedRealm, requireHttps } from './oidc-realm.ts'
 import { checkOrigin } from './web-origins.ts'
+
+interface ClientRequest {
+  readonly request: TokenRequest
+  readonly event: Pick<EventDraft, 'type' | 'details'>
+}
 
 /** Authenticates the client of a request, runs work for it, and records the user event. Throws OAuthError. */
 export async function handleClientRequest<T>(
-  { service, base, realmName }: RealmEndpoint,
-  { request, event }: { request: TokenRequest; event: Pick<EventDraft, 'type' | 'details'> },
+  endpoint: RealmEndpoint,
+  request: ClientRequest,
   work: (call: ClientCall) => Promise<T>,
 ): Promise<T> {
-  // A refresh would replace a token that an outdated realm accepts by one that every realm accepts.
-  const isCurrent = request.form.grant_type === 'refresh_token'
-  const realm = await getEnabledRealm(service, realmName, { isCurrent })
+  const { service, realmName } = endpoint
+  try {
+    return await handleInRealm(endpoint, { ...request, realm: await getEnabledRealm(service, realmName) }, work)
+  } catch (error) {
+    if (!(error instanceof OutdatedRealm)) throw error
+    const realm = await getEnabledRealm(service, realmName, { isCurrent: true })
+    return handleInRealm(endpoint, { ...request, realm }, work)
+  }
+}
+
+async function handleInRealm<T>(
+  { service, base }: RealmEndpoint,
+  { request, event, realm }: ClientRequest & { readonly realm: OidcRealm },
+  work: (call: ClientCall) => Promise<T>,
+): Promise<T> {
   requireHttps(realm, request)
-  const draft: EventDraft = { ...event, address: request.address }
+  const draft: EventDraft = { ...event, address: request.address, details: { ...event.details } }
   return withUserEvent({ service, realm, event: draft }, async () => {
     const client = await authenticateClient({ service, base, realm }, request, draft)
     checkOrigin(client.representation, base, request.origin)

@@ -29,7 +29,12 @@ export interface OidcRealm extends RealmRow {
   readonly settings: RealmSettings
   /** The time of the request, by the clock of the service. */
   readonly now: Date
+  /** The realm was read for the request. Absent: it may be a cached one, which may be a second old. */
+  readonly isCurrent?: boolean
 }
+
+/** Thrown where a cached realm has changed. The request is handled again with the current one. */
+export class OutdatedRealm extends Error {}
 
 /** Returns an enabled realm. Throws OAuthError where it does not exist or is disabled. */
 export async function getEnabledRealm(
@@ -60,7 +65,7 @@ export async function getOidcRealm(
   try {
     const [realm] = isCurrent ? await service.findRealms([name]) : await service.cache.findRealms([name])
     if (!realm) throw createUnknownRealmError()
-    return { ...realm, now: service.clock(), settings: await getSettings(service, realm) }
+    return { ...realm, now: service.clock(), isCurrent, settings: await getSettings(service, realm) }
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') throw createUnknownRealmError()
     throw error
@@ -101,5 +106,21 @@ function toRealmSettings(representation: Representation): RealmSettings {
   }
 }
 
+/** A realm in an address. Absent: the base URL of its front end is already known. */
+type AddressedRealm = Pick<RealmRow, 'name'> & Partial<Pick<RealmRow, 'frontendUrl'>>
+
 /** Returns the issuer of a realm's tokens. Keycloak: it is the address of the realm. */
-export const getIssuer = (base: string, realm: string): string => `${base}/realms/${encodeURIComponent(realm)}`
+export const getIssuer = (base: string, realm: AddressedRealm): string =>
+  `${getFrontendUrl(base, realm)}/realms/${encodeURIComponent(realm.name)}`
+
+/** Returns the base URL at which users see the realm with a name. No statement if the realm is cached. */
+export async function findFrontendUrl(service: Service, base: string, name: string | undefined): Promise<string> {
+  const [realm] = name === undefined ? [] : await service.cache.findRealms([name])
+  return realm ? getFrontendUrl(base, realm) : base
+}
+
+/** Returns the base URL at which users see a realm: its own, or `base` if it has none or an invalid one. */
+export function getFrontendUrl(base: string, { frontendUrl = '' }: Partial<Pick<RealmRow, 'frontendUrl'>>): string {
+  const isAddress = ['http:', 'https:'].includes(URL.parse(frontendUrl)?.protocol ?? '')
+  return isAddress ? frontendUrl.replace(/\/+$/, '') : base
+}

@@ -2,7 +2,7 @@
 import { client as clientKind } from '../kinds/client.ts'
 import type { Representation } from '../kinds/json.ts'
 import { viewOf } from '../kinds/kind.ts'
-import type { IssuedToken } from '../service/context/realm-cache.ts'
+import type { IssuedToken } from '../service/context/cached-values.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginError } from './oauth-error.ts'

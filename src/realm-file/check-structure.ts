@@ -1,7 +1,7 @@
 // Checks the structure of a realm before it is split into objects: the split would lose what is not an object.
 import { kinds } from '../kinds/index.ts'
 import { isList, isObject, type Json, type Representation } from '../kinds/json.ts'
-import type { Key, Kind } from '../kinds/kind.ts'
+import { getPluralTitle, type Key, type Kind } from '../kinds/kind.ts'
 import { RENAMED_FROM, readName, readParentKey } from '../kinds/tree.ts'
 import { findNearestWord } from '../lib/nearest-word.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
@@ -101,7 +101,7 @@ class StructureCheck {
       const parentAdvice = child.parents.map(
         (parent) => `those of a ${kinds[parent].title} under "${parent}" and its name`,
       )
-      const advice = `put ${child.title}s of the realm under "realm", ${parentAdvice.join(', ')}`
+      const advice = `put ${getPluralTitle(child)} of the realm under "realm", ${parentAdvice.join(', ')}`
       this.#report(path, `${owner}: ${field} must be an object, not ${describeType(value)}: ${advice}`)
       return null
     }

@@ -4,6 +4,7 @@ import type { Representation } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
 import type { DocumentPath, SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
+import { assignedScopes } from './formats/assigned-scopes.ts'
 import { authentication } from './formats/authentication.ts'
 import { authorization } from './formats/authorization.ts'
 import { clientPolicies } from './formats/client-policies.ts'
@@ -20,6 +21,7 @@ import { scopeMappings } from './formats/scope-mappings.ts'
 import { serviceAccounts } from './formats/service-accounts.ts'
 import { userFederation } from './formats/user-federation.ts'
 import { userProfile } from './formats/user-profile.ts'
+import { listMigrations } from './versions/version-steps.ts'
 import type { Document } from './yaml/document.ts'
 import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
@@ -27,6 +29,7 @@ import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 const converters: readonly FormatConverter[] = [
   defaultRoles,
   clientTemplates,
+  assignedScopes,
   groups,
   organizations,
   components,
@@ -60,7 +63,7 @@ export function convertFromDocument(document: Document, realm: Representation, r
   const warnings: DocumentWarning[] = []
   let moves: Moves = { origins: new Map(), fields: new Set() }
   let converted = realm
-  for (const { read } of converters) {
+  for (const read of [...listMigrations(realm), ...converters.map((converter) => converter.read)]) {
     const before = moves
     const after = { origins: new Map(before.origins), fields: new Set(before.fields) }
     converted = read(converted, {

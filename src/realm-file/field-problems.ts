@@ -3,7 +3,7 @@ import type { ZodType } from 'zod'
 import type { Field } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { isEmpty, isObject, type Json, type Representation, readPath } from '../kinds/json.ts'
-import type { Kind } from '../kinds/kind.ts'
+import { getPluralTitle, type Kind } from '../kinds/kind.ts'
 import { describeObject, RENAMED_FROM, type TreeObject } from '../kinds/tree.ts'
 import { findNearestWord } from '../lib/nearest-word.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
@@ -59,6 +59,8 @@ export function listNameProblems(kind: Kind, representation: Representation): Fi
         message: `${kind.title}: ${naturalKey} must be a string, not ${describeType(name)}: put it in quotes`,
       },
     ]
+  const placeholder = kind.name === 'realm' ? describePlaceholder(name) : undefined
+  if (placeholder) return [{ path: [naturalKey], message: `${kind.title}: ${placeholder}` }]
   const isMisspelt = Object.keys(representation).some((key) => findIntendedField(kind, [], key) === naturalKey)
   if (name !== '' || isMisspelt) return []
   return [{ path: [], message: `${addArticle(kind.title)} needs a name: add "${naturalKey}: <name>"` }]
@@ -69,7 +71,14 @@ export function toFieldProblem(representation: Representation, issue: SchemaIssu
   const path = toPath(issue)
   const value = readPath(representation, path)
   const message = isSecretReference(value) ? SECRET_REFERENCE : describeMismatch(issue, value)
-  return { path, message: `${formatPath(path)} ${message}` }
+  const placeholder = describePlaceholder(value)
+  return { path, message: `${formatPath(path)} ${message}${placeholder === undefined ? '' : `; ${placeholder}`}` }
+}
+
+/** Returns advice for a text with a placeholder such as `${NAME}`, which Keycloak's import replaces; undefined for others. */
+function describePlaceholder(value: Json | undefined): string | undefined {
+  const [placeholder, name] = (typeof value === 'string' && /\$\{(?:env\.)?(\w+)(?::[^}]*)?\}/.exec(value)) || []
+  return placeholder && `${placeholder} is not replaced: write $(env:${name})`
 }
 
 /**
@@ -87,11 +96,12 @@ export function listIgnoredFieldWarnings(
   )
   const warnings = [...Map.groupBy(ignored, ({ kind, field }) => `${kind} ${field}`).values()].map((group) => {
     const { kind, field, name, path } = group[0]!
-    const owner = group.length === 1 ? name : `${group.length} ${kinds[kind].title}s`
+    const owner = group.length === 1 ? name : `${group.length} ${getPluralTitle(kinds[kind])}`
     const described = kind === 'realm' ? field : `${field} of ${owner}`
     return {
       position: document.locate(path),
       message: `${described} is from an early version of Keycloak and is ignored`,
+      effect: 'dropped' as const,
     }
   })
   return warnings.sort((a, b) => a.position.line - b.position.line)

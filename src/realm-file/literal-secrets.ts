@@ -2,6 +2,7 @@
 import { type FlatFields, isSecret } from '../kinds/compare.ts'
 import { isList, isObject, type Json } from '../kinds/json.ts'
 import type { Kind } from '../kinds/kind.ts'
+import { parseVaultReference } from '../kinds/vault-reference.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
 import { toFieldPath } from './object-origin.ts'
 import { parseGeneratedSecret } from './variables.ts'
@@ -24,7 +25,8 @@ export function listLiteralSecrets(
 /** Returns the paths of the texts in a secret that reveal it. References to a vault and generated secrets do not. */
 function listPlainTexts(value: Json, path: DocumentPath): DocumentPath[] {
   if (typeof value === 'string') {
-    const isReference = value === '' || value.startsWith('${vault.') || parseGeneratedSecret(value) !== undefined
+    const isReference =
+      value === '' || parseVaultReference(value) !== undefined || parseGeneratedSecret(value) !== undefined
     return isReference ? [] : [path]
   }
   if (isList(value)) return value.flatMap((element, at) => listPlainTexts(element, [...path, at]))

@@ -15,7 +15,7 @@ export function describeType(value: Json | undefined): string {
 
 /** Returns the noun with its article: `a client`, `an authentication flow`. */
 export function addArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+  return `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
 /** Joins words into a phrase: `all, external or none`. */

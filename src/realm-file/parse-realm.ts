@@ -51,7 +51,7 @@ export type UnknownFieldPolicy = 'error' | 'warn'
 
 /** Returns the warning for an unknown field that is ignored. */
 export function toUnknownFieldWarning({ position, message }: DocumentProblem): DocumentWarning {
-  return { position, message: `${message} (ignored)` }
+  return { position, message: `${message} (ignored)`, effect: 'dropped' }
 }
 
 /**

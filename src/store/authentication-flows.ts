@@ -1,7 +1,7 @@
 // Executions of authentication flows: an ordered list per flow. An execution keeps its id when the flow is edited.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
-import { json, optional, query, type RowOf, row, text } from './database/query.ts'
+import { equalsAny, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 
 const storedExecutionRow = row({
@@ -40,7 +40,7 @@ export async function selectExecutions(
       (select jsonb_build_object('id', c.id, 'alias', c.alias) from authenticator_config c
         where c.realm = e.realm and c.id = e.config) as config
     from authentication_execution e
-    where e.realm = ${realm} and e.flow = any(${flows})
+    where e.realm = ${realm} and e.flow ${equalsAny(flows)}
     order by e.flow, e.position, e.id`.all(tx)
 }
 
@@ -52,7 +52,7 @@ export async function selectReferringFlows(
 ): Promise<string[]> {
   const referrers = await query(row({ flow: text }))`
     select distinct e.flow from authentication_execution e
-    where e.realm = ${realm} and e.${sql.ref(column)} = any(${targets})`.all(tx)
+    where e.realm = ${realm} and e.${sql.ref(column)} ${equalsAny(targets)}`.all(tx)
   return referrers.map(({ flow }) => flow)
 }
 
@@ -75,7 +75,7 @@ export function buildExecutionUpsert(realm: number, rows: string): RawBuilder<un
 
 /** Deletes executions. One statement. */
 export async function deleteExecutions(tx: Transaction, realm: number, ids: readonly string[]): Promise<void> {
-  await sql`delete from authentication_execution where realm = ${realm} and id = any(${ids})`.execute(tx)
+  await sql`delete from authentication_execution where realm = ${realm} and id ${equalsAny(ids)}`.execute(tx)
 }
 
 /** Returns the alias of a flow that contains itself, among the flows and their sub-flows; undefined if there is none. One statement. */
@@ -87,7 +87,7 @@ export async function findFlowCycle(
   const cycle = await query(row({ alias: text }))`
     with recursive part (flow, of) as (
       select e.sub_flow, e.flow from authentication_execution e
-      where e.realm = ${realm} and e.sub_flow = any(${flows})
+      where e.realm = ${realm} and e.sub_flow ${equalsAny(flows)}
       union
       select e.sub_flow, p.of from part p join authentication_execution e on e.realm = ${realm} and e.flow = p.flow
       where e.sub_flow is not null

@@ -1,7 +1,7 @@
 // Searches the tree of groups.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
-import { countRow, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
+import { countRow, equalsAny, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { toContainsPattern } from './like-patterns.ts'
 import type { Visibility } from './object-filter.ts'
@@ -86,7 +86,7 @@ export async function countGroups(tx: Transaction, realm: number, search: GroupS
 function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   const { ids, parent, wirePath, name, attributes, member, role } = search
   const all = [buildVisibility(search.visible)]
-  if (ids) all.push(sql`g.id = any(${ids})`)
+  if (ids) all.push(sql`g.id ${equalsAny(ids)}`)
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
   if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
   if (name !== undefined) all.push(sql`g.name = ${name}`)

@@ -13,6 +13,8 @@ export interface ObjectFilter {
   readonly topLevel?: true
   /** Part of the natural key, ignoring case. */
   readonly search?: string
+  /** Whether `search` may be part of the description instead. */
+  readonly searchDescriptions?: true
   /** Values that the stored representation must contain, at the same paths. */
   readonly containing?: Representation
   readonly visible?: Visibility

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isKindName, kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
+import { equalsAny } from './database/query.ts'
 import type { ObjectFilter } from './object-filter.ts'
 import { type KindTable, type RelationTable, tables } from './tables.ts'
 
@@ -74,15 +75,19 @@ function buildTargetCondition(kind: KindName, field: string, target: KindName): 
 export function buildFilter(kind: KindName, realm: number, filter: ObjectFilter): RawBuilder<unknown> {
   const table = tables[kind]
   const any: RawBuilder<unknown>[] = []
-  if (filter.ids) any.push(sql`t.id = any(${filter.ids})`)
+  if (filter.ids) any.push(sql`t.id ${equalsAny(filter.ids)}`)
   if (filter.keys) any.push(...buildKeyConditions(table, realm, filter.keys))
   if (filter.parents)
-    any.push(sql`t.${sql.ref(getParentColumn(kind, filter.parents.kind))} = any(${filter.parents.ids})`)
+    any.push(sql`t.${sql.ref(getParentColumn(kind, filter.parents.kind))} ${equalsAny(filter.parents.ids)}`)
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (filter.ids || filter.keys || filter.parents)
     all.push(any.length ? sql`(${sql.join(any, sql` or `)})` : sql`false`)
   if (filter.topLevel) all.push(...Object.values(table.parents).map((column) => sql`t.${sql.ref(column)} is null`))
-  if (filter.search) all.push(sql`t.${sql.ref(table.key)} ilike ${`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`}`)
+  if (filter.search) {
+    const pattern = `%${filter.search.replace(/[\\%_]/g, '\\$&')}%`
+    const key = sql`t.${sql.ref(table.key)} ilike ${pattern}`
+    all.push(filter.searchDescriptions ? sql`(${key} or t.body ->> 'description' ilike ${pattern})` : key)
+  }
   if (filter.containing) all.push(sql`t.body @> ${JSON.stringify(filter.containing)}::jsonb`)
   if (filter.visible && filter.visible !== 'all') all.push(sql`t.id = any(${filter.visible.ids})`)
   return sql.join(all, sql` and `)
@@ -92,34 +97,16 @@ export function buildFilter(kind: KindName, realm: number, filter: ObjectFilter)
 function buildKeyConditions(table: KindTable, realm: number, keys: readonly Key[]): RawBuilder<unknown>[] {
   const top = keys.filter((key) => key.length === 1).map((key) => key[0]!)
   const hasNoParent = Object.values(table.parents).map((column) => sql` and t.${sql.ref(column)} is null`)
-  const conditions = top.length ? [sql`(t.${sql.ref(table.key)} = any(${top})${sql.join(hasNoParent, sql``)})`] : []
+  const conditions = top.length ? [sql`(t.${sql.ref(table.key)} ${equalsAny(top)}${sql.join(hasNoParent, sql``)})`] : []
   for (const { kind, column, table: parentTable } of listParents(table)) {
     const childKeys = keys.filter((key) => key.length === 3 && key[0] === kind)
     if (!childKeys.length) continue
     const [parents, names] = [childKeys.map((key) => key[1]), childKeys.map((key) => key[2])]
-    conditions.push(sql`(t.${sql.ref(table.key)} = any(${names}) and (t.${sql.ref(column)}, t.${sql.ref(table.key)}) in (
+    conditions.push(sql`(t.${sql.ref(table.key)} ${equalsAny(names)} and (t.${sql.ref(column)}, t.${sql.ref(table.key)}) in (
       select p.id, k.name from unnest(${parents}::text[], ${names}::text[]) as k(parent, name)
       join ${sql.table(parentTable.name)} p on p.realm = ${realm} and p.${sql.ref(parentTable.key)} = k.parent))`)
   }
   return conditions
-}
-
-/** Returns conditions on the row t, one for each column or relation that may refer to a target. */
-export function buildReferrerConditions(
-  table: KindTable,
-  fields: readonly string[],
-  targets: readonly string[],
-): RawBuilder<unknown>[] {
-  const columns = Object.entries(table.references).filter(([field]) => fields.includes(field.split('.')[0]!))
-  const relations = Object.entries(table.relations).filter(([field]) => fields.includes(field))
-  return [
-    ...columns.map(([, column]) => sql`t.${sql.ref(column)} = any(${targets})`),
-    ...relations.map(([, relation]) => {
-      const owner = relation.owner === 'realm' ? sql`` : sql` and r.${sql.ref(relation.owner)} = t.id`
-      return sql`exists (select from ${sql.table(relation.name)} r
-        where r.realm = t.${sql.ref(table.realm)}${owner} and r.${sql.ref(relation.target)} = any(${targets}))`
-    }),
-  ]
 }
 
 /** Returns the kind that a reference or relation refers to; a reference in a map is written `field.key`. */

@@ -5,7 +5,19 @@ import type { Representation } from '../kinds/json.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import { buildEditorAssignment, type ClientEditor } from './client-editors.ts'
-import { bigint, json, optional, query, type RowOf, row, text } from './database/query.ts'
+import {
+  bigint,
+  CHUNK_SIZE,
+  equalsAny,
+  ifSingle,
+  json,
+  optional,
+  query,
+  type RowOf,
+  row,
+  text,
+  textOf,
+} from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import type { ObjectFilter } from './object-filter.ts'
 import {
@@ -61,9 +73,6 @@ export interface ObjectRow {
   readonly references: Readonly<Record<string, string | null>>
 }
 
-/** The maximum number of rows that one statement writes. */
-export const CHUNK_SIZE = 5_000
-
 /** Returns the objects of a kind in a realm that match a filter, ordered by natural key, such as the client ID. One statement. */
 export async function selectObjects(
   tx: Transaction,
@@ -87,13 +96,25 @@ export function selectAllRealms(tx: Transaction): Promise<StoredObject[]> {
 }
 
 async function select(tx: Transaction, kind: KindName, clauses: RawBuilder<unknown>): Promise<StoredObject[]> {
-  const objects = await query(objectRow)`
+  const objects = await query(objectRow)`${getSelection(tx, kind)} ${clauses}`.all(tx)
+  return objects.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
+}
+
+const selections = new Map<KindName, RawBuilder<unknown>>()
+
+/** Returns the beginning of statements that select objects of a kind. It has no parameters, so that its text is built only once. */
+function getSelection(tx: Transaction, kind: KindName): RawBuilder<unknown> {
+  const cached = selections.get(kind)
+  if (cached) return cached
+  const selection = sql`
     select t.id, t.version, ${buildKey(kind, 't')} as key, ${buildBody(kind)} as body,
       ${buildParent(kind)} as parent,
       ${buildReferences(kind)} as "references",
       ${buildRelations(kind)} as relations
-    from ${sql.table(tables[kind].name)} t ${clauses}`.all(tx)
-  return objects.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
+    from ${sql.table(tables[kind].name)} t`
+  const compiled = sql.raw(selection.compile(tx).sql)
+  selections.set(kind, compiled)
+  return compiled
 }
 
 /** Returns id, natural key and version of objects. One statement. */
@@ -107,6 +128,25 @@ export async function selectKeys(
     select t.id, t.version, ${buildKey(kind, 't')} as key
     from ${sql.table(table.name)} t
     where t.${sql.ref(table.realm)} = ${realm} and ${buildFilter(kind, realm, filter)}`.all(tx)
+}
+
+const kindRow = row({ kind: textOf<KindName>() })
+
+/** Returns the kinds of which the parents have children. One statement. */
+export async function selectKindsOfChildren(
+  tx: Transaction,
+  realm: number,
+  {
+    children,
+    parents,
+  }: { readonly children: readonly KindName[]; readonly parents: NonNullable<ObjectFilter['parents']> },
+): Promise<KindName[]> {
+  const selects = children.map(
+    (kind) => sql`
+      select ${kind}::text as kind where exists (
+        select from ${sql.table(tables[kind].name)} t where t.realm = ${realm} and ${buildFilter(kind, realm, { parents })})`,
+  )
+  return (await query(kindRow)`${sql.join(selects, sql` union all `)}`.all(tx)).map(({ kind }) => kind)
 }
 
 /** Objects of one kind to insert. `version` is the number of the journal entry. */
@@ -171,7 +211,9 @@ export async function updateObjects(
       set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${concatenate(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}${editor ? buildEditorAssignment(editor) : sql``}
       from jsonb_to_recordset(${toRecordset(kind, chunk)}::jsonb)
         as x(id text, name text, body jsonb${concatenate(columns, (c) => sql`, ${sql.ref(c)} text`)})
-      where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
+      where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id${ifSingle(chunk, sql`t.id`, ({ id }) => id)}`.execute(
+      tx,
+    )
   }
 }
 
@@ -182,7 +224,7 @@ export async function deleteObjects(
   { kind, ids }: { readonly kind: KindName; readonly ids: readonly string[] },
 ): Promise<void> {
   const table = tables[kind]
-  await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(
+  await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id ${equalsAny(ids)}`.execute(
     tx,
   )
 }
@@ -197,7 +239,7 @@ export async function updateVersions(
   const next = kinds[kind].isUserData ? sql`version + 1` : sql`${version}::bigint`
   await sql`
     update ${sql.table(table.name)} set version = ${next}
-    where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
+    where ${sql.ref(table.realm)} = ${realm} and id ${equalsAny(ids)}`.execute(tx)
 }
 
 /** Returns objects to write as the JSON text that the statements take. */

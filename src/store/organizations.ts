@@ -2,11 +2,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
 import { chunks } from '../lib/chunks.ts'
-import { boolean, countRow, idRow, query, type RowOf, row, text } from './database/query.ts'
+import { boolean, CHUNK_SIZE, countRow, equalsAny, idRow, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { toContainsPattern, toWildcardPattern } from './like-patterns.ts'
 import type { Visibility } from './object-filter.ts'
-import { CHUNK_SIZE } from './objects.ts'
 
 /** A domain of an organization. `verified`: null keeps the stored value. */
 export interface OrganizationDomain {
@@ -25,7 +24,7 @@ export async function selectDomains(
 ): Promise<RowOf<typeof domainRow>[]> {
   return query(domainRow)`
     select organization, name, verified from organization_domain
-    where realm = ${realm} and organization = any(${organizations})
+    where realm = ${realm} and organization ${equalsAny(organizations)}
     order by name`.all(tx)
 }
 
@@ -40,7 +39,7 @@ export async function deleteOtherDomains(
 ): Promise<void> {
   await sql`
     delete from organization_domain d
-    where d.realm = ${realm} and d.organization = any(${organizations}) and not exists (
+    where d.realm = ${realm} and d.organization ${equalsAny(organizations)} and not exists (
       select from jsonb_to_recordset(${JSON.stringify(domains)}::jsonb) as x(name text, organization text)
       where x.name = d.name and x.organization = d.organization)`.execute(tx)
 }
@@ -176,7 +175,7 @@ export async function selectManagedMembers(
 ): Promise<string[]> {
   const users = await query(idRow)`
     select distinct user_account as id from user_managing_organization
-    where realm = ${realm} and organization = any(${organizations})`.all(tx)
+    where realm = ${realm} and organization ${equalsAny(organizations)}`.all(tx)
   return users.map(({ id }) => id)
 }
 
@@ -188,7 +187,7 @@ export async function selectOrganizationProviders(
 ): Promise<string[]> {
   const providers = await query(idRow)`
     select id from identity_provider
-    where realm = ${realm} and organization = any(${organizations})`.all(tx)
+    where realm = ${realm} and organization ${equalsAny(organizations)}`.all(tx)
   return providers.map(({ id }) => id)
 }
 

@@ -1,13 +1,28 @@
 // Realms: their rows by name and number, their locks, and the content of a new realm.
 import { type RawBuilder, sql } from 'kysely'
-import { type Representation, readTexts } from '../kinds/json.ts'
+import { type Representation, readObject, readObjects, readText, readTexts } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { buildExecutionUpsert } from './authentication-flows.ts'
-import { bigint, boolean, integer, json, nothing, query, type RowOf, row, text } from './database/query.ts'
+import {
+  bigint,
+  boolean,
+  equalsAny,
+  integer,
+  json,
+  nothing,
+  optional,
+  query,
+  type RowOf,
+  row,
+  text,
+  timestamp,
+} from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { buildRevision } from './journal/journal.ts'
-import { buildInsert } from './objects.ts'
+import { concatenate } from './object-sql.ts'
+import { buildInsert, type ObjectRow } from './objects.ts'
 import { buildRelationInsert } from './relations.ts'
+import { tables } from './tables.ts'
 
 const realmRow = row({
   number: integer,
@@ -25,12 +40,18 @@ const realmRow = row({
   eventsListeners: json<readonly string[]>(),
   /** Number of the last entry of the configuration journal. What was read at a lower number may be out of date. */
   revision: bigint,
+  /** Number of the transaction that has last written the row. */
+  rowVersion: text,
   /** Keycloak's text form of the policy, such as `length(8)`; empty: none. */
   passwordPolicy: text,
   /** Whether users can choose a language. */
   isInternationalized: boolean,
   /** Whether the email address of a user is the user name. */
   usesEmailAsUsername: boolean,
+  /** Whether a client policy is enabled. */
+  hasClientPolicies: boolean,
+  /** The base URL at which users see the realm; empty: that of the server. */
+  frontendUrl: text,
 })
 
 /** The row of a realm, with the settings that most operations need. */
@@ -43,15 +64,24 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
   ${buildRevision(sql.ref('realm.number'))} as revision,
+  "rowVersion",
   coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy",
   coalesce((body ->> 'internationalizationEnabled')::boolean, false) as "isInternationalized",
-  coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "usesEmailAsUsername"`
+  coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "usesEmailAsUsername",
+  body @? '$.clientPolicies[*] ? (@.enabled == true)' as "hasClientPolicies",
+  coalesce(body #>> '{attributes,frontendUrl}', '') as "frontendUrl"`
+
+/** Returns the realms that match a condition, for `columns`. The settings are decompressed once, not for each column. */
+const buildRealms = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
+    select number, id, name, xmin::text as "rowVersion", body || '{}' as body from realm where ${condition} offset 0
+  ) realm`
 
 /** Returns the row of a realm that is not stored yet. */
 export function toRealmRow(identity: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
   return {
     ...identity,
     revision: 0,
+    rowVersion: '',
     enabled: settings.enabled === true,
     notBefore: Number(settings.notBefore ?? 0),
     adminEventsEnabled: settings.adminEventsEnabled === true,
@@ -61,6 +91,8 @@ export function toRealmRow(identity: Pick<RealmRow, 'number' | 'id' | 'name'>, s
     passwordPolicy: String(settings.passwordPolicy ?? ''),
     isInternationalized: settings.internationalizationEnabled === true,
     usesEmailAsUsername: settings.registrationEmailAsUsername === true,
+    hasClientPolicies: readObjects(settings.clientPolicies).some(({ enabled }) => enabled === true),
+    frontendUrl: readText(readObject(settings.attributes).frontendUrl) ?? '',
   }
 }
 
@@ -71,17 +103,18 @@ export async function findRealm(tx: Transaction, name: string): Promise<RealmRow
 
 /** Returns the realms with the names; unknown names are omitted. One statement. */
 export async function findRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  return query(realmRow)`select ${columns} from realm where name = any(${names})`.all(tx)
+  return query(realmRow)`select ${columns} from ${buildRealms(sql`name ${equalsAny(names)}`)}`.all(tx)
 }
 
 /** Returns the realms with the numbers; unknown numbers are omitted. One statement. */
 export async function findRealmsByNumber(tx: Transaction, numbers: readonly number[]): Promise<RealmRow[]> {
-  return query(realmRow)`select ${columns} from realm where number = any(${numbers}::integer[])`.all(tx)
+  return query(realmRow)`
+    select ${columns} from ${buildRealms(sql`number = any(${numbers}::integer[])`)}`.all(tx)
 }
 
 /** Returns all realms, by name. One statement. */
 export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
-  return query(realmRow)`select ${columns} from realm order by name`.all(tx)
+  return query(realmRow)`select ${columns} from ${buildRealms(sql`true`)} order by name`.all(tx)
 }
 
 /** The first key of the advisory locks of realms; the second one is the number of the realm. */
@@ -96,7 +129,7 @@ const lockRow = row({ number: integer, locked: nothing })
 export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<number[]> {
   const locks = await query(lockRow)`
     select r.number, pg_advisory_xact_lock(${REALM_LOCKS}::integer, r.number) as locked
-    from (select number from realm where name = any(${names}) order by number) r`.all(tx)
+    from (select number from realm where name ${equalsAny(names)} order by number) r`.all(tx)
   return locks.map(({ number }) => number)
 }
 
@@ -125,59 +158,138 @@ export interface PermissionVersions {
   readonly userVersion: string
 }
 
-const lockedRealmRow = row({ ...realmRow.columns, areCurrent: boolean })
+const lockedRow = row({
+  number: integer,
+  revision: bigint,
+  rowVersion: text,
+  /** Kinds of objects that were changed since the revision that is known; null: there were many changes, or none is known. */
+  changedKinds: optional(json<KindName[]>()),
+  /** The time of the last entry of the configuration journal; null if there is none. */
+  lastChangeAt: optional(timestamp),
+  /** Whether the versions of permissions are current. */
+  areCurrent: boolean,
+})
+const lockedRealmRow = row({ ...realmRow.columns, ...lockedRow.columns })
+
+/** The state of a realm after it was locked; `realm` is its row, unless it was known at a revision. */
+export type LockedRealm = RowOf<typeof lockedRow> & { readonly realm?: RealmRow }
+
+/** A realm to lock by a function, what is known of it, and versions to check. */
+export interface RealmToLock {
+  readonly name: string
+  readonly lock: (tx: Transaction) => Promise<readonly number[]>
+  readonly knownRevision?: number | undefined
+  readonly versions?: PermissionVersions | undefined
+}
 
 /**
- * Returns the realm with the name, and whether versions are current; undefined if it is not among the locked ones, since it does not
- * exist or has just been renamed. One statement.
+ * Locks realms, and returns the one with the name; undefined if it is not among the locked ones, since it does not exist or has just been
+ * renamed. Two statements, sent together.
  */
 export async function findLockedRealm(
   tx: Transaction,
-  { name, locked }: { readonly name: string; readonly locked: readonly number[] },
-  versions?: PermissionVersions,
-): Promise<{ readonly realm: RealmRow; readonly areCurrent: boolean } | undefined> {
-  const lockedRealm = await query(lockedRealmRow)`
-    select ${columns}, ${versions ? buildVersionCheck(versions) : sql`false`} as "areCurrent"
-    from realm where name = ${name} and number = any(${locked}::integer[])`.first(tx)
-  if (!lockedRealm) return undefined
-  const { areCurrent, ...realm } = lockedRealm
-  return { realm, areCurrent }
+  { name, lock, knownRevision, versions }: RealmToLock,
+): Promise<LockedRealm | undefined> {
+  const [locked, realm] = await Promise.all([lock(tx), findRealmState(tx, { name, knownRevision, versions })])
+  return realm && locked.includes(realm.number) ? realm : undefined
+}
+
+/** Number of journal entries that are looked at for what has changed. */
+const RECENT_ENTRIES = 64
+
+/** Returns the state of a realm. Its row is not read again if it is known, since the settings of a realm are large. One statement. */
+async function findRealmState(
+  tx: Transaction,
+  { name, knownRevision, versions }: Omit<RealmToLock, 'lock'>,
+): Promise<LockedRealm | undefined> {
+  const areCurrent = sql`${versions ? buildVersionCheck(versions) : sql`false`} as "areCurrent"`
+  if (knownRevision === undefined) {
+    const realm = await query(lockedRealmRow)`
+      select ${columns}, null::jsonb as "changedKinds", (
+          select at from journal j where j.realm = realm.number order by number desc limit 1
+        ) as "lastChangeAt", ${areCurrent}
+      from ${buildRealms(sql`name = ${name}`)}`.first(tx)
+    return realm && { ...realm, realm }
+  }
+  return query(lockedRow)`
+    select r.number, recent.revision, r.xmin::text as "rowVersion", recent.kinds as "changedKinds",
+      recent.at as "lastChangeAt", ${areCurrent}
+    from realm r cross join lateral (
+      select coalesce(max(j.number), 0) as revision, max(j.at) as at,
+        case when count(*) filter (where j.number > ${knownRevision}::bigint) = max(j.number) - ${knownRevision}::bigint
+          then coalesce(jsonb_agg(distinct j.kind) filter (where j.number > ${knownRevision}::bigint), '[]')
+        end as kinds
+      from (
+        select number, at, kind from journal where realm = r.number order by number desc limit ${RECENT_ENTRIES}::integer
+      ) j
+    ) recent
+    where r.name = ${name}`.first(tx)
+}
+
+/** Whether the versions are current. One statement. */
+export async function areVersionsCurrent(tx: Transaction, versions: PermissionVersions): Promise<boolean> {
+  const { areCurrent } = await query(row({ areCurrent: boolean }))`
+    select ${buildVersionCheck(versions)} as "areCurrent"`.firstOrThrow(tx)
+  return areCurrent
 }
 
 const buildVersionCheck = ({ realm, revision, user, userVersion }: PermissionVersions): RawBuilder<unknown> =>
   sql`${buildRevision(sql`${realm}`)} = ${revision}::bigint and exists (
       select from user_account u where u.realm = ${realm} and u.id = ${user} and u.xmin::text = ${userVersion})`
 
-/** Inserts the row of a realm, and returns its number. Throws the unique violation of the database. One statement. */
-export async function insertRealm(
-  tx: Transaction,
-  realm: { id: string; name: string; version: number; body: Representation },
-): Promise<number> {
+/** Reserves the number of a new realm. One statement. */
+export async function reserveRealmNumber(tx: Transaction): Promise<number> {
   const { number } = await query(row({ number: integer }))`
-    insert into realm (id, name, version, body)
-    values (${realm.id}, ${realm.name}, ${realm.version}, ${JSON.stringify(realm.body)}::jsonb)
-    returning number`.firstOrThrow(tx)
+    select nextval(pg_get_serial_sequence('realm', 'number'))::integer as number`.firstOrThrow(tx)
   return number
+}
+
+/** The row of a realm to create. */
+export interface NewRealmRow extends Pick<ObjectRow, 'id' | 'name' | 'body' | 'references'> {
+  /** Id of the role that all its users have. */
+  readonly defaultRole: string
 }
 
 /** The objects of a new realm by kind, parents first. Each list of rows is the JSON text that its statement takes. */
 export interface RealmContentRows {
   readonly objects: readonly { readonly kind: KindName; readonly rows: string }[]
-  readonly executions: string
+  /** Absent if there are none. */
+  readonly executions?: string
   readonly relations: readonly { readonly kind: KindName; readonly field: string; readonly elements: string }[]
 }
 
-/** Inserts the content of a new realm, at most one chunk per list. The database checks references at the end. One statement. */
-export async function insertRealmContent(
+/** Objects to insert, in the version of the journal entry. */
+export interface NewRealmContent {
+  readonly version: number
+  readonly rows: RealmContentRows
+}
+
+/** Inserts built-in objects into a realm, at most one chunk per list. The database checks references at the end. One statement. */
+export async function insertRealmContent(tx: Transaction, realm: number, content: NewRealmContent): Promise<void> {
+  await sql`with ${buildContentInserts(realm, content)} select`.execute(tx)
+}
+
+/** Inserts a realm with its built-in objects, as `insertRealmContent` does. Throws the unique violation of the database. One statement. */
+export async function insertRealm(
   tx: Transaction,
-  realm: number,
-  { version, rows }: { readonly version: number; readonly rows: RealmContentRows },
+  number: number,
+  { realm, ...content }: NewRealmContent & { readonly realm: NewRealmRow },
 ): Promise<void> {
+  const { id, name, body, references, defaultRole } = realm
+  const columns = Object.entries(tables.realm.references)
+  await sql`with ${buildContentInserts(number, content)}
+    insert into realm (number, id, name, version, body, default_role${concatenate(columns, ([, c]) => sql`, ${sql.ref(c)}`)})
+    values (${number}, ${id}, ${name}, ${content.version}, ${JSON.stringify(body)}::jsonb, ${defaultRole}${concatenate(
+      columns,
+      ([field]) => sql`, ${references[field] ?? null}`,
+    )})`.execute(tx)
+}
+
+function buildContentInserts(realm: number, { version, rows }: NewRealmContent): RawBuilder<unknown> {
   const inserts = [
     ...rows.objects.map(({ kind, rows }) => buildInsert(realm, { kind, version, rows })),
-    buildExecutionUpsert(realm, rows.executions),
+    ...(rows.executions === undefined ? [] : [buildExecutionUpsert(realm, rows.executions)]),
     ...rows.relations.map(({ kind, field, elements }) => buildRelationInsert(realm, { kind, field, elements })),
   ]
-  const expressions = inserts.map((insert, at): RawBuilder<unknown> => sql`${sql.ref(`insert_${at}`)} as (${insert})`)
-  await sql`with ${sql.join(expressions)} select`.execute(tx)
+  return sql.join(inserts.map((insert, at): RawBuilder<unknown> => sql`${sql.ref(`insert_${at}`)} as (${insert})`))
 }

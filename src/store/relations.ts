@@ -2,38 +2,56 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import { idRow, query } from './database/query.ts'
+import { CHUNK_SIZE, query, type RowOf, row, text, textOf } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import {
-  buildReferrerConditions,
-  concatenate,
-  getRelationTable,
-  ifTableIsShared,
-  listRelationColumns,
-} from './object-sql.ts'
-import { CHUNK_SIZE } from './objects.ts'
+import { concatenate, getRelationTable, ifTableIsShared, listRelationColumns } from './object-sql.ts'
 import { tables } from './tables.ts'
 
-/** A search for objects of a kind that refer to targets by one of the fields. */
-export interface ReferrerSearch {
+/** A kind, and those of its fields that may refer to the objects of a search. */
+export interface ReferringFields {
   readonly kind: KindName
   readonly fields: readonly string[]
-  readonly targets: readonly string[]
 }
 
-/** Returns the ids of the objects whose references or relations refer to one of the targets. One statement. */
+const referrerRow = row({ kind: textOf<KindName>(), id: text })
+
+/**
+ * Returns the objects that refer to one of the targets by one of the fields of their kind. One statement, or none. `offset 0` lets PostgreSQL
+ * look up each target by index: it does not expect that a realm has far more rows than others.
+ */
 export async function selectReferrers(
   tx: Transaction,
   realm: number,
-  { kind, fields, targets }: ReferrerSearch,
-): Promise<string[]> {
+  { referring, targets }: { readonly referring: readonly ReferringFields[]; readonly targets: readonly string[] },
+): Promise<RowOf<typeof referrerRow>[]> {
+  if (!referring.length) return []
+  const selects = referring.flatMap((fields) => buildReferrerSelects(realm, fields))
+  return query(referrerRow)`
+    select distinct r.kind, r.id from unnest(${targets}::text[]) as x(target) cross join lateral (
+      ${sql.join(selects, sql` union all `)} offset 0
+    ) r`.all(tx)
+}
+
+/** Returns a query for each column, and for each table of relations, that may refer to the target in `x`. */
+function buildReferrerSelects(realm: number, { kind, fields }: ReferringFields): RawBuilder<unknown>[] {
   const table = tables[kind]
-  const referrers = await query(idRow)`
-    select t.id from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and (${sql.join(buildReferrerConditions(table, fields, targets), sql` or `)})`.all(
-    tx,
-  )
-  return referrers.map(({ id }) => id)
+  const columns = Object.entries(table.references).filter(([field]) => fields.includes(field.split('.')[0]!))
+  const relations = Object.entries(table.relations).filter(([field]) => fields.includes(field))
+  // Fields may share a table.
+  const relationsByTable = new Map(relations.map(([, relation]) => [relation.name, relation]))
+  return [
+    ...columns.map(
+      ([, column]) => sql`
+        select ${kind}::text as kind, t.id from ${sql.table(table.name)} t
+        where t.${sql.ref(table.realm)} = ${realm} and t.${sql.ref(column)} = x.target`,
+    ),
+    ...[...relationsByTable.values()].map(({ name, owner, target }) => {
+      const id = owner === 'realm' ? sql`(select t.id from realm t where t.number = r.realm)` : sql`r.${sql.ref(owner)}`
+      return sql`
+        select ${kind}::text as kind, ${id} as id from ${sql.table(name)} r
+        where r.realm = ${realm} and r.${sql.ref(target)} = x.target`
+    }),
+  ]
 }
 
 /** An element of a relation: the ids of owner and target. */

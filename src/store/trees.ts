@@ -2,9 +2,8 @@
 import { sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import { idRow, query, row, text } from './database/query.ts'
+import { CHUNK_SIZE, equalsAny, idRow, ifSingle, query, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import { CHUNK_SIZE } from './objects.ts'
 import { tables } from './tables.ts'
 
 /** Returns the ids of objects and of all their descendants, each once. One statement. */
@@ -16,7 +15,7 @@ export async function selectSubtree(
   const table = sql.table(tables[kind].name)
   const subtree = await query(idRow)`
     with recursive subtree as (
-      select t.id from ${table} t where t.realm = ${realm} and t.id = any(${roots})
+      select t.id from ${table} t where t.realm = ${realm} and t.id ${equalsAny(roots)}
       union
       select t.id from subtree s join ${table} t on t.realm = ${realm} and t.parent = s.id
     )
@@ -32,7 +31,7 @@ export async function selectParents(
 ): Promise<ReadonlyMap<string, string>> {
   const children = await query(row({ id: text, parent: text }))`
     select t.id, t.parent from ${sql.table(tables[kind].name)} t
-    where t.realm = ${realm} and t.id = any(${ids}) and t.parent is not null`.all(tx)
+    where t.realm = ${realm} and t.id ${equalsAny(ids)} and t.parent is not null`.all(tx)
   return new Map(children.map(({ id, parent }) => [id, parent]))
 }
 
@@ -46,6 +45,7 @@ export async function setParents(
     await sql`
       update ${sql.table(tables[kind].name)} t set parent = x.parent
       from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(id text, parent text)
-      where t.realm = ${realm} and t.id = x.id and t.parent is distinct from x.parent`.execute(tx)
+      where t.realm = ${realm} and t.id = x.id and t.parent is distinct from x.parent
+        ${ifSingle(chunk, sql`t.id`, ({ id }) => id)}`.execute(tx)
   }
 }

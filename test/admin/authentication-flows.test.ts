@@ -157,3 +157,57 @@ test('changes of flows and required actions create admin events without possible
   ])
   expect(JSON.parse(events[2]!.representation!).config).toEqual({ denyErrorMessage: 'No', other: '**********' })
 })
+
+test('flows are listed in the order in which Keycloak creates those of a realm, and others follow by alias', async () => {
+  const path = `${await createRealm()}/authentication/flows`
+  for (const alias of ['zebra', 'ant'])
+    await create(path, { alias, providerId: 'basic-flow', topLevel: true, builtIn: false })
+  expect((await call('GET', path)).body.map(({ alias }: { alias: string }) => alias)).toEqual([
+    'browser',
+    'direct grant',
+    'registration',
+    'reset credentials',
+    'clients',
+    'first broker login',
+    'docker auth',
+    'ant',
+    'zebra',
+  ])
+})
+
+test('executions in the body of a new flow are ignored, whatever they contain', async () => {
+  const path = `${await createRealm()}/authentication/flows`
+  const authenticationExecutions = [{ authenticator: 'auth-cookie', requirement: 'ODD', colour: 'red' }]
+  const flow = await create(path, { alias: 'mine', topLevel: true, authenticationExecutions })
+  expect((await call('GET', flow)).body.authenticationExecutions).toEqual([])
+})
+
+test('a setting of an execution that any authenticator describes is shown unless it is a secret, and others are masked', async () => {
+  const path = `${await createRealm()}/authentication`
+  const { body } = await call('GET', `${path}/flows/browser/executions`)
+  const { id } = body.find(({ configurable }: { configurable: boolean }) => configurable)
+  const config = { 'site.key': 'public', 'secret.key': 'private', unknown: 'text' }
+  const created = await call('POST', `${path}/executions/${id}/config`, { body: { alias: 'mine', config } })
+  const address = `${path}/config/${String(created.headers.location).split('/').at(-1)}`
+  expect((await call('GET', address)).body.config).toEqual({
+    'site.key': 'public',
+    'secret.key': '**********',
+    unknown: '**********',
+  })
+})
+
+test('of an unknown flow or execution and a missing alias, the error that Keycloak finds first is reported', async () => {
+  const authentication = `${await createRealm()}/authentication`
+  expect(await call('PUT', `${authentication}/flows/nowhere`, { body: {} })).toMatchObject({
+    status: 404,
+    body: { error: 'Could not find flow with id' },
+  })
+  expect(await call('POST', `${authentication}/executions/nowhere/config`, { body: {} })).toMatchObject({
+    status: 409,
+    body: { errorMessage: 'Failed to create authentication execution configuration with empty alias name' },
+  })
+  expect(await call('POST', `${authentication}/executions/nowhere/config`, { body: { alias: 'x' } })).toMatchObject({
+    status: 404,
+    body: { error: 'Illegal execution' },
+  })
+})

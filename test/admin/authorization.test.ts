@@ -101,9 +101,9 @@ test('the admin event of a policy contains the representation of the response', 
   const path = await createBankRealm()
   const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED })
   const creation = await call('POST', `${toResourceServer(client)}/policy/time`, {
-    body: { name: 'Morning', hour: '6', hourEnd: 9 },
+    body: { name: 'Morning', hour: '6', hourEnd: 9, owner: 'ann' },
   })
-  expect(creation.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
+  expect(creation.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9', owner: 'ann' })
   const [event] = (await call('GET', `${path}/admin-events?max=1`)).body
   expect(event).toMatchObject({
     operationType: 'CREATE',
@@ -187,4 +187,67 @@ test('a role policy ignores missing roles of the realm and of existing clients; 
   const withoutRoles = { name: 'Tellers', roles: [{ id: 'a/pi/ghost' }] }
   expect((await call('PUT', `${path}/${creation.body.id}`, { body: withoutRoles })).status).toBe(201)
   expect(await listRoles()).toEqual([[]])
+})
+
+test('policies and permissions are listed, found and read by their type and without it', async () => {
+  const client = await create(`${await createBankRealm()}/clients`, {
+    clientId: 'api',
+    ...ENABLED,
+    authorizationSettings: settings,
+  })
+  const server = toResourceServer(client)
+  const names = async (path: string) => {
+    const { status, body } = await call('GET', `${server}/${path}`)
+    return status === 200 ? [body].flat().map(({ name }: { name: string }) => name) : status
+  }
+  expect(await names('permission/scope')).toEqual(['Open'])
+  expect(await names('permission/resource')).toEqual([])
+  expect(await names('permission/role')).toEqual([])
+  expect(await names('policy/role')).toEqual(['Tellers'])
+  expect(await names('policy/role?name=zz')).toEqual([])
+  expect(await names('policy/nope')).toBe(404)
+  expect(await names('policy/role/search?name=Tellers')).toEqual(['Tellers'])
+  expect(await names('policy/role/search?name=zz')).toBe(204)
+  expect(await names('policy/nope/search?name=Tellers')).toBe(404)
+  const [{ id }] = (await call('GET', `${server}/permission/scope`)).body
+  for (const path of [`permission/${id}`, `permission/scope/${id}`, `policy/${id}`, `policy/scope/${id}`]) {
+    expect(await names(path)).toEqual(['Open'])
+    expect((await call('GET', `${server}/${path}/resources`)).body).toEqual([{ name: 'Safe', _id: expect.any(String) }])
+    expect(await names(`${path}/scopes`)).toEqual(['open'])
+    expect(await names(`${path}/associatedPolicies`)).toEqual(['Tellers'])
+    expect(await names(`${path}/dependentPolicies`)).toEqual([])
+  }
+  expect((await call('PUT', `${server}/permission/${id}`, { body: { name: 'Shut' } })).status).toBe(201)
+  expect(await names('permission/scope')).toEqual(['Shut'])
+  expect((await call('DELETE', `${server}/permission/${id}`)).status).toBe(204)
+  expect(await names('permission')).toEqual([])
+})
+
+test('lists of policies and resources are limited by each of their parameters', async () => {
+  const server = toResourceServer(await create(`${await createBankRealm()}/clients`, { clientId: 'api', ...ENABLED }))
+  const [gate] = await Promise.all(
+    ['Gate', 'Safe'].map(async (name) => {
+      const { body } = await call('POST', `${server}/resource`, {
+        body: { name, displayName: `The ${name}`, type: `urn:${name}` },
+      })
+      await call('POST', `${server}/permission/resource`, { body: { name: `On ${name}`, resourceType: `urn:${name}` } })
+      return body
+    }),
+  )
+  const names = async (path: string) =>
+    (await call('GET', `${server}/${path}`)).body.map(({ name }: { name: string }) => name)
+  for (const list of ['permission', 'policy', 'permission/resource', 'policy/resource']) {
+    expect(await names(list)).toEqual(['On Gate', 'On Safe'])
+    expect(await names(`${list}?resourceType=urn:Gate`)).toEqual(['On Gate'])
+    expect(await names(`${list}?resourceType=urn:gate`)).toEqual([])
+    expect(await names(`${list}?owner=ann`)).toEqual([])
+  }
+  expect(await names(`resource?id=${gate._id}`)).toEqual(['Gate'])
+  expect(await names(`resource?_id=${gate._id}`)).toEqual(['Gate'])
+  const { body } = await call('POST', `${server}/permission/resource`, {
+    body: { name: 'Gates', resources: [gate._id] },
+  })
+  expect((await call('GET', `${server}/policy/${body.id}/resources`)).body).toEqual([
+    { name: 'Gate', displayName: 'The Gate', _id: gate._id },
+  ])
 })

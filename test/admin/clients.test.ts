@@ -1,9 +1,11 @@
 // Clients over REST.
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { listObjects } from '../../src/service/objects/live-objects.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { testServer } from '../support/server.ts'
-import { testService } from '../support/service.ts'
+import { newDatabase, testService } from '../support/service.ts'
 
 const { call, create, createRealm } = await testServer()
 
@@ -63,6 +65,28 @@ test('clients are found by client id, by a part of it, and by searchable attribu
   expect(await listClientIds('first=1&max=2')).toEqual(['account', 'account-console'])
   expect(await listClientIds('first=-1&max=0')).toEqual([])
   expect((await call('GET', `${path}?first=x`)).status).toBe(404)
+})
+
+test('clients are found by an attribute exactly if Keycloak or the setting makes it searchable', async () => {
+  const service = await openService({
+    location: await newDatabase(),
+    key: new Uint8Array(32),
+    searchableClientAttributes: ['owner', 'cost.center'],
+  })
+  onTestFinished(service.close)
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  const app = await createServer(service, { caller: SYSTEM })
+  const url = '/admin/realms/master/clients'
+  const attributes = { owner: 'team a', 'cost.center': '7', color: 'red', 'jwt.credential.sub': 'shop' }
+  await app.inject({ method: 'POST', url, payload: { clientId: 'shop', attributes } })
+  const search = async (q: string) => (await app.inject({ url, query: { q } })).json()
+  for (const q of ['owner:"team a"', 'cost.center:7', 'jwt.credential.sub:shop', 'owner:"team a" cost.center:7'])
+    expect(await search(q), q).toMatchObject([{ clientId: 'shop' }])
+  expect(await search('owner:team')).toEqual([])
+  expect(await search('owner:"team a" color:red')).toEqual({
+    error: 'invalid_request',
+    error_description: 'Attributes [color] not allowed for search',
+  })
 })
 
 test('a new client gets the id in its body, whatever characters it has', async () => {
@@ -137,4 +161,93 @@ test('an update of a confidential client without a secret generates one, and rea
   })
   const app = await create(path, { clientId: 'app', attributes: { realm_client: 'true' } })
   expect((await read(app)).attributes.realm_client).toBe('false')
+})
+
+test('a client whose protocol changes gets the scopes of new clients of that protocol, and loses the others', async () => {
+  const realm = await createRealm()
+  await create(`${realm}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
+  const listScopes = async (client: string) => {
+    const { defaultClientScopes, optionalClientScopes } = (await call('GET', client)).body
+    return [defaultClientScopes.toSorted(), optionalClientScopes.toSorted()]
+  }
+  const ofNewClient = async (body: object) => listScopes(await create(`${realm}/clients`, body))
+  const saml = await ofNewClient({ clientId: 'saml', protocol: 'saml' })
+  const openid = await ofNewClient({ clientId: 'openid', protocol: 'openid-connect' })
+  const withAccount = { publicClient: false, serviceAccountsEnabled: true }
+  const openidWithAccount = await ofNewClient({
+    clientId: 'openid-account',
+    protocol: 'openid-connect',
+    ...withAccount,
+  })
+  expect(await ofNewClient({ clientId: 'saml-account', protocol: 'saml', ...withAccount })).toEqual(saml)
+
+  const client = await create(`${realm}/clients`, { clientId: 'app', defaultClientScopes: ['orders', 'phone'] })
+  for (const [body, scopes] of [
+    [{ name: 'App' }, [['orders', 'phone'], []]],
+    [{ protocol: 'saml', defaultClientScopes: ['email'] }, saml],
+    [{ protocol: null }, saml],
+    [withAccount, saml],
+    [{ protocol: 'openid-connect' }, openidWithAccount],
+    [{ protocol: 'saml' }, saml],
+    [{ protocol: 'openid-connect', serviceAccountsEnabled: false }, openid],
+  ] as const) {
+    expect((await call('PUT', client, { body })).status).toBe(204)
+    expect(await listScopes(client), JSON.stringify(body)).toEqual(scopes)
+  }
+})
+
+test('directGrantsOnly sets the grants of a new client, over REST and in documents', async () => {
+  const fields = { standardFlowEnabled: true, directAccessGrantsEnabled: true, directGrantsOnly: true }
+  const opposite = { standardFlowEnabled: false, directAccessGrantsEnabled: true, directGrantsOnly: false }
+  const declared = [
+    { clientId: 'a', directGrantsOnly: true },
+    { clientId: 'b', directGrantsOnly: false },
+    { clientId: 'c', ...fields },
+    { clientId: 'd', ...opposite },
+    { clientId: 'e', protocol: 'openid-connect', ...opposite },
+  ]
+  const [imported, created] = [await createRealm({ clients: declared }), await createRealm()]
+  for (const client of declared) await create(`${created}/clients`, client)
+  for (const path of [imported, created])
+    for (const { clientId, directGrantsOnly } of declared) {
+      const [client] = (await call('GET', `${path}/clients?clientId=${clientId}`)).body
+      const { standardFlowEnabled, directAccessGrantsEnabled } = client
+      expect({ clientId, standardFlowEnabled, directAccessGrantsEnabled }).toEqual({
+        clientId,
+        standardFlowEnabled: !directGrantsOnly,
+        directAccessGrantsEnabled: directGrantsOnly,
+      })
+    }
+})
+
+test('a client whose sessions would outlast those of the realm returns 400, with all problems', async () => {
+  const realm = await createRealm()
+  const attributes = { 'client.session.idle.timeout': '1801', 'client.session.max.lifespan': '36001' }
+  const idle = 'Client session idle timeout cannot exceed realm SSO session idle timeout'
+  const max = 'Client session max lifespan cannot exceed realm SSO session max lifespan'
+  const createClient = async (body: object) => {
+    const { status, body: response } = await call('POST', `${realm}/clients`, { body: { clientId: 'app', ...body } })
+    return [status, response?.error_description]
+  }
+  expect(await createClient({ attributes, rootUrl: 'javascript:x' })).toEqual([
+    400,
+    `Root URL uses an illegal scheme; ${idle}.; ${max}.`,
+  ])
+  const client = await create(`${realm}/clients`, {
+    clientId: 'app',
+    attributes: { 'client.session.idle.timeout': '1800', 'client.session.max.lifespan': '36000' },
+  })
+  expect((await call('PUT', client, { body: { attributes } })).body).toEqual({
+    error: 'invalid_input',
+    error_description: `${idle}.; ${max}.`,
+  })
+  await call('PUT', realm, {
+    body: { rememberMe: true, ssoSessionIdleTimeoutRememberMe: 1900, ssoSessionMaxLifespanRememberMe: 9 },
+  })
+  expect((await call('PUT', client, { body: { attributes } })).body.error_description).toBe(
+    `${max} and RememberMe Max span.`,
+  )
+  // The client is as before.
+  await call('PUT', realm, { body: { rememberMe: false, ssoSessionIdleTimeout: 600 } })
+  expect((await call('PUT', client, { body: { name: 'App' } })).status).toBe(204)
 })

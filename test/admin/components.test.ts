@@ -159,3 +159,29 @@ test('a realm is created with subcomponents, localization texts, a user profile 
   expect(await read('client-policies/profiles')).toMatchObject({ profiles: [{ name: 'custom' }] })
   expect((await call('GET', `/admin/realms/${name}`)).body.clientProfiles.profiles).toHaveLength(1)
 })
+
+test('the name of the realm is accepted in place of its id as a parent', async () => {
+  const path = await createRealm()
+  const realm = getId(path)
+  const key = await create(`${path}/components`, { ...toKeyProvider('first'), parentId: realm })
+  const { body } = await call('GET', key)
+  expect(body.parentId).toBe((await call('GET', path)).body.id)
+  expect((await call('PUT', key, { body: { ...body, parentId: realm } })).status).toBe(204)
+  const byName = (await call('GET', `${path}/components?parent=${realm}&type=${KEY}`)).body
+  expect(byName).toEqual((await call('GET', `${path}/components?parent=${body.parentId}&type=${KEY}`)).body)
+  expect(byName).toContainEqual(body)
+})
+
+test('the types of subcomponents are listed with and without the type, for components with and without subcomponents', async () => {
+  const components = `${await createRealm()}/components`
+  const store = await create(components, toUserStore('directory'))
+  const keys = await create(components, toKeyProvider('keys'))
+  const list = async (component: string, query = '') => call('GET', `${component}/sub-component-types${query}`)
+  const mappers = await list(store, `?type=${MAPPER}`)
+  expect(mappers.body).toContainEqual(expect.objectContaining({ id: 'user-attribute-ldap-mapper' }))
+  expect(await list(store)).toMatchObject({ status: 200, body: mappers.body })
+  expect(await list(store, '?type=')).toMatchObject({ status: 200, body: mappers.body })
+  expect(await list(keys)).toMatchObject({ status: 200, body: [] })
+  expect((await list(store, '?type=unknown')).status).toBe(400)
+  expect((await list(`${components}/unknown`)).status).toBe(404)
+})

@@ -50,6 +50,19 @@ test('a search ignores case, does not expand database wildcards, and adds ancest
   expect((await call('GET', `${path}/groups/count?search=%C3%84`)).body).toEqual({ count: 2 })
 })
 
+test('exact lists the subgroups with exactly the name in search, and none without search', async () => {
+  const groups = `${await createRealm()}/groups`
+  const parent = await create(groups, { name: 'staff' })
+  for (const name of ['a', 'ab']) await create(`${parent}/children`, { name })
+  const list = async (query: string) =>
+    (await call('GET', `${parent}/children?${query}`)).body.map(({ name }: { name: string }) => name)
+  expect(await list('')).toEqual(['a', 'ab'])
+  expect(await list('exact=false')).toEqual(['a', 'ab'])
+  expect(await list('search=a')).toEqual(['a', 'ab'])
+  expect(await list('search=a&exact=true')).toEqual(['a'])
+  expect(await list('exact=true')).toEqual([])
+})
+
 test('subgroups, roles, the path and the parent in a body are ignored, and another id is refused', async () => {
   const path = await createRealm()
   const body = {

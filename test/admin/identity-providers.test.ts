@@ -335,3 +335,23 @@ test('the SP metadata for a SAML provider that signs requests contain the key of
     'mail',
   ])
 })
+
+test('an identity provider is enabled unless enabled is false or null', async () => {
+  const path = `${await createRealm()}/identity-provider/instances`
+  const config = { clientId: 'regent', clientSecret: 'secret' }
+  for (const [enabled, expected] of [
+    [undefined, true],
+    [true, true],
+    [false, false],
+    [null, false],
+  ]) {
+    const body = { alias: 'partner', providerId: 'oidc', config, ...(enabled !== undefined && { enabled }) }
+    expect((await call('POST', path, { body })).status).toBe(201)
+    const isEnabled = async () => (await call('GET', `${path}/partner`)).body.enabled
+    expect(await isEnabled(), String(enabled)).toBe(expected)
+    await call('PUT', `${path}/partner`, { body: { ...body, enabled: !expected } })
+    await call('PUT', `${path}/partner`, { body })
+    expect(await isEnabled(), String(enabled)).toBe(expected)
+    await call('DELETE', `${path}/partner`)
+  }
+})

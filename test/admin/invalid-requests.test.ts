@@ -9,7 +9,7 @@ let path: string
 /** The URLs of existing objects, by their placeholder in the requests below. */
 const urls: Record<string, string> = {}
 beforeAll(async () => {
-  path = await createRealm({ editUsernameAllowed: true })
+  path = await createRealm({ editUsernameAllowed: true, organizationsEnabled: true })
   urls.ANN = await create(`${path}/users`, { username: 'ann', enabled: true, email: 'ann@example.org' })
   urls.BOB = await create(`${path}/users`, {
     username: 'bob',
@@ -125,6 +125,15 @@ const requests: InvalidRequest[] = [
   ['an email to a user without an email address', 'PUT', 'BOB/send-verify-email', undefined, 400],
   ['an email for an unknown client', 'PUT', 'ANN/reset-password-email?client_id=nowhere', undefined, 400],
   ['an email with an unknown required action', 'PUT', 'ANN/execute-actions-email', ['NOTHING'], 400],
+  ...['roles', 'CLIENT/roles', 'groups', 'organizations'].map(
+    (address): InvalidRequest => [
+      'an attribute whose value is not a list',
+      'POST',
+      address,
+      { name: 'new', domains: [{ name: 'new.example' }], attributes: { colour: 'red' } },
+      400,
+    ],
+  ),
   ['a user profile without attributes', 'PUT', 'users/profile', { attributes: [] }, 400],
   [
     'a user profile with an unknown attribute group',

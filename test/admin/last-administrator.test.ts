@@ -118,7 +118,7 @@ test('the change is allowed if a request or document confirms it, and admin-pass
   expect(await hasAdministrator(service)).toBe(false)
   // Without an administrator, changes lock nobody out.
   expect((await call('PUT', admin, { lastName: 'Example', enabled: false })).status).toBe(204)
-  await resetAdminPassword(service, 'admin', 'new')
+  await resetAdminPassword(service, 'admin', { password: 'new', create: true })
   expect(await hasAdministrator(service)).toBe(true)
   expect((await call('DELETE', admin, undefined, CONFIRMED)).status).toBe(204)
   expect(await hasAdministrator(service)).toBe(false)
@@ -271,14 +271,20 @@ test.each(['admin', 'other'])('after a confirmed lock-out, admin-password lets %
   const state = createSource([{ realm: 'master', ...content, users: [{ username: 'admin', enabled: false }] }])
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   const isCreated = username === 'other'
-  expect(await resetAdminPassword(service, username, 'new')).toEqual({ isCreated, canLogIn: true })
+  expect(await resetAdminPassword(service, username, { password: 'new', create: true })).toEqual({
+    isCreated,
+    canLogIn: true,
+  })
   expect(await administers(username, 'new')).toBe(true)
   await applySources(service, { ...SYSTEM, allowLockOut: true }, [
     createSource([{ realm: 'master', accessTokenLifespan: 0 }]),
   ])
   // The source no longer declares the user admin, so the apply deleted that user.
   const isCreatedAgain = username === 'admin'
-  expect(await resetAdminPassword(service, username, 'new')).toEqual({ isCreated: isCreatedAgain, canLogIn: false })
+  expect(await resetAdminPassword(service, username, { password: 'new', create: true })).toEqual({
+    isCreated: isCreatedAgain,
+    canLogIn: false,
+  })
 })
 
 const servers = new WeakMap<Service, ReturnType<typeof createServer>>()

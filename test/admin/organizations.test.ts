@@ -40,7 +40,9 @@ const summarizeMembers = (body: { username: string; membershipType: string }[]) 
   body.map(({ username, membershipType }) => `${username} ${membershipType}`)
 
 test('members are found by a part of a name, by an exact name, and by membership type', async () => {
-  const { acme, eva } = await createOrganizations()
+  const { path, acme, eva } = await createOrganizations()
+  const { body: profile } = await call('GET', `${path}/users/profile`)
+  await call('PUT', `${path}/users/profile`, { body: { ...profile, unmanagedAttributePolicy: 'ADMIN_VIEW' } })
   const findUsernames = async (query: string) => summarizeMembers((await call('GET', `${acme}/members${query}`)).body)
   expect(await findUsernames('')).toEqual(['bob UNMANAGED', 'eva MANAGED'])
   expect(await findUsernames('?search=B@ac')).toEqual(['bob UNMANAGED'])
@@ -126,4 +128,30 @@ test('members, providers and groups in the body of an organization are ignored',
     enabled: true,
     attributes: {},
   })
+})
+
+test('PUT of an organization without an alias keeps it if it is the name', async () => {
+  const path = `${await createRealm(SETTINGS)}/organizations`
+  const acme = await create(path, { name: 'acme', domains: [{ name: 'acme.example' }] })
+  const put = async (name: string) => (await call('PUT', acme, { body: { name, description: name } })).status
+  expect(await put('acme')).toBe(204)
+  expect(await put('other')).toBe(400)
+  expect((await call('GET', acme)).body).toMatchObject({ name: 'acme', alias: 'acme', description: 'acme' })
+})
+
+test('an empty alias of an organization is its name, an empty URL is none, and enabled is false if it is null', async () => {
+  const path = `${await createRealm(SETTINGS)}/organizations`
+  const domains = [{ name: 'acme.example' }]
+  const organization = await create(path, { name: 'acme', alias: '', redirectUrl: '', enabled: null, domains })
+  const read = async () => (await call('GET', organization)).body
+  expect(await read()).toMatchObject({ alias: 'acme', enabled: false })
+  expect(await read()).not.toHaveProperty('redirectUrl')
+  const put = async (body: object) =>
+    (await call('PUT', organization, { body: { name: 'acme', domains, ...body } })).status
+  expect(await put({ redirectUrl: 'https://acme.example' })).toBe(204)
+  expect(await read()).toMatchObject({ enabled: true, redirectUrl: 'https://acme.example' })
+  expect(await put({ alias: '', redirectUrl: '', enabled: null })).toBe(204)
+  expect(await read()).toMatchObject({ alias: 'acme', enabled: false })
+  expect(await read()).not.toHaveProperty('redirectUrl')
+  expect(await put({ name: '' })).toBe(409)
 })

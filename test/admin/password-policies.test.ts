@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
+import { openPasswordBlacklists } from '../../src/service/context/password-blacklists.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { testServer } from '../support/server.ts'
@@ -117,7 +118,11 @@ test.each([
 test('a password in the blacklist of the policy is refused, in upper or lower case', async () => {
   const passwordLists = await mkdtemp(join(tmpdir(), 'lists-'))
   await writeFile(join(passwordLists, 'common.txt'), 'letmein\r\nPassword1\r\n')
-  const service = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
+  const service = await openService({
+    location: await newDatabase(),
+    key: new Uint8Array(32),
+    passwordBlacklists: openPasswordBlacklists(passwordLists),
+  })
   closeFunctions.push(service.close)
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   const app = await createServer(service, { caller: SYSTEM })

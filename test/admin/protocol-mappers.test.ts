@@ -84,3 +84,15 @@ test('a new pairwise subject mapper without a salt gets a generated one', async 
   expect(second).not.toBe(first)
   expect(await createSalt('declared', { pairwiseSubAlgorithmSalt: 'salt' })).toBe('salt')
 })
+
+test('mappers of unknown types are not listed, and remain in the client', async () => {
+  const mapper = { name: 'custom', protocol: 'openid-connect', protocolMapper: 'custom-mapper', config: {} }
+  const standard = { ...mapper, name: 'standard', protocolMapper: 'oidc-hardcoded-claim-mapper' }
+  const path = await createRealm({ clients: [{ clientId: 'app', protocolMappers: [mapper, standard] }] })
+  const [{ id }] = (await call('GET', `${path}/clients?clientId=app`)).body
+  const list = async (address: string) =>
+    (await call('GET', `${path}/clients/${id}/${address}`)).body.map(({ name }: { name: string }) => name)
+  expect(await list('protocol-mappers/models')).toEqual(['standard'])
+  expect(await list('protocol-mappers/protocol/openid-connect')).toEqual(['standard'])
+  expect((await call('GET', `${path}/clients/${id}`)).body.protocolMappers).toMatchObject([mapper, standard])
+})

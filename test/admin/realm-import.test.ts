@@ -83,3 +83,17 @@ test('a new realm is created without declared mappers of missing identity provid
   })
   expect((await server.call('GET', `${path}/identity-provider/instances`)).body).toEqual([])
 })
+
+test.each([
+  ['defaultDefaultClientScopes', 'phone', 'default-optional-client-scopes'],
+  ['defaultOptionalClientScopes', 'email', 'default-default-client-scopes'],
+])('a new realm that declares only %s has its scopes in no other list', async (field, scope, otherList) => {
+  const path = await server.createRealm({ [field]: [scope] })
+  const list = async (name: string) =>
+    (await server.call('GET', `${path}/${name}`)).body.map((container: { name: string }) => container.name)
+  const declaredList = otherList.includes('optional')
+    ? 'default-default-client-scopes'
+    : 'default-optional-client-scopes'
+  expect(await list(declaredList)).toContain(scope)
+  expect(await list(otherList)).not.toContain(scope)
+})

@@ -101,3 +101,59 @@ test('effective roles take the same number of statements for any depth', async (
   expect((await measureStatements()).length).toBe(before.length)
   expect(getNames(await call('GET', `${ann}/role-mappings/realm/composite`))).toContain('r3')
 })
+
+test('a role whose id and name are of two roles is mapped to no user and no group', async () => {
+  const path = await createRealm()
+  const [reader, writer] = [await createRole(path, 'reader'), await createRole(path, 'writer')]
+  const owners = [await create(`${path}/users`, { username: 'ann' }), await create(`${path}/groups`, { name: 'staff' })]
+  for (const owner of owners) {
+    const mappings = `${owner}/role-mappings/realm`
+    for (const method of ['POST', 'DELETE'])
+      expect((await call(method, mappings, { body: [{ id: reader.id, name: writer.name }] })).status).toBe(404)
+    expect((await call('POST', mappings, { body: [reader] })).status).toBe(204)
+  }
+})
+
+test('the scope mappings of the realm take client roles, and those of a client do not take realm roles', async () => {
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, { clientId: 'app', fullScopeAllowed: false })
+  const scope = await create(`${path}/client-scopes`, { name: 'reports', protocol: 'openid-connect' })
+  const role = await createRole(client, 'reader')
+  for (const owner of [client, scope]) {
+    const mappings = `${owner}/scope-mappings`
+    expect((await call('POST', `${mappings}/realm`, { body: [role] })).status).toBe(204)
+    expect((await call('GET', mappings)).body).toMatchObject({
+      clientMappings: { app: { mappings: [{ id: role.id }] } },
+    })
+    expect((await call('DELETE', `${mappings}/realm`, { body: [{ id: role.id }] })).status).toBe(204)
+    expect((await call('GET', mappings)).body).toEqual({})
+    const ofRealm = (await call('GET', `${path}/roles/offline_access`)).body
+    expect((await call('POST', `${mappings}/clients/${getId(client)}`, { body: [ofRealm] })).status).toBe(404)
+  }
+  const ann = await create(`${path}/users`, { username: 'ann' })
+  expect((await call('POST', `${ann}/role-mappings/realm`, { body: [role] })).status).toBe(404)
+})
+
+test('a search for roles finds names and descriptions, and a new role gets an id of its own', async () => {
+  const path = await createRealm()
+  const client = await create(`${path}/clients`, { clientId: 'app' })
+  const id = '6f5b1c0e-0000-4000-8000-0123456789ab'
+  for (const owner of [path, client]) {
+    await create(`${owner}/roles`, { id, name: 'reader', description: 'Reads the Reports' })
+    await create(`${owner}/roles`, { name: 'reports-writer' })
+    await create(`${owner}/roles`, { name: 'other', description: 'neither' })
+    expect(getNames(await call('GET', `${owner}/roles?search=reports`))).toEqual(['reader', 'reports-writer'])
+    expect((await call('GET', `${owner}/roles/reader`)).body.id).not.toBe(id)
+  }
+})
+
+test('groups with a role are returned in full with full=true', async () => {
+  const path = await createRealm()
+  const role = await createRole(path, 'reader')
+  const group = await create(`${path}/groups`, { name: 'staff', attributes: { floor: ['2'] } })
+  await call('POST', `${group}/role-mappings/realm`, { body: [role] })
+  const list = async (query: string) => (await call('GET', `${path}/roles/reader/groups${query}`)).body[0].attributes
+  expect(await list('?full=true')).toEqual({ floor: ['2'] })
+  expect(await list('?briefRepresentation=false')).toEqual({ floor: ['2'] })
+  expect(await list('')).toBeUndefined()
+})

@@ -1,4 +1,5 @@
 // Users over REST: bodies, searches and credentials.
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
@@ -68,12 +69,30 @@ test('attributes that violate the user profile return an error for each, and att
   expect((await call('PUT', user, { body: { attributes: {} } })).body).toMatchObject({ field: 'dept' })
 })
 
-test('PUT of a user from a document neither checks an unchanged username nor removes unmanaged attributes', async () => {
+test('PUT of a user from a document checks every value but an unchanged username', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
   const attributes = [
     { name: 'username', validations: { length: { min: 5 } } },
     { name: 'email' },
-    { name: 'dept', permissions, required: {} },
+    { name: 'dept', permissions, validations: { length: { min: 3 } } },
+    { name: 'team', permissions, required: {} },
+  ]
+  const path = await createRealm({ users: [{ username: 'ann', attributes: { dept: ['it'] } }] })
+  await call('PUT', `${path}/users/profile`, { body: { attributes } })
+  const user = `${path}/users/${(await call('GET', `${path}/users`)).body[0].id}`
+  for (const body of [{ enabled: true }, { firstName: 'Ann' }, { username: 'ann' }])
+    expect((await call('PUT', user, { body })).body.errors).toEqual([
+      { field: 'dept', errorMessage: 'error-invalid-length-too-short', params: ['dept', 3, null] },
+      { field: 'team', errorMessage: 'error-user-attribute-required', params: ['team'] },
+    ])
+})
+
+test('PUT of a user from a document does not remove unmanaged attributes', async () => {
+  const permissions = { view: ['admin'], edit: ['admin'] }
+  const attributes = [
+    { name: 'username', validations: { length: { min: 5 } } },
+    { name: 'email' },
+    { name: 'dept', permissions },
   ]
   const path = await createRealm({ users: [{ username: 'ann', attributes: { colour: ['red'] } }] })
   await call('PUT', `${path}/users/profile`, { body: { attributes } })
@@ -81,7 +100,6 @@ test('PUT of a user from a document neither checks an unchanged username nor rem
   const getAttributes = async () => (await call('GET', user)).body.attributes
   expect((await call('PUT', user, { body: { username: 'ann', attributes: { colour: ['blue'] } } })).status).toBe(204)
   expect(await getAttributes()).toBeUndefined()
-  expect((await call('GET', `${user}/unmanagedAttributes`)).body).toEqual({ colour: ['red'] })
   for (const [unmanagedAttributePolicy, colour] of [
     ['ADMIN_VIEW', 'red'],
     ['ADMIN_EDIT', 'blue'],
@@ -125,7 +143,10 @@ test('after registrationEmailAsUsername is enabled, existing users have their em
     ['username', false, true],
     ['email', true, false],
   ])
-  expect((await call('PUT', bob, { body: { username: 'rob' } })).body.field).toBe('username')
+  expect((await call('PUT', bob, { body: { username: 'rob' } })).body.errors).toMatchObject([
+    { field: 'username', errorMessage: 'error-user-attribute-read-only' },
+    { field: 'email', errorMessage: 'error-user-attribute-required' },
+  ])
   expect((await call('PUT', ann, { body: { attributes: {} } })).body).toMatchObject({
     field: 'email',
     errorMessage: 'error-user-attribute-required',
@@ -155,6 +176,116 @@ test('service accounts are found by username, but are not in other lists or coun
   expect([await findUsernames(''), await findUsernames('?search=service')]).toEqual([[], []])
   expect(await findUsernames('?username=service-account')).toEqual(['service-account-shop'])
   expect((await call('GET', `${path}/users/count`)).body).toBe(0)
+})
+
+test('with the parameter exact, lists and counts without a filter have service accounts, as in Keycloak', async () => {
+  const path = await createRealm()
+  await create(`${path}/clients`, { clientId: 'app', serviceAccountsEnabled: true })
+  await create(`${path}/users`, { username: 'ann' })
+  for (const [query, names] of [
+    ['', ['ann']],
+    ['exact=true', ['ann', 'service-account-app']],
+    ['exact=false', ['ann', 'service-account-app']],
+    ['exact=true&username=ann', ['ann']],
+    ['exact=true&search=service', []],
+  ] as const) {
+    expect(getUsernames(await call('GET', `${path}/users?${query}`)), query).toEqual(names)
+    expect((await call('GET', `${path}/users/count?${query}`)).body, query).toBe(names.length)
+  }
+})
+
+test('administrators see unmanaged attributes exactly if the user profile permits it, of users and of members', async () => {
+  const path = await createRealm({ organizationsEnabled: true })
+  const organization = await create(`${path}/organizations`, { name: 'acme', domains: [{ name: 'acme.example' }] })
+  const { body: profile } = await call('GET', `${path}/users/profile`)
+  const setPolicy = (unmanagedAttributePolicy?: string) =>
+    call('PUT', `${path}/users/profile`, { body: { ...profile, unmanagedAttributePolicy } })
+  await setPolicy('ADMIN_EDIT')
+  const user = await create(`${path}/users`, { username: 'ann', attributes: { team: ['a'] } })
+  const id = user.split('/').at(-1)
+  await call('POST', `${organization}/members`, { body: JSON.stringify(id) })
+  const readAttributes = async () => [
+    (await call('GET', user)).body.attributes,
+    (await call('GET', `${organization}/members/${id}`)).body.attributes,
+    (await call('GET', `${organization}/members?briefRepresentation=false`)).body[0].attributes,
+    (await call('GET', `${user}/unmanagedAttributes`)).body,
+  ]
+  for (const policy of ['ENABLED', 'ADMIN_EDIT', 'ADMIN_VIEW']) {
+    await setPolicy(policy)
+    expect(await readAttributes(), policy).toEqual(Array(4).fill({ team: ['a'] }))
+  }
+  await setPolicy()
+  expect(await readAttributes()).toEqual([undefined, undefined, undefined, {}])
+})
+
+test('a user of a federation provider is shown with the provider as federationLink and origin, wherever users are listed', async () => {
+  const config = { kerberosRealm: ['X'], serverPrincipal: ['HTTP/x@X'], keyTab: ['/tmp/x'], editMode: ['UNSYNCED'] }
+  const provider = { id: randomUUID(), name: 'directory', providerId: 'kerberos', config }
+  const path = await createRealm({
+    organizationsEnabled: true,
+    components: { 'org.keycloak.storage.UserStorageProvider': [provider] },
+    roles: { realm: [{ name: 'reader' }] },
+    groups: [{ name: 'staff' }],
+    users: [
+      { username: 'ann', realmRoles: ['reader'], groups: ['/staff'], federationLink: provider.id },
+      { username: 'ben', realmRoles: ['reader'], groups: ['/staff'] },
+    ],
+  })
+  const organization = await create(`${path}/organizations`, { name: 'acme', domains: [{ name: 'acme.example' }] })
+  const ids = (await call('GET', `${path}/users`)).body.map(({ id }: { id: string }) => id)
+  for (const id of ids) await call('POST', `${organization}/members`, { body: JSON.stringify(id) })
+  const group = (await call('GET', `${path}/groups`)).body[0].id
+  const lists = [
+    `${path}/users`,
+    `${path}/groups/${group}/members`,
+    `${path}/roles/reader/users`,
+    `${organization}/members`,
+  ]
+  const links = (users: Record<string, unknown>[]) =>
+    users.map(({ federationLink, origin }) => ({ federationLink, origin }))
+  const none = { federationLink: undefined, origin: undefined }
+  const linked = { federationLink: provider.id, origin: provider.id }
+  for (const list of lists)
+    for (const brief of [true, false])
+      expect(links((await call('GET', `${list}?briefRepresentation=${brief}`)).body), list).toEqual([linked, none])
+  for (const [id, expected] of [
+    [ids[0], linked],
+    [ids[1], none],
+  ])
+    for (const address of [`${path}/users/${id}`, `${organization}/members/${id}`])
+      expect(links([(await call('GET', address)).body]), address).toEqual([expected])
+})
+
+test('attributes that user federation sets cannot be set by an administrator, only removed', async () => {
+  const path = await createRealm()
+  const { body: profile } = await call('GET', `${path}/users/profile`)
+  const user = await create(`${path}/users`, { username: 'ann' })
+  const put = (attributes: object, email?: string) =>
+    call('PUT', user, { body: { attributes, ...(email && { email }) } })
+  expect((await put({ LDAP_ID: ['1'] })).status).toBe(204)
+  expect((await call('GET', user)).body).not.toHaveProperty('attributes')
+  await call('PUT', `${path}/users/profile`, { body: { ...profile, unmanagedAttributePolicy: 'ENABLED' } })
+  for (const name of [
+    'LDAP_ID',
+    'ldap_id',
+    'LDAP_ENTRY_DN',
+    'KERBEROS_PRINCIPAL',
+    'CREATED_TIMESTAMP',
+    'createTimestamp',
+    'modifyTimestamp',
+  ]) {
+    const refusal = { field: name, errorMessage: 'updateReadOnlyAttributesRejectedMessage', params: [name] }
+    const attributes = { [name]: ['1'] }
+    expect(await put(attributes), name).toMatchObject({ status: 400, body: refusal })
+    expect((await put({ [name]: [''] })).status, name).toBe(204)
+    const creation = await call('POST', `${path}/users`, { body: { username: 'ben', attributes } })
+    expect(creation, name).toMatchObject({ status: 400, body: refusal })
+  }
+  expect((await put({ LDAP_ID: ['1'] }, 'none')).body.errors.map(({ field }: { field: string }) => field)).toEqual([
+    'email',
+    'LDAP_ID',
+  ])
+  expect((await put({ userCertificate: ['1'], xLDAP_ID: ['1'] })).status).toBe(204)
 })
 
 test('the list takes the same number of statements for any number of users', async () => {
@@ -233,6 +364,23 @@ test('with internationalizationEnabled, users have the attribute locale even if 
   expect((await call('GET', `${path}/users/profile`)).body.attributes[0]).toMatchObject({ name: 'username' })
 })
 
+test('an undeclared locale may have several values, and a declared one has a single value', async () => {
+  const path = await createRealm({ internationalizationEnabled: true })
+  const user = await create(`${path}/users`, { username: 'ann' })
+  const { body: profile } = await call('GET', `${path}/users/profile`)
+  const getValidators = async () =>
+    (await call('GET', `${path}/users/profile/metadata`)).body.attributes.find(
+      ({ name }: { name: string }) => name === 'locale',
+    ).validators
+  const put = async () => (await call('PUT', user, { body: { attributes: { locale: ['de', 'en'] } } })).status
+  expect(await getValidators()).toEqual({})
+  expect(await put()).toBe(204)
+  const locale = { name: 'locale', permissions: { view: ['admin'], edit: ['admin'] } }
+  await call('PUT', `${path}/users/profile`, { body: { ...profile, attributes: [...profile.attributes, locale] } })
+  expect(await getValidators()).toEqual({ multivalued: { max: '1' } })
+  expect(await put()).toBe(400)
+})
+
 test('PUT of the user profile without a body restores the default user profile', async () => {
   const path = `${await createRealm()}/users/profile`
   const defaultProfile = (await call('GET', path)).body
@@ -253,4 +401,116 @@ test('setting credentials of a service account returns 400, and other updates do
   expect(await call('PUT', account, { body: { credentials: [password] } })).toMatchObject(error)
   expect((await call('GET', `${account}/credentials`)).body).toEqual([])
   expect((await call('PUT', account, { body: { attributes: { colour: ['red'] } } })).status).toBe(204)
+})
+
+const otp = (userLabel: string) => ({
+  type: 'otp',
+  userLabel,
+  secretData: '{"value":"x"}',
+  credentialData: '{"subType":"totp"}',
+})
+
+test('no user has two credentials of a type with the same label, however they get it', async () => {
+  const path = `${await createRealm()}/users`
+  const conflict = { error: 'conflict', error_description: 'Device already exists with the same name' }
+  const ann = await create(path, { username: 'ann', credentials: [otp('phone'), otp('tablet')] })
+  const list = async () =>
+    (await call('GET', `${ann}/credentials`)).body as { id: string; type: string; userLabel?: string }[]
+  const [phone, tablet] = await list()
+  const label = (id: string, text: string) =>
+    call('PUT', `${ann}/credentials/${id}/userLabel`, { body: text, headers: { 'content-type': 'text/plain' } })
+  const requests = [
+    await call('POST', path, { body: { username: 'bob', credentials: [otp('key'), otp(' KEY ')] } }),
+    await call('PUT', ann, { body: { credentials: [otp('key'), otp('Key')] } }),
+    await label(tablet!.id, ' Phone '),
+  ]
+  expect(requests.map(({ status, body }) => ({ status, body }))).toEqual(
+    requests.map(() => ({ status: 409, body: conflict })),
+  )
+  expect((await list()).map(({ userLabel }) => userLabel)).toEqual(['phone', 'tablet'])
+  expect((await label(phone!.id, 'phone')).status).toBe(204)
+  await call('PUT', `${ann}/reset-password`, { body: { type: 'password', value: 'pw' } })
+  const password = (await list()).find(({ type }) => type === 'password')!
+  expect((await label(password.id, 'phone')).status).toBe(204)
+})
+
+test('a text as value of an attribute of a user or an authorization resource is a list with one element', async () => {
+  const path = await createRealm({ userProfile: { unmanagedAttributePolicy: 'ENABLED' } })
+  const shop = await create(`${path}/clients`, {
+    clientId: 'shop',
+    serviceAccountsEnabled: true,
+    authorizationServicesEnabled: true,
+  })
+  const attributes = { colour: 'red' }
+  const ann = await create(`${path}/users`, { username: 'ann', attributes })
+  const resourcePath = `${shop}/authz/resource-server/resource`
+  const { body: resource } = await call('POST', resourcePath, { body: { name: 'bike', attributes } })
+  for (const address of [ann, `${resourcePath}/${resource._id}`])
+    expect((await call('GET', address)).body.attributes).toEqual({ colour: ['red'] })
+})
+
+test('a federated identity may lack the user id and username at the provider, however it is created', async () => {
+  const path = await createRealm({
+    identityProviders: [{ alias: 'partner', providerId: 'github', config: { clientId: 'a', clientSecret: 'b' } }],
+    users: [{ username: 'imported', federatedIdentities: [{ identityProvider: 'partner' }] }],
+  })
+  const federatedIdentities = [{ identityProvider: 'partner', userId: null }]
+  await create(`${path}/users`, { username: 'created', federatedIdentities })
+  await call('POST', `${path}/partialImport`, { body: { users: [{ username: 'partial', federatedIdentities }] } })
+  const linked = await create(`${path}/users`, { username: 'linked' })
+  const link = () => call('POST', `${linked}/federated-identity/partner`, { body: {} })
+  expect((await link()).status).toBe(204)
+  expect(await link()).toMatchObject({ status: 409, body: { errorMessage: 'User is already linked with provider' } })
+  const users = (await call('GET', `${path}/users`)).body as { id: string; username: string }[]
+  expect(users.map(({ username }) => username)).toEqual(['created', 'imported', 'linked', 'partial'])
+  for (const { id, username } of users)
+    expect((await call('GET', `${path}/users/${id}/federated-identity`)).body, username).toEqual([
+      { identityProvider: 'partner' },
+    ])
+})
+
+test('moveAfter/null moves a credential to the first position', async () => {
+  const ann = await create(`${await createRealm()}/users`, {
+    username: 'ann',
+    credentials: [otp('a'), otp('b'), otp('c')],
+  })
+  const list = async () => (await call('GET', `${ann}/credentials`)).body as { id: string; userLabel: string }[]
+  await call('POST', `${ann}/credentials/${(await list())[2]!.id}/moveAfter/null`)
+  expect((await list()).map(({ userLabel }) => userLabel)).toEqual(['c', 'a', 'b'])
+})
+
+test('a password that is set by its value has no label, and a one-time code can be set by its value', async () => {
+  const credentials = [
+    { value: 'Pa55word', userLabel: 'mine' },
+    { type: 'totp', value: 'JBSWY3DPEHPK3PXP', userLabel: 'phone' },
+  ]
+  const ann = await create(`${await createRealm()}/users`, { username: 'ann', credentials })
+  const [password, code] = (await call('GET', `${ann}/credentials`)).body
+  expect(password).not.toHaveProperty('userLabel')
+  expect(code).toMatchObject({ type: 'otp', userLabel: 'phone' })
+  expect(JSON.parse(code.credentialData)).toMatchObject({ subType: 'totp', digits: 6, period: 30 })
+})
+
+test('new users get the required actions that are set for all new users and are enabled', async () => {
+  const path = await createRealm()
+  const setDefault = async (alias: string, enabled: boolean) => {
+    const action = `${path}/authentication/required-actions/${alias}`
+    const { body } = await call('GET', action)
+    await call('PUT', action, { body: { ...body, enabled, defaultAction: true } })
+  }
+  await setDefault('CONFIGURE_TOTP', true)
+  await setDefault('TERMS_AND_CONDITIONS', false)
+  const ann = await create(`${path}/users`, { username: 'ann' })
+  const bob = await create(`${path}/users`, { username: 'bob', requiredActions: ['UPDATE_PASSWORD', 'CONFIGURE_TOTP'] })
+  expect((await call('GET', ann)).body.requiredActions).toEqual(['CONFIGURE_TOTP'])
+  expect((await call('GET', bob)).body.requiredActions).toEqual(['CONFIGURE_TOTP', 'UPDATE_PASSWORD'])
+})
+
+test('with registrationEmailAsUsername, a taken username is reported as a taken email', async () => {
+  const path = `${await createRealm({ registrationEmailAsUsername: true })}/users`
+  await create(path, { email: 'ann@example.org' })
+  const bob = await create(path, { email: 'bob@example.org' })
+  const body = { email: 'Ann@example.org' }
+  for (const response of [await call('POST', path, { body }), await call('PUT', bob, { body })])
+    expect([response.status, response.body]).toEqual([409, { errorMessage: 'User exists with same email' }])
 })

@@ -40,7 +40,7 @@ test('backup of a missing store and restore of an invalid file fail without crea
   try {
     expect(await cli.run('backup', 'x', '--data', 'nowhere')).toMatchObject({
       code: 1,
-      err: 'There is no store in nowhere. Pass its folder with --data, its database with --database, or its server with --server.\n',
+      err: 'There is no store in the folder nowhere. Pass its folder with --data, its database with --database, or its server with --server. "regent serve" and "regent apply" create a store.\n',
     })
     await writeFile(join(cli.folder, 'new-key'), 'a'.repeat(64))
     await writeFile(join(cli.folder, 'x'), 'something else')

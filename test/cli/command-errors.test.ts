@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { type CommandEntry, commands } from '../../src/cli/commands.ts'
 import { lockFolder } from '../../src/store/database/folder-lock.ts'
 import { adminFlags, type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { isFullRun } from '../support/property-options.ts'
@@ -13,6 +14,8 @@ beforeEach(async () => {
   cli = await createCommandFolder()
 })
 afterEach(() => cli.remove())
+
+const createStore = () => cli.run('admin-password', '--create', '--new-password', 'x')
 
 const failedWith = (err: string | RegExp) => ({
   code: 1,
@@ -95,6 +98,26 @@ test('a missing file and an unknown command are errors', async () => {
   expect(await cli.run('aply', 'x.yaml')).toMatchObject(failedWith(/unknown command 'aply'/))
 })
 
+test('a path instead of a realm is refused by each command, and a missing address is reported', async () => {
+  const listCommands = (entries: readonly CommandEntry[]): readonly CommandEntry[] =>
+    entries.flatMap((entry) => [entry, ...listCommands(entry.commands ?? [])])
+  const realmArguments = listCommands(commands)
+    .flatMap(({ arguments: list = [] }) => list)
+    .filter((argument) => argument.name() === 'realm')
+  expect(realmArguments.length).toBeGreaterThan(8)
+  for (const argument of realmArguments)
+    expect(() => argument.parseArg!('acme/clients/web', undefined)).toThrow('Separate a path from it by a space.')
+  expect(await cli.run('why', 'acme/clients/web')).toMatchObject(
+    failedWith(/'acme\/clients\/web' is invalid for argument 'realm'\. The name of a realm has no slash\./),
+  )
+  await writeFile(join(cli.folder, 'realm.yaml'), 'realm: acme\ndisplayName: Acme\n')
+  await cli.run('apply', 'realm.yaml')
+  expect(await cli.run('why', 'acme')).toMatchObject({ code: 0, out: expect.stringContaining('displayName: Acme') })
+  expect(await cli.run('get', 'acme/nowhere')).toMatchObject(
+    failedWith('There is nothing at /admin/realms/acme/nowhere. Check the path and the names in it.'),
+  )
+})
+
 test('production mode requires its settings', async () => {
   expect(await cli.run('serve', '--production', '--source', '')).toMatchObject(
     failedWith(/--hostname \(REGENT_HOSTNAME\): required in production mode/),
@@ -105,7 +128,7 @@ test.skipIf(inject('databaseUrl') || !isFullRun)(
   'the key file of the embedded store is created once, readable by its owner only',
   async () => {
     const file = join(cli.folder, 'data', 'key')
-    await cli.run('drift')
+    await createStore()
     const key = await readFile(file, 'utf8')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     await cli.run('drift')
@@ -125,13 +148,12 @@ test.skipIf(inject('databaseUrl') || !isFullRun)(
 )
 
 test.skipIf(!inject('databaseUrl'))('the key file of a database is never created', async () => {
-  const database = process.env.REGENT_DATABASE ?? 'postgres://x:y@127.0.0.1:1/z'
+  await createStore()
   await writeFile(join(cli.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
   expect(await cli.run('drift', '--key-file', 'nowhere')).toMatchObject(failedWith(/nowhere cannot be read \(ENOENT\)/))
-  expect(await cli.run('drift', '--database', database, '--key-file', '')).toMatchObject(
+  expect(await cli.run('drift', '--database', cli.database!, '--key-file', '')).toMatchObject(
     failedWith(/A database requires a key. .*openssl rand/),
   )
-  await cli.run('drift')
   expect(await cli.run('drift', '--key-file', 'other')).toMatchObject(
     failedWith(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
   )
@@ -155,7 +177,8 @@ test.runIf(isFullRun)('replace-key keeps the content of the store', async () => 
 
 test('credentials are not sent to another machine named by a data folder', async () => {
   const folder = join(cli.folder, 'd')
-  await mkdir(folder)
+  await mkdir(join(folder, 'pglite'), { recursive: true })
+  await writeFile(join(folder, 'key'), Buffer.alloc(32, 7).toString('base64url'))
   const lock = await lockFolder(folder)
   await lock.announce('http://192.0.2.1:8080')
   expect(await cli.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
@@ -170,16 +193,17 @@ test('admin-password on a server requires credentials', async () => {
   expect(await cli.run('admin-password', '--server', 'http://127.0.0.1:1', '--new-password', 'x')).toMatchObject(
     failedWith(/http:\/\/127\.0\.0\.1:1 requires credentials. Pass --token, or --user and --password/),
   )
-  expect(await cli.run('admin-password', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
+  expect(await cli.run('admin-password', '--create', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
     failedWith(/The password file missing cannot be read \(ENOENT\)/),
   )
 })
 
 test('a folder that cannot be created is reported with its path', async () => {
   await writeFile(join(cli.folder, 'file'), '')
-  expect(await cli.run('drift', '--data', 'file/data')).toMatchObject(
+  await writeFile(join(cli.folder, 'realm.yaml'), 'realm: acme\n')
+  expect(await cli.run('apply', 'realm.yaml', '--name', 'acme', '--data', 'file/data')).toMatchObject(
     failedWith(
-      'The folder file/data cannot be created (ENOTDIR). Check the path and its permissions, or pass another folder.',
+      /The folder file\/data cannot be created \(ENOTDIR\). Check the path and its permissions, or pass another folder\.\n$/,
     ),
   )
   expect(await cli.run('init', 'nowhere/realm.yaml')).toMatchObject(
@@ -195,8 +219,15 @@ test('an invalid token is reported with the flags that replace it', async () => 
   await server.stop()
 })
 
+test('admin-password reports a short password', async () => {
+  const setPassword = (password: string) => cli.run('admin-password', '--create', '--new-password', password)
+  const message = 'The password has fewer than 8 characters. Choose a longer one, unless this is a test.'
+  expect(await setPassword('1234567')).toMatchObject({ code: 0, err: expect.stringContaining(message) })
+  expect(await setPassword('12345678')).toMatchObject({ code: 0, err: '' })
+})
+
 test('admin-password without a password fails at the end of the input', async () => {
-  expect(await cli.shell('regent admin-password --data d < /dev/null', {})).toMatchObject(
+  expect(await cli.shell('regent admin-password --create --data d < /dev/null', {})).toMatchObject(
     failedWith(/Pass the password with --new-password-file or REGENT_NEW_PASSWORD\.\n$/),
   )
 })
@@ -204,7 +235,7 @@ test('admin-password without a password fails at the end of the input', async ()
 test.skipIf(!inject('databaseUrl'))('serve --production fails if the store has no administrator', async () => {
   const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
   expect(await cli.run(...start)).toMatchObject(failedWith(/This store has no administrator. Pass --admin-user/))
-  await cli.run('admin-password', 'root', '--new-password', 'x')
+  await cli.run('admin-password', 'root', '--create', '--new-password', 'x')
   const server = await cli.serve(...start.slice(3))
   expect(await server.stop()).toBe(0)
 })

@@ -15,8 +15,11 @@ const root = join(import.meta.dirname, '..', '..')
 const isListed = ({ page }: PageStep, text: string) =>
   unexecuted.some((entry) => entry.page === page && text.startsWith(entry.text))
 
-/** Copies the examples of the repository. */
-const copyExamples = (session: PageSession) => cp(join(root, 'examples'), session.path('examples'), { recursive: true })
+/** Copies the examples of the repository into a folder that is the top of a repository, as in a clone. */
+async function copyExamples(session: PageSession): Promise<void> {
+  await mkdir(session.path('.git'))
+  await cp(join(root, 'examples'), session.path('examples'), { recursive: true })
+}
 
 /** Writes the YAML of a page, the first one below the heading, into a file. */
 async function writeYaml(session: PageSession, file: string, [page, heading]: [page: string, heading: string]) {
@@ -87,6 +90,7 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
   },
   'docs/variables-and-secrets.md': {
     async prepare(session) {
+      await session.write('regent.yaml', 'name: shop\n')
       await initRealms(session)
       await writeYaml(session, 'shop.yaml', ['docs/variables-and-secrets.md', '## Generated secrets'])
     },
@@ -124,7 +128,7 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
     async prepare(session) {
       await session.serve('--source', '')
       await initRealms(session)
-      await session.run('SOURCE=https://git.example.com/acme/realms.git')
+      await session.run('SOURCE=git.example.com/acme/realms')
       await session.run('regent apply realms --name "$SOURCE"')
       await session.edit('realms/my-realm.yaml', 'My app', 'My shop')
     },
@@ -159,8 +163,9 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
         await session.run('unset REGENT_SERVER REGENT_TOKEN')
         return (await session.tryRun('regent apply master.yaml')).output
       },
-      async 'shop.yaml:1:1: source shop.yaml'(session) {
-        const permissions = ['--source-permissions', 'shop.yaml=acme:']
+      async 'shop.yaml:1:1: source shop'(session) {
+        const permissions = ['--source-permissions', 'shop=acme:']
+        await session.write('regent.yaml', 'name: shop\n')
         await session.write('shop.yaml', 'realm: shop\n')
         return (await session.serve('--source', 'shop.yaml', ...permissions)).output()
       },
@@ -194,6 +199,14 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
         await session.run('regent export acme --output json > acme-realm.json')
       },
     },
+    outputs: {
+      async '  note: migration from Keycloak'(session) {
+        const scopes = '"clientScopes": [{ "name": "profile" }], "defaultDefaultClientScopes": ["profile"]'
+        const lines = '\n'.repeat(411)
+        await session.write('acme.json', `{ "realm": "old", "keycloakVersion": "22.0.5",${lines}  ${scopes} }\n`)
+        return (await session.tryRun('regent validate acme.json')).output
+      },
+    },
   },
   'docs/migrate-from-keycloak-config-cli.md': {
     async prepare(session) {
@@ -220,15 +233,17 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
   },
   'docs/gitops.md': {
     async prepare({ replacements, repository }) {
+      const { name } = /^file:\/\/(?<name>.*)\.git$/.exec(repository.url)!.groups!
+      replacements.set('git.example.com/acme/realms', name!)
       replacements.set('https://git.example.com/acme/realms.git', repository.url)
     },
     atHeading: {
       async '## Look at the state'(session) {
         await session.edit('realms/my-realm.yaml', ' name:', ' nme:')
         await session.run('git -C realms commit --all --message Break && git -C realms push "$REPOSITORY" main')
-        await session.run('regent source force "$REPOSITORY"')
+        await session.run('regent source force git.example.com/acme/realms')
         await expect
-          .poll(() => session.run('regent source show "$REPOSITORY"'), { timeout: 30_000, interval: 500 })
+          .poll(() => session.run('regent source show git.example.com/acme/realms'), { timeout: 30_000, interval: 500 })
           .toContain('nme')
       },
       async '## Configure several sources'(session) {
@@ -254,14 +269,6 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
         const [last] = JSON.parse(await session.run('regent history my-realm --output json')) as { number: number }[]
         session.replacements.set(' r3', ` r${last!.number}`)
         await session.run('regent apply my-realm.yaml')
-      },
-    },
-    before: {
-      'regent source forget': (session) => session.run('regent apply realms'),
-      async 'regent serve --source "$REPOSITORY#main" --source-webhook'(session) {
-        await session.serve('--source', '')
-        await session.request('DELETE', '/admin/realms/my-realm')
-        await session.stopServer()
       },
     },
   },

@@ -1,5 +1,5 @@
 // First steps of a new user, with a running server and without.
-import { cp, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adminFlags, type CommandFolder, callAsAdmin, createCommandFolder } from '../support/cli.ts'
@@ -22,12 +22,13 @@ const edit = async (name: string, from: string, to: string) =>
 
 test('the pages lead from git init to a realm that follows pushes, and to a reviewed plan', async () => {
   const repository = await createRepository(at.folder)
-  const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url, SOURCE: repository.url })
+  const SOURCE = /^file:\/\/(.*)\.git$/.exec(repository.url)![1]!
+  const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url, SOURCE })
   const commandsOf = (page: string) =>
     readSteps(page)
       .map(({ commands }) => commands)
       .filter(({ length }) => length > 0)
-  const [create, forget, follow] = commandsOf('docs/gitops.md')
+  const [create, follow] = commandsOf('docs/gitops.md')
 
   await all(shell, create!)
   expect(await shell(create![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') })
@@ -38,7 +39,7 @@ test('the pages lead from git init to a realm that follows pushes, and to a revi
   expect(first).toContain('+ client my-app')
   expect(first).toContain('Applied: 2 created')
 
-  await all(shell, [...forget!, ...follow!.slice(0, -1)])
+  await all(shell, follow!.slice(0, -1))
   const serve = follow!.at(-1)!.replaceAll('"', '').replace('$REPOSITORY', repository.url).split(' ')
   expect(serve.splice(0, 2)).toEqual(['regent', 'serve'])
   const server = await at.serve(...serve, '--source-interval', '1')
@@ -47,9 +48,7 @@ test('the pages lead from git init to a realm that follows pushes, and to a revi
   await edit('realms/my-realm.yaml', 'name: My app', 'name: My shop')
   const [plan, applied] = commandsOf('docs/pull-requests.md').flat()
   expect(await shell(plan!)).toMatchObject({ code: 2, err: '' })
-  expect(await readFile(file('comment.md'), 'utf8')).toContain(
-    '| `name` | `My app → My shop` | `realms/my-realm.yaml:11:5` |',
-  )
+  expect(await readFile(file('comment.md'), 'utf8')).toContain('| `name` | `My app → My shop` | `my-realm.yaml:11:5` |')
   expect(await shell(applied!)).toMatchObject({ code: 0, out: expect.stringContaining('name: My app → My shop') })
   expect(await shell(applied!)).toMatchObject({ code: 1, err: expect.stringContaining('was applied already') })
   const pushed = server.until('My shop → My store')
@@ -61,10 +60,10 @@ test('the pages lead from git init to a realm that follows pushes, and to a revi
   await pushed
 
   // Each command finds the server by its folder.
-  expect(await at.run('plan', 'realms', '--name', repository.url, '--detailed-exitcode')).toMatchObject({ code: 0 })
+  expect(await at.run('plan', 'realms', '--detailed-exitcode')).toMatchObject({ code: 0 })
   expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
   await writeFile(file('out.yaml'), (await at.run('export', 'my-realm')).out)
-  expect(await at.run('plan', 'out.yaml', '--output', 'json')).toMatchObject({
+  expect(await at.run('plan', 'out.yaml', '--name', SOURCE, '--output', 'json')).toMatchObject({
     code: 0,
     out: expect.stringMatching(/"actions": \[\]/),
   })
@@ -111,6 +110,8 @@ test.runIf(isFullRun)('export --dir writes a file for each object, and the plan 
 })
 
 test('a server applies its folder and follows edits, and commands in the folder call it', async () => {
+  // The top of a repository, as in a clone.
+  await mkdir(file('.git'))
   await cp(examples, file('examples'), { recursive: true })
   const server = await at.serve()
   expect(server.output()).toMatch(/Log in: {2}admin \/ admin/)
@@ -157,21 +158,27 @@ test.runIf(isFullRun)('admin-password sets a lost password of the administrator 
   const flags = (password: string) => ['--user', 'admin', '--password', password]
   let server = await at.serve('--source', '')
   await server.stop()
-  await writeFile(file('password'), 'another\n')
+  await writeFile(file('password'), 'another password\n')
   expect(await at.run('admin-password', '--new-password-file', 'password')).toMatchObject({
     code: 0,
-    out: 'The user admin of the master realm has a new password.\n',
+    out: 'The user admin of the master realm has a new password and the role admin.\n',
   })
+  const missing =
+    'There is no user rescue in the master realm. To create it as an administrator of all realms, pass --create.\n'
   expect(await at.run('admin-password', 'rescue', '--new-password-file', 'password')).toMatchObject({
+    code: 1,
+    err: missing,
+  })
+  expect(await at.run('admin-password', 'rescue', '--create', '--new-password-file', 'password')).toMatchObject({
     code: 0,
-    out: 'Created the administrator rescue of the master realm.\n',
+    out: 'Created rescue in the master realm, as an administrator of all realms.\n',
   })
   server = await at.serve('--source', '')
   expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
     code: 1,
     err: `admin cannot log in at ${server.url}: Invalid user credentials\n`,
   })
-  expect(await at.run('token', '--server', server.url, ...flags('another'))).toMatchObject({
+  expect(await at.run('token', '--server', server.url, ...flags('another password'))).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^ey/),
   })
@@ -184,8 +191,11 @@ test.runIf(isFullRun)('admin-password changes the password of the administrator 
   const change = (user: string, ...more: string[]) => at.run('admin-password', user, ...flags('admin'), ...more)
   expect(await change('nobody', '--new-password', 'x')).toMatchObject({
     code: 1,
-    err: 'There is no user nobody in the master realm.\n',
+    err: 'There is no user nobody in the master realm. To create it as an administrator of all realms, pass --create.\n',
   })
+  expect(await change('deputy', '--create', '--new-password', 'x')).toMatchObject({ code: 0 })
+  const asDeputy = ['--server', server.url, '--user', 'deputy', '--password', 'x']
+  expect(await at.run('get', 'master/clients', ...asDeputy)).toMatchObject({ code: 0 })
   expect(await change('admin', '--new-password', '')).toMatchObject({
     code: 1,
     err: 'The password must not be empty.\n',
@@ -206,7 +216,10 @@ test.runIf(isFullRun)('an object that moves from one source of a realm to anothe
   const client = (name: string) => `realm: shared\nclients:\n  - clientId: ${name}\n`
   await writeFile(file('one.yaml'), `${client('moving')}  - clientId: staying\n`)
   await writeFile(file('two.yaml'), client('other'))
-  const server = await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
+  const resource = (name: string) =>
+    `---\napiVersion: regent.dev/v1alpha1\nkind: RealmSource\nmetadata: { name: ${name} }\nspec: { path: ${name}.yaml }\n`
+  await writeFile(file('sources.yaml'), resource('one') + resource('two'))
+  const server = await at.serve('--sources', 'sources.yaml')
   const idOf = async (name: string) =>
     (JSON.parse((await at.run('get', `shared/clients?clientId=${name}`)).out) as { id: string }[])[0]?.id
   const before = await idOf('moving')
@@ -214,6 +227,6 @@ test.runIf(isFullRun)('an object that moves from one source of a realm to anothe
   await server.stop()
   await writeFile(file('one.yaml'), client('staying'))
   await writeFile(file('two.yaml'), `${client('other')}  - clientId: moving\n`)
-  await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
+  await at.serve('--sources', 'sources.yaml')
   expect(await idOf('moving')).toBe(before)
 })

@@ -59,7 +59,7 @@ test('a webhook applies a push, also a forced one; after an invalid or deleted r
   const url = `http://ci:${PASSWORD}@${host.host}/realms.git#main:prod`
   const validCommit = await repository.push({ 'prod/acme.yaml': realm('One'), 'dev/acme.yaml': realm('Not read') })
   const server = await cli.serve('--source', url, '--source-interval', '3600', '--source-webhook-secret-file', 'secret')
-  expect(server.output()).toContain(`http://${host.host}/realms.git:prod at ${validCommit}`)
+  expect(server.output()).toContain(`127.0.0.1/realms:prod at ${validCommit}`)
   const notify = (event = 'push', name = `${host.host}/realms`) => sendWebhook(server.url, event, name)
   const notifyUntil = async (text: string) => {
     const output = server.until(text)
@@ -102,7 +102,7 @@ test('a webhook applies a push, also a forced one; after an invalid or deleted r
     ['plan', url],
   ]) {
     const { out, err } = await cli.run(...command)
-    expect(out, command.join(' ')).toContain(command[0] === 'plan' ? 'Nothing to do.' : host.host)
+    expect(out, command.join(' ')).toContain(command[0] === 'plan' ? 'Nothing to do.' : '127.0.0.1/realms:prod')
     expect(out + err, command.join(' ')).not.toContain(PASSWORD)
   }
   expect(await server.stop()).toBe(0)

@@ -134,6 +134,26 @@ test('import --secrets writes secrets of clients, and --file writes a single fil
   expect(await readFile(join(cli.folder, 'one.yaml'), 'utf8')).toContain(`secret: ${clients[0].secret}`)
 })
 
+test('import --strict applies nothing of a realm with a value that is not enforced, and writes its files', async () => {
+  const server = await testServer()
+  const { service } = await testService()
+  const realm = newName()
+  await applySource(service, createSource([{ realm, loginTheme: 'acme' }], realm))
+  const args = [await server.listen(), '--realm', realm, ...credentials, '--dir', 'files', '--data', 'data']
+  expect(await cli.run('import', ...args, '--strict', '--no-apply')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Pass --strict or --no-apply, not both.'),
+  })
+  const strict = await cli.run('import', ...args, '--strict')
+  expect(strict).toMatchObject({ code: 1, out: expect.stringContaining('Wrote ') })
+  expect(strict.err).toMatch(/files\/realm\.yaml:\d+:\d+.*loginTheme is stored only.*\(refused by --strict\)/)
+  expect((await cli.run('get', `${realm}/clients`, '--data', 'data')).code).toBe(1)
+  expect(await readFiles('files')).toHaveProperty('realm.yaml', expect.stringContaining('loginTheme: acme'))
+
+  expect((await cli.run('apply', 'files', '--name', 'files', '--data', 'data')).code).toBe(0)
+  expect((await cli.run('get', `${realm}/clients`, '--data', 'data')).code).toBe(0)
+})
+
 test('import fails without valid credentials, realm or target file, and writes nothing', async () => {
   const url = await (await testServer()).listen()
   const expectFailure = async (message: string, ...args: string[]) =>

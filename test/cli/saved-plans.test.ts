@@ -34,7 +34,7 @@ test('apply --plan applies a saved plan, and refuses a modified, unknown or stal
   await writeShop('Two', 8)
   const saved = await run('plan', 'shop.yaml', '--save', 'plan.json')
   expect(saved.out).toMatch(
-    /Saved as (\S+) and written to plan.json, until .*\nApply it with "regent apply --plan \1"\.\n$/,
+    /Saved as (\S+) and written to plan.json, until .*\nApply it with "regent apply --plan \1 --server \S+ --user admin"\.\n$/,
   )
   const text = await readFile(file('plan.json'), 'utf8')
   await writeFile(file('changed.json'), text.replace('"to": "Two"', '"to": "Three"'))
@@ -61,7 +61,9 @@ test('apply --plan applies a saved plan, and refuses a modified, unknown or stal
   await writeShop('Four', 8)
   const [, id] = /Saved as (\S+),/.exec((await run('plan', 'shop.yaml', '--save')).out)!
   await writeShop('Five', 8)
+  expect((await run('plans', id!)).out).toMatch(/: ready until \S+, created by admin\n$/)
   await run('apply', 'shop.yaml')
+  expect((await run('plans', id!)).out).toContain(`${id}: may be stale, since the realm has changed; until `)
   expect(await run('apply', '--plan', id!)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
@@ -86,11 +88,11 @@ test.runIf(isFullRun)(
     const pending = await run('apply', 'shop.yaml')
     const [, id] = PENDING.exec(pending.out)!
     expect(pending).toMatchObject({
-      code: 1,
+      code: 3,
       out: expect.stringContaining('Nothing was applied.'),
       err: `The plan of realm shop is pending approval: show it with "regent plans ${id}", approve it with "regent approve ${id}".\n`,
     })
-    expect((await run('plans')).out.replace(/[│\s]+/g, ' ')).toContain(`${id} shop shop.yaml at`)
+    expect((await run('plans')).out.replace(/[│\s]+/g, ' ')).toContain(`${id} shop test at`)
     expect((await run('plans', id!)).out).toContain(`${id}: pending approval until`)
     expect(await run('approve', id!)).toMatchObject({ code: 0, out: expect.stringContaining('approved by admin') })
     expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })

@@ -97,14 +97,16 @@ test.runIf(isFullRun)(
   async () => {
     await writeDocument('one', 'realm: acme\ndisplayName: One\n')
     await writeDocument('two', 'realm: acme\nenabled: true\n')
-    const server = await cli.serve('--source', 'one.yaml', '--source', 'two.yaml')
+    const sources = resource('one', { path: 'one.yaml' }) + resource('two', { path: 'two.yaml' })
+    await writeFile(join(cli.folder, 'sources.yaml'), sources)
+    const server = await cli.serve('--sources', 'sources.yaml')
     let next = server.until('two.yaml was not applied')
     await writeDocument('two', 'realm: acme\ndisplayName: Two\n')
     await next
     next = server.until('→ Two')
     await writeDocument('one', 'realm: acme\nenabled: true\n')
     await next
-    expect((await showSource('two.yaml')).status.ready).toMatchObject({ status: 'True' })
+    expect((await showSource('two')).status.ready).toMatchObject({ status: 'True' })
   },
 )
 
@@ -116,11 +118,9 @@ test.runIf(isFullRun)('source resume without a realm resumes a source that a rol
   await next
   expect(await cli.run('rollback', 'acme', '2')).toMatchObject({ code: 0 })
   await writeDocument('acme', 'realm: acme\ndisplayName: Three\n')
-  await expect
-    .poll(async () => (await showSource('acme.yaml')).status.ready.reason, { timeout: 60_000 })
-    .toBe('RolledBack')
+  await expect.poll(async () => (await showSource('test')).status.ready.reason, { timeout: 60_000 }).toBe('RolledBack')
   const live = async () => JSON.parse((await cli.run('get', 'acme')).out).displayName
   expect(await live()).toBe('One')
-  expect(await cli.run('source', 'resume', 'acme.yaml')).toMatchObject({ code: 0 })
+  expect(await cli.run('source', 'resume', 'test')).toMatchObject({ code: 0 })
   await expect.poll(live, { timeout: 60_000 }).toBe('Three')
 })

@@ -33,7 +33,7 @@ test.runIf(isFullRun)(
       expect((await cli.run('plan', 'shop.yaml', ...limit, ...flags)).out).toMatch(
         limit.length === 2
           ? /an apply of this plan needs an approval/
-          : /- role visitor\nPlan: 0 to create, 0 to update, 1/,
+          : /- role visitor .*\nPlan: 0 to create, 0 to update, 1/,
       )
 
     const policyFlags = ['--ownership', 'refuse', '--drift', 'correct', '--drift', 'role.description=report']

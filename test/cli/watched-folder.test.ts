@@ -19,8 +19,10 @@ let source: WatchedSource
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   file = join(folder, 'realm.yaml')
+  const name = newName()
   const configured: ConfiguredSource = {
-    name: newName(),
+    name,
+    identity: { name, isComplete: true },
     at: { file: folder },
     settings: undefined,
     sourcePermissions: undefined,

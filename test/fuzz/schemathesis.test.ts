@@ -42,6 +42,8 @@ const valueLists: Readonly<Record<string, string>> = {
   credentialId: 'credentials',
   newPreviousCredentialId: 'credentials',
   clientScopeId: 'client scopes',
+  credentialScopeName: 'names',
+  id: 'names',
   provider: 'identity providers',
   path: 'group paths',
   session: 'sessions',

@@ -142,19 +142,19 @@ test('with a certificate the server listens publicly for HTTPS, and for HTTP on 
   await writeFile(files.certificateFile, certificate)
   await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const server = await startServer({})
-  const addresses = await listen(server, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
-  expect(addresses.public).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
-  expect(addresses.local).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const listening = await listen(server, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
+  expect(listening.publicUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+  expect(listening.localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const realm = await newRealm(service, { sslRequired: 'all' })
   const path = `/realms/${realm}/.well-known/openid-configuration`
-  const discovery = await getText(`${addresses.public}${path}`, { ca: certificate, servername: 'localhost' })
-  expect(JSON.parse(discovery)).toMatchObject({ issuer: `${addresses.public}/realms/${realm}` })
-  expect((await fetch(`${addresses.local}${path}`)).status).toBe(403)
+  const discovery = await getText(`${listening.publicUrl}${path}`, { ca: certificate, servername: 'localhost' })
+  expect(JSON.parse(discovery)).toMatchObject({ issuer: `${listening.publicUrl}/realms/${realm}` })
+  expect((await fetch(`${listening.localUrl}${path}`)).status).toBe(403)
 })
 
 test('a header of 40 KB returns 431', async () => {
   const address = await listen(await startServer({}), { host: '127.0.0.1', port: 0 })
-  const response = await fetch(`${address.public}/health/live`, { headers: { cookie: 'x'.repeat(40_000) } })
+  const response = await fetch(`${address.publicUrl}/health/live`, { headers: { cookie: 'x'.repeat(40_000) } })
   expect(response.status).toBe(431)
 })
 

@@ -7,7 +7,7 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { newName, newRealm, testService } from '../support/service.ts'
 
 const { app, call, createRealm } = await testServer()
 const { service } = await testService()
@@ -25,7 +25,8 @@ test('a body of 100,000 unknown fields is refused at its first field', async () 
 })
 
 test('a caller without permissions gets 403 before the body is parsed', async () => {
-  const representation = { username: 'nobody', enabled: true, credentials: [await hashPassword('pw')] }
+  const profile = { email: 'nobody@example.org', firstName: 'No', lastName: 'Body' }
+  const representation = { ...profile, username: 'nobody', enabled: true, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   const login = { grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'pw' }
   const token = (
@@ -98,3 +99,13 @@ test('the start page lists realms only with the option showRealms', async () => 
 function base64(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
+
+test('a source in a request needs neither a revision nor values of variables', async () => {
+  const realm = newName()
+  const files = [{ file: 'a.yaml', text: `realm: ${realm}\nenabled: true\n` }]
+  const { status, body } = await call('POST', '/regent/v1/apply', { body: { name: realm, files } })
+  expect([status, body.realms.length]).toEqual([200, 1])
+  expect((await call('GET', `/admin/realms/${realm}`)).body.enabled).toBe(true)
+  expect(body.sources).toMatchObject([{ name: realm, revision: expect.stringMatching(/^sha256:[0-9a-f]{12}$/) }])
+  expect((await call('POST', '/regent/v1/plan', { body: { files } })).status).toBe(400)
+})

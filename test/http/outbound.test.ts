@@ -196,9 +196,10 @@ describe('a mail server', () => {
 
   test('is connected to at the checked address, without resolving its name again', async () => {
     const email = { to: 'a@b.example', id: 'x', subject: 'x', text: 'x', html: 'x' }
-    const smtpServer = { host: 'checked.invalid', port: String(getPort(mailServer)), from: 'a@b.example' }
+    const settings = { host: 'checked.invalid', port: String(getPort(mailServer)), from: 'a@b.example' }
+    const service = { ...development.service, outbound: createFixedGuard('127.0.0.1') }
     connections.length = 0
-    await expect(sendOverSmtp(createFixedGuard('127.0.0.1'), smtpServer, email)).rejects.toThrow(
+    await expect(sendOverSmtp(service, { realm: development.realm, settings }, email)).rejects.toThrow(
       'the mail server does not respond',
     )
     expect(connections).toEqual(['mail'])

@@ -29,7 +29,7 @@ const sockets = new Set<Socket>()
 let port = 0
 beforeAll(async () => {
   app.server.on('connection', (socket) => sockets.add(socket))
-  port = Number(new URL((await listen(app, { host: '127.0.0.1', port: 0 })).local).port)
+  port = Number(new URL((await listen(app, { host: '127.0.0.1', port: 0 })).localUrl).port)
 })
 afterAll(() => app.close())
 

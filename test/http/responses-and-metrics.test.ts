@@ -1,7 +1,9 @@
-// Compression of responses, HEAD requests, and metrics.
+// The form of responses, their compression, HEAD requests, and metrics.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
+import * as z from 'zod'
 import { operations } from '../../src/http/admin/index.ts'
+import { sortKeys } from '../../src/http/key-order.ts'
 import { listParameters } from '../../src/http/operation.ts'
 import { createServer } from '../../src/http/server.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
@@ -18,6 +20,52 @@ const { service } = await testService()
 const measuredServer = await createServer(service, { metrics: true, caller: SYSTEM })
 afterAll(() => measuredServer.close())
 const readMetrics = async () => (await measuredServer.inject('/metrics')).body
+
+test('JSON has a charset in the content type only if Keycloak gives it one, since clients compare the type as a text', async () => {
+  const realm = await createRealm()
+  const name = realm.split('/').at(-1)
+  const protocol = `/realms/${name}/protocol/openid-connect`
+  const getType = async (...request: Parameters<typeof call>) => (await call(...request)).headers['content-type']
+  const form = { token: null, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  for (const path of [`${protocol}/token`, `${protocol}/token/introspect`, `${protocol}/revoke`])
+    expect(await getType('POST', path, { ...form, body: 'grant_type=password' }), path).toBe('application/json')
+  for (const path of [
+    `${protocol}/certs`,
+    `/realms/${name}/.well-known/openid-configuration`,
+    `${realm}/users/x`,
+    '/x',
+  ])
+    expect(await getType('GET', path), path).toBe('application/json')
+  for (const path of [realm, `${realm}/users`, `/realms/${name}`])
+    expect(await getType('GET', path), path).toBe('application/json;charset=UTF-8')
+})
+
+test('representations have their fields in the order of the schema, which is the order of columns in kcadm.sh', async () => {
+  const realm = await createRealm()
+  const body = { alias: 'partner', providerId: 'oidc', config: { clientId: 'c' }, displayName: 'Partner' }
+  await call('POST', `${realm}/identity-provider/instances`, { body })
+  const [provider] = (await call('GET', `${realm}/identity-provider/instances`)).body
+  const names = Object.keys(provider).filter((field) =>
+    ['alias', 'displayName', 'providerId', 'enabled'].includes(field),
+  )
+  expect(names).toEqual(['alias', 'displayName', 'providerId', 'enabled'])
+})
+
+test('sortKeys sorts nested objects, keeps other fields, and changes no value', () => {
+  const inner = z.looseObject({ b: z.string().optional(), a: z.int() })
+  const schema = z.looseObject({
+    list: z.array(inner).optional(),
+    map: z.record(z.string(), inner),
+    lazy: z.lazy(() => z.nullable(inner)),
+  })
+  const text =
+    '{"lazy":{"a":1,"b":"x"},"other":1,"__proto__":{"c":2},"map":{"y":{"a":2,"b":""},"x":{"a":3}},"list":[{"a":4,"b":"z"}]}'
+  expect(JSON.stringify(sortKeys(schema, JSON.parse(text)))).toBe(
+    '{"list":[{"b":"z","a":4}],"map":{"y":{"b":"","a":2},"x":{"a":3}},"lazy":{"b":"x","a":1},"other":1,"__proto__":{"c":2}}',
+  )
+  expect(sortKeys(schema, null)).toBeNull()
+  expect(sortKeys(undefined, false)).toBe(false)
+})
 
 test('a long response is compressed only if the client accepts gzip', async () => {
   const getDocument = (encoding?: string) =>

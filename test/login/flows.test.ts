@@ -77,6 +77,25 @@ test('an attribute condition is met by a value or a pattern', async () => {
   expect(await canLogIn(await createDenyingRealm(attribute, withGroups, member))).toBe(false)
 })
 
+test('a credential condition is met by the use of one of its types or, if not included, by their absence', async () => {
+  const credential = 'conditional-credential'
+  const using = (credentials: string, included: string) => ({ credentials, included })
+  expect(await canLogIn(await createDenyingRealm(credential, using('otp##password', 'true')))).toBe(false)
+  expect(await canLogIn(await createDenyingRealm(credential, using('otp', 'true')))).toBe(true)
+  expect(await canLogIn(await createDenyingRealm(credential, using('otp##password', 'false')))).toBe(true)
+  expect(await canLogIn(await createDenyingRealm(credential, using('otp', 'false')))).toBe(false)
+})
+
+test('a step that denies access shows its error message', async () => {
+  const denial = { ...deny, authenticatorConfig: 'closed' }
+  const { logInAddress } = await createLoginRealm(
+    flows({ top: [password, denial] }, { closed: { denyErrorMessage: 'Closed on Sundays.' } }),
+  )
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
+  expect([page.status, page.text]).toEqual([401, expect.stringContaining('Closed on Sundays.')])
+})
+
 test('a conditional flow without conditions is skipped, and one with an unsupported condition fails', async () => {
   const top = [password, { flowAlias: 'gate', requirement: 'CONDITIONAL' }]
   expect(await canLogIn(await createLoginRealm(flows({ top, gate: [deny] })))).toBe(true)
@@ -101,6 +120,30 @@ test('username and password may be on separate pages', async () => {
   expect(another.text).toContain('name="username"')
   const again = await browser.send(another, { username: 'ann' })
   expect((await browser.send(again, { password: 'pw' })).response?.has('code')).toBe(true)
+})
+
+test('a step that allows access continues the flow', async () => {
+  const allow: Step = { authenticator: 'allow-access-authenticator', requirement: 'REQUIRED' }
+  expect(await canLogIn(await createLoginRealm(flows({ top: [password, allow] })))).toBe(true)
+})
+
+test('a registration flow with terms requires that they are accepted', async () => {
+  const required = (authenticator: string): Step => ({ authenticator, requirement: 'REQUIRED' })
+  const registration = flows({
+    sign: [{ ...required('registration-page-form'), flowAlias: 'form' }],
+    form: [required('registration-user-creation'), required('registration-terms-and-conditions')],
+  })
+  const [sign, form] = registration.authenticationFlows
+  const realm = await createLoginRealm({
+    ...{ registrationAllowed: true, registrationFlow: 'sign' },
+    authenticationFlows: [sign, { ...form, providerId: 'form-flow' }],
+  })
+  const browser = testBrowser(app)
+  const page = await browser.open(realm.logInAddress({ prompt: 'create' }).address)
+  const bob = { username: 'bob', email: 'bob@example.org', firstName: 'Bob', lastName: 'New' }
+  const refused = await browser.send(page, bob)
+  expect(refused.text).toContain('You must accept the terms and conditions.')
+  expect((await browser.send(refused, { ...bob, termsAccepted: 'on' })).response?.has('code')).toBe(true)
 })
 
 test('a change of the flow does not break a login in progress', async () => {

@@ -91,3 +91,19 @@ test('a front-channel logout calls the client in a frame', async () => {
   expect(page.headers['content-security-policy']).toContain("frame-src https://app.example 'self'")
   expect(page.text).toContain(`<a href="${APPLICATION}">`)
 })
+
+test('the address of the account, to which an impersonation leads, names the user and links to the logout', async () => {
+  const { path, name, browser, logOut } = await createLoggedInBrowser()
+  expect(new URL((await call('GET', `/realms/${name}`)).body['account-service']).pathname).toBe(
+    `/realms/${name}/account`,
+  )
+  const signedIn = await browser.open(`/realms/${name}/account`)
+  expect(signedIn.status).toBe(200)
+  expect(signedIn.text).toContain('You are signed in as ann.')
+  expect(signedIn.text).toContain(`/realms/${name}/protocol/openid-connect/logout`)
+  await browser.send(await logOut(), { confirmLogout: 'true' })
+  expect((await browser.open(`/realms/${name}/account`)).text).toContain('You are not signed in.')
+  const [ann] = (await call('GET', `${path}/users?username=ann`)).body
+  const { redirect } = (await call('POST', `${path}/users/${ann.id}/impersonation`)).body
+  expect(new URL(redirect).pathname).toBe(`/realms/${name}/account`)
+})

@@ -41,11 +41,26 @@ test("the realm's texts replace the built-in ones, and are escaped", async () =>
 
 test("pages have the realm's security headers, and are not cached", async () => {
   const { path, logInAddress } = await createLoginRealm()
-  await call('PUT', path, {
-    body: { browserSecurityHeaders: { xFrameOptions: 'DENY', contentSecurityPolicy: "default-src 'self'" } },
-  })
+  const browserSecurityHeaders = {
+    contentSecurityPolicy: "default-src 'self'",
+    contentSecurityPolicyReportOnly: "img-src 'self'",
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: 'max-age=100',
+    xContentTypeOptions: 'other',
+    xFrameOptions: 'DENY',
+    xRobotsTag: 'noindex',
+  }
+  await call('PUT', path, { body: { browserSecurityHeaders } })
   const { headers } = await app.inject({ url: logInAddress().address })
-  expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'content-security-policy': "default-src 'self'" })
+  expect(headers).toMatchObject({
+    'content-security-policy': "default-src 'self'",
+    'content-security-policy-report-only': "img-src 'self'",
+    'referrer-policy': 'same-origin',
+    'strict-transport-security': 'max-age=100',
+    'x-content-type-options': 'other',
+    'x-frame-options': 'DENY',
+    'x-robots-tag': 'noindex',
+  })
   expect(headers['cache-control']).toContain('no-store')
 })
 

@@ -277,3 +277,16 @@ test('a duplicate form parameter is refused, and form parameters take precedence
   })
   expect([twice.status, twice.body.error_description]).toEqual([400, 'duplicated parameter'])
 })
+
+test('a client with one allowed method cannot send its secret in the other way', async () => {
+  const basic = { authorization: `Basic ${Buffer.from('app:s').toString('base64')}` }
+  const form = { client_id: 'app', client_secret: 's' }
+  const answers = async (method: string) => {
+    const attributes = { 'client.secret.authentication.allowed.method': method }
+    const { ask } = await createRealmWithClient({ secret: 's', attributes })
+    return [await ask(form), await ask({}, basic)]
+  }
+  expect(await answers('client_secret_post')).toEqual(['token', expect.stringContaining('unauthorized_client')])
+  expect(await answers('client_secret_basic')).toEqual([expect.stringContaining('unauthorized_client'), 'token'])
+  expect(await answers('')).toEqual(['token', 'token'])
+})

@@ -66,7 +66,7 @@ test('a refresh token expires with its session, and a new password ends the sess
 
   tokens = await logIn('admin')
   expect(await refresh(tokens)).toHaveProperty('access_token')
-  await resetAdminPassword(service, 'admin', 'another')
+  await resetAdminPassword(service, 'admin', { password: 'another', create: true })
   expect(await refresh(tokens)).toEqual({ error: 'invalid_grant', error_description: 'Session not active' })
   expect(await refresh(await logIn('another'))).toHaveProperty('access_token')
 })

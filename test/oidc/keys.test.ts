@@ -6,6 +6,7 @@ import type { Representation } from '../../src/kinds/json.ts'
 import { listRealmKeys } from '../../src/oidc/realm-keys.ts'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import { generateCertifiedKey } from '../../src/service/realms/key-generation.ts'
 import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
@@ -27,7 +28,14 @@ async function realmWithAnn(settings: object = {}, attributes: object = {}) {
 
 async function addClientAndUser(name: string, path: string, attributes: object = {}): Promise<void> {
   await create(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, attributes })
-  const representation = { username: 'ann', enabled: true, credentials: [await hashPassword('pw')] }
+  const representation = {
+    username: 'ann',
+    enabled: true,
+    email: 'ann@example.org',
+    firstName: 'Ann',
+    lastName: 'Lee',
+    credentials: [await hashPassword('pw')],
+  }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
 }
 
@@ -112,7 +120,7 @@ test('the keys of a realm are generated once under concurrent requests, and then
   expect(kids[1]).toEqual(kids[0])
   expect(kids[2]).toEqual(kids[0])
   await logIn()
-  const executed = await statements(logIn)
+  const executed = await statements(logIn, { keepsCaches: true })
   expect(executed.filter(({ sql }) => sql.includes('component'))).toEqual([])
 })
 
@@ -193,4 +201,56 @@ test('a Java key store is refused over REST, and accepted with a warning in a do
   expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('provider rsa')])
   const declared = { realm: newName(), components: { [KEYS]: [{ name: 'jks', providerId: 'java-keystore', config }] } }
   expect(await planText(service, createSource([declared]))).toContain('does not have the component java-keystore')
+})
+
+test('a rollback to a revision before the first login keeps keys, and sessions continue', async () => {
+  const { path, name, logIn } = await realmWithAnn()
+  const { body: before } = await call('GET', `/regent/v1/history/${name}?max=1`)
+  const { refresh_token } = await logIn()
+  const hmac = (await call('GET', `${path}/components?type=${KEYS}`)).body.find(
+    ({ providerId }: { providerId: string }) => providerId === 'hmac-generated',
+  )
+  await create(`${path}/components`, keyComponent('curve', 'ecdsa-generated', { priority: ['-5'] }))
+  const config = { ...hmac.config, priority: ['50'], algorithm: ['HS512'] }
+  expect((await call('PUT', `${path}/components/${hmac.id}`, { body: { ...hmac, config } })).status).toBe(204)
+  expect((await call('PUT', path, { body: { displayName: 'Oops', notBefore: 1 } })).status).toBe(204)
+  const kids = (await listPublishedKeys(name)).map(({ kid }) => kid)
+  const rollback = { revision: before[0].number }
+  const { status, body } = await call('POST', `/regent/v1/rollback/${name}`, { body: rollback })
+  expect(status).toBe(200)
+  const changes = body.plan.actions.map(({ kind, changes }: { kind: string; changes: { path: string }[] }) => [
+    kind,
+    ...changes.map(({ path }) => path),
+  ])
+  expect(changes).toContainEqual(['realm', 'displayName'])
+  expect(changes.filter(([kind]: string[]) => kind === 'component').flat()).toEqual(['component', 'config.priority'])
+  const notes = body.plan.notes.map(({ message }: { message: string }) => message)
+  expect(notes).toEqual([
+    'component KeyProvider/curve is not deleted, since tokens and sessions depend on its key. Delete it if no longer needed.',
+    `realm ${name}: notBefore is not restored, since revoked tokens stay revoked.`,
+    `1 user has changed since r${before[0].number}. A rollback does not restore users.`,
+  ])
+  expect((await listPublishedKeys(name)).map(({ kid }) => kid)).toEqual(kids)
+  expect((await refresh(name, refresh_token)).status).toBe(200)
+})
+
+test('a rollback creates a deleted key provider with a new key, and no provider whose key is lost', async () => {
+  const { path, name } = await realmWithAnn()
+  const config = keyComponent('own', 'rsa-generated', { priority: ['200'] })
+  const generated = await create(`${path}/components`, config)
+  const [first] = await listPublishedKeys(name)
+  const { privateKey, certificate } = await generateCertifiedKey('own', 2048, new Date())
+  const keys = { privateKey: [privateKey], certificate: [certificate] }
+  const uploaded = await create(`${path}/components`, keyComponent('uploaded', 'rsa', keys))
+  const { body: before } = await call('GET', `/regent/v1/history/${name}?max=1`)
+  for (const created of [generated, uploaded]) expect((await call('DELETE', created)).status).toBe(204)
+  const { body } = await call('POST', `/regent/v1/rollback/${name}`, { body: { revision: before[0].number } })
+  expect(body.plan.notes.map(({ message }: { message: string }) => message)).toEqual([
+    'component KeyProvider/own gets a new key, since the journal stores no keys.',
+    'component KeyProvider/uploaded is not created again, since the journal does not store its key.',
+  ])
+  const [component] = (await call('GET', `${path}/components?type=${KEYS}&name=own`)).body
+  expect(generated).toContain(component.id)
+  const published = await listPublishedKeys(name)
+  expect(published.map(({ kid }) => kid)).not.toContain(first!.kid)
 })

@@ -53,6 +53,30 @@ test('a client with a back-channel logout URL receives a logout token when a ses
   expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
 })
 
+test('a client with an admin URL and no back-channel logout URL is notified when a session or all of a user end', async () => {
+  const { path, user, logIn } = await realmWithAnn({ adminUrl: `${address}/admin` })
+  const ends: ((session: string) => ReturnType<typeof call>)[] = [
+    (session) => call('DELETE', `${path}/sessions/${session}`),
+    () => call('POST', `${user}/logout`),
+  ]
+  for (const end of ends) {
+    const { session_state: session } = await logIn()
+    expect((await end(session)).status).toBe(204)
+    await service.outboxWorker!.whenIdle()
+    const [notification, ...further] = received.splice(0)
+    expect(further).toEqual([])
+    expect(notification!.path).toBe('/admin/k_logout')
+    expect(decodeJwt(notification!.body)).toMatchObject({
+      ...{ action: 'LOGOUT', resource: 'web', notBefore: 0 },
+      keycloakSessionIds: [session],
+    })
+  }
+  await logIn()
+  expect((await call('POST', `${path}/logout-all`)).body).toEqual({ successRequests: [`${address}/admin`] })
+  await service.outboxWorker!.whenIdle()
+  expect(received.splice(0).map(({ path }) => path)).toEqual(['/admin/k_logout'])
+})
+
 test('a revocation is pushed to clients with an admin URL, and the response lists the results', async () => {
   const { path, client } = await realmWithAnn({ adminUrl: `${address}/admin` })
   await create(`${path}/clients`, { clientId: 'other', adminUrl: `${address}/refusing` })

@@ -7,6 +7,9 @@ import { newName, testService } from '../support/service.ts'
 const { call, create } = await testServer()
 const { statements } = await testService()
 
+/** The profile of a user who can log in. */
+const NAMED = { email: 'ann@example.org', firstName: 'Ann', lastName: 'Example' }
+
 /** Creates a realm with a number of nested groups, each with a composite role. */
 async function createNestedRealm(count: number): Promise<string> {
   const realm = newName()
@@ -47,9 +50,7 @@ async function createNestedRealm(count: number): Promise<string> {
       {
         username: 'ann',
         enabled: true,
-        email: 'ann@example.org',
-        firstName: 'Ann',
-        lastName: 'Example',
+        ...NAMED,
         credentials: [{ type: 'password', value: 'pw' }],
         groups: [`/${numbers.map((at) => `g${at}`).join('/')}`],
       },
@@ -145,4 +146,79 @@ test('a refresh may request a narrower scope for one token, but no new scopes', 
     true,
     lasting,
   ])
+})
+
+test('a mapper with its own setting for UserInfo does not follow the one for ID tokens', async () => {
+  const realm = newName()
+  const mapper = (name: string, userInfo?: string) => ({
+    name,
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-hardcoded-claim-mapper',
+    config: {
+      'claim.name': name,
+      'claim.value': 'x',
+      'id.token.claim': 'true',
+      ...(userInfo && { 'userinfo.token.claim': userInfo }),
+    },
+  })
+  await create('/admin/realms', {
+    realm,
+    enabled: true,
+    clients: [
+      {
+        clientId: 'web',
+        publicClient: true,
+        directAccessGrantsEnabled: true,
+        protocolMappers: [mapper('hidden', 'false'), mapper('visible', 'true'), mapper('following')],
+      },
+    ],
+    users: [
+      {
+        ...{ username: 'ann', enabled: true, ...NAMED },
+        credentials: [{ type: 'password', value: 'pw' }],
+      },
+    ],
+  })
+  const tokens = await logIn(realm)
+  expect(decodeJwt(tokens.id_token)).toMatchObject({ hidden: 'x', visible: 'x', following: 'x' })
+  const { body } = await call('GET', `/realms/${realm}/protocol/openid-connect/userinfo`, {
+    token: tokens.access_token,
+  })
+  expect(body).toMatchObject({ visible: 'x', following: 'x' })
+  expect(body).not.toHaveProperty('hidden')
+})
+
+test('the pairwise subjects of a user are equal in clients with the same sector identifier', async () => {
+  const realm = newName()
+  const client = (clientId: string, sectorIdentifierUri?: string) => ({
+    clientId,
+    publicClient: true,
+    directAccessGrantsEnabled: true,
+    redirectUris: [`https://${clientId}.example.com/*`],
+    protocolMappers: [
+      {
+        name: 'pairwise',
+        protocol: 'openid-connect',
+        protocolMapper: 'oidc-sha256-pairwise-sub-mapper',
+        config: { pairwiseSubAlgorithmSalt: 'salt', ...(sectorIdentifierUri && { sectorIdentifierUri }) },
+      },
+    ],
+  })
+  const sector = 'https://sector.example.com/redirects.json'
+  await create('/admin/realms', {
+    realm,
+    enabled: true,
+    clients: [client('web', sector), client('app', sector), client('other')],
+    users: [{ username: 'ann', enabled: true, credentials: [{ type: 'password', value: 'pw' }], ...NAMED }],
+  })
+  const getSubject = async (clientId: string) => {
+    const { body } = await post(
+      realm,
+      `grant_type=password&client_id=${clientId}&username=ann&password=pw&scope=openid`,
+    )
+    return decodeJwt(body.id_token).sub
+  }
+  const subjects = [await getSubject('web'), await getSubject('app'), await getSubject('other')]
+  expect(subjects[0]).toBe(subjects[1])
+  expect(new Set(subjects).size).toBe(2)
 })

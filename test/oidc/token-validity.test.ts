@@ -30,6 +30,8 @@ async function realmWithAnn(settings: object = {}) {
     username: 'ann',
     enabled: true,
     email: 'ann@example.org',
+    firstName: 'Ann',
+    lastName: 'Lee',
     credentials: [await hashPassword('pw')],
     clientRoles: { 'realm-management': ['realm-admin'] },
   }
@@ -81,6 +83,9 @@ test('the not-before time of a client and its deletion invalidate its tokens', a
   await call('PUT', client, { body: { notBefore: 0 } })
   expect((await refresh()).status).toBe(200)
   expect((await call('GET', `${path}/clients`, { token })).status).toBe(200)
+  await call('PUT', path, { body: { notBefore: Math.floor(Date.now() / 1000) + 60 } })
+  expect((await refresh()).body).toEqual({ error: 'invalid_grant', error_description: 'Stale token' })
+  await call('PUT', path, { body: { notBefore: 0 } })
   await call('DELETE', client)
   expect((await call('GET', `${path}/clients`, { token })).status).toBe(401)
 })
@@ -102,11 +107,48 @@ test('a realm that is deleted and created again with the same name and id has ne
 test('tokens with unknown keys do not cause the keys to be read again', async () => {
   const { name, logIn } = await realmWithAnn()
   const [, body, signature] = (await logIn()).body.access_token.split('.')
-  const read = await statements(async () => {
-    for (let at = 0; at < 5; at++) {
-      const head = Buffer.from(JSON.stringify({ alg: 'RS256', kid: `forged-${at}` })).toString('base64url')
-      expect((await call('GET', `/admin/realms/${name}`, { token: `${head}.${body}.${signature}` })).status).toBe(401)
-    }
-  })
+  const read = await statements(
+    async () => {
+      for (let at = 0; at < 5; at++) {
+        const head = Buffer.from(JSON.stringify({ alg: 'RS256', kid: `forged-${at}` })).toString('base64url')
+        expect((await call('GET', `/admin/realms/${name}`, { token: `${head}.${body}.${signature}` })).status).toBe(401)
+      }
+    },
+    { keepsCaches: true },
+  )
   expect(read.filter(({ sql }) => sql.includes('component'))).toEqual([])
+})
+
+test('the password grant is refused while an action of the realm is due that is none of the user', async () => {
+  const { path, logIn } = await realmWithAnn()
+  const setUp = { error: 'invalid_grant', error_description: 'Account is not fully set up' }
+  const [ann] = (await call('GET', `${path}/users?username=ann`)).body
+  const update = (body: object) => call('PUT', `${path}/users/${ann.id}`, { body })
+  expect((await logIn()).status).toBe(200)
+  await update({ lastName: '' })
+  expect((await logIn()).body).toEqual(setUp)
+  const action = `${path}/authentication/required-actions/VERIFY_PROFILE`
+  const { body } = await call('GET', action)
+  await call('PUT', action, { body: { ...body, enabled: false } })
+  expect((await logIn()).status).toBe(200)
+  await call('PUT', path, { body: { verifyEmail: true } })
+  expect((await logIn()).body).toEqual(setUp)
+  await update({ emailVerified: true })
+  expect((await logIn()).status).toBe(200)
+})
+
+test('a service account has the notes of its client under the names of all versions', async () => {
+  const path = await createRealm()
+  const name = path.split('/').at(-1)!
+  const toMapper = (note: string) => ({
+    name: note,
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-usersessionmodel-note-mapper',
+    config: { 'user.session.note': note, 'claim.name': `${note}_note`, 'access.token.claim': 'true' },
+  })
+  const protocolMappers = ['client_id', 'clientId'].map(toMapper)
+  await create(`${path}/clients`, { clientId: 'job', secret: 's', serviceAccountsEnabled: true, protocolMappers })
+  const response = await post(name, { grant_type: 'client_credentials', client_id: 'job', client_secret: 's' })
+  const claims = JSON.parse(Buffer.from(response.body.access_token.split('.')[1], 'base64url').toString())
+  expect(claims).toMatchObject({ client_id_note: 'job', clientId_note: 'job' })
 })

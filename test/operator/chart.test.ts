@@ -11,6 +11,7 @@ const allValues = [
   ...requiredValues,
   'admin.secret=admin',
   'tls.secret=tls',
+  'vault.secret=vault',
   'settings.logLevel=info',
   'settings.source={a,b}',
   'networkPolicy.from[0].namespaceSelector.matchLabels.web=yes',

@@ -83,6 +83,15 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(setup.operator.failures).toEqual([])
   })
 
+  test('a secret that is a reference to the vault is not written', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    await space.apply(resource('Realm', 'acme', { realm: newName() }))
+    await space.apply(shop({ secret: '${vault.shop}', writeSecretTo: { name: 'for-shop' } }))
+    const { status } = await space.waitForReady(shop({}), 'False', 'Invalid')
+    expect(findCondition({ status }, 'Ready').message).toContain('the secret of the client shop is a reference')
+    expect((await setup.kubernetes.request('GET', await pathOf(space, 'for-shop'))).status).toBe(404)
+  })
+
   test('a Secret of another owner is not changed, and the resource is stalled until it is deleted', async () => {
     const space = await createNamespace(setup.kubernetes)
     const realm = newName()

@@ -1,5 +1,6 @@
 // Legacy formats are read like by Keycloak's import.
 import { expect, test } from 'vitest'
+import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { getLiveObject } from '../support/live-objects.ts'
 import { testServer } from '../support/server.ts'
@@ -61,6 +62,50 @@ test('built-in required actions of users are accepted in lower case', async () =
   await applySource(service, createSource([document], name))
   const { representation } = await getLiveObject(service, SYSTEM, name, 'user', 'ann')
   expect(representation.requiredActions).toEqual(['TERMS_AND_CONDITIONS', 'own_one'])
+})
+
+test.each<[string, { keycloakVersion?: string; requiredActions?: string[] }, boolean]>([
+  [
+    'an export that lists the action',
+    { keycloakVersion: '26.0.0', requiredActions: ['VERIFY_EMAIL', 'VERIFY_PROFILE'] },
+    true,
+  ],
+  ['an export that does not list it', { keycloakVersion: '22.0.1', requiredActions: ['VERIFY_EMAIL'] }, false],
+  ['an export without required actions', { keycloakVersion: '22.0.1' }, true],
+  ['another document', { requiredActions: ['VERIFY_EMAIL'] }, true],
+])('a realm of %s verifies profiles only if Keycloak would', async (_, { requiredActions, ...fields }, isEnabled) => {
+  const name = newName()
+  const actions = requiredActions?.map((alias) => ({ alias, providerId: alias, name: alias, enabled: true }))
+  const source = createSource([{ realm: name, ...fields, ...(actions && { requiredActions: actions }) }], name)
+  await applySource(service, source)
+  const { representation } = await getLiveObject(service, SYSTEM, name, 'requiredAction', 'VERIFY_PROFILE')
+  expect(representation.enabled).toBe(isEnabled)
+  expect((await planSources(service, SYSTEM, [source])).realms.flatMap(({ plan }) => plan.actions)).toEqual([])
+})
+
+test('a realm created by REST from an export that does not list the action does not verify profiles', async () => {
+  const path = await createRealm({ keycloakVersion: '22.0.1', requiredActions: [{ alias: 'VERIFY_EMAIL' }] })
+  const { body } = await call('GET', `${path}/authentication/required-actions/VERIFY_PROFILE`)
+  expect(body).toMatchObject({ enabled: false })
+})
+
+test('a client does not get declared client scopes of another protocol, which a note names once', async () => {
+  const name = newName()
+  const clients = ['first', 'second'].map((clientId) => ({
+    clientId,
+    defaultClientScopes: ['role_list', 'own', 'email'],
+  }))
+  const declared = { realm: name, clientScopes: [{ name: 'own', protocol: 'saml' }], clients }
+  const source = createSource([declared], name)
+  const { realms } = await applySource(service, source)
+  expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toEqual([
+    'client scope role_list is ignored for clients of another protocol',
+    'client scope own is ignored for clients of another protocol',
+    'client scope own: Regent does not have the protocol saml; users cannot log in to SAML clients',
+  ])
+  const { representation } = await getLiveObject(service, SYSTEM, name, 'client', 'second')
+  expect(representation.defaultClientScopes).toEqual(['email'])
+  expect(await planText(service, source)).toContain('Nothing to do.')
 })
 
 test('a client of a new realm uses its redirect URIs also for logout by default', async () => {

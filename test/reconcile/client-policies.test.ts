@@ -29,9 +29,9 @@ test('after an apply, the plans of the document and of an export are empty; poli
   expect(await exportDocument()).not.toHaveProperty('clientPolicies')
 })
 
-test('an unknown executor is stored, and the plan notes that it is not enforced; an unknown profile is refused', async () => {
+test('an unknown executor is stored, and the plan notes its effect; an unknown profile is refused', async () => {
   expect(await plan(document('acme-audit'))).toContain(
-    'Regent does not have the executor acme-audit; it is not enforced',
+    'Regent does not have the executor acme-audit; token requests of its clients are refused',
   )
   await apply(document('acme-audit'))
   await expect(apply(document('acme-audit', ['strictest']))).rejects.toThrow(

@@ -94,7 +94,7 @@ test('a component of an unknown provider is stored, and the plan notes it; setti
   const custom = {
     components: { 'org.acme.Meter': [{ name: 'm', providerId: 'acme-meter', config: { every: ['5'] } }] },
   }
-  expect(await plan(custom)).toContain('Regent does not have the component acme-meter; it is stored only')
+  expect(await plan(custom)).toContain('Regent does not have the component acme-meter; it has no effect')
   await apply(custom)
   expect(await plan(custom)).toContain('Nothing to do.')
   await expect(apply(stores(store({}, { connectionTimeout: ['soon'] })))).rejects.toThrow(

@@ -1,7 +1,7 @@
 // The meaning of declarations: which value applies, and which fields and objects a run corrects, deletes or ignores.
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
-import { planSources } from '../../src/reconcile/run/run.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { createObject, deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
@@ -200,11 +200,13 @@ test('the order of documents and of their objects does not change the plan', asy
 })
 
 test('two sources may declare different fields of an object; different values of a field are refused with both positions', async () => {
-  await applySource(service, createSource([{ realm, clientScopes: [scope({ description: 'Yours' })] }], `${realm}-a`))
-  await applySource(service, createSource([{ realm, clientScopes: [scope({ attributes: { a: '1' } })] }], `${realm}-b`))
+  await applySources(service, SYSTEM, [
+    createSource([{ realm, clientScopes: [scope({ description: 'Yours' })] }], `${realm}-a`),
+    createSource([{ realm, clientScopes: [scope({ attributes: { a: '1' } })] }], `${realm}-b`),
+  ])
   const third = createSource([{ realm, clientScopes: [scope({ description: 'Mine' })] }], `${realm}-c`)
   await expect(planText(service, third)).rejects.toThrow(
-    `client scope calendar: description is declared differently by source ${realm}-a, ${realm}-a-1.yaml:3`,
+    `client scope calendar: description is declared differently by source ${realm}-a, ${realm}-a-1.yaml:5`,
   )
   // An object that only one of its two sources still declares is retained.
   await applySource(service, createSource([{ realm, clientScopes: [] }], `${realm}-a`))

@@ -11,7 +11,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, create } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 const getLiveFields = async (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
   (await getLiveObject(service, SYSTEM, realm, kind, ...key)).representation
@@ -146,6 +146,20 @@ test('a default role that is declared without members has the default members', 
   const name = `default-roles-${realm}`
   await applySource(service, createSource([{ realm, roles: { realm: [{ name, description: 'ours' }] } }], realm))
   expect(await listDefaultRoleMembers(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
+})
+
+test('a realm created by REST has the declared default role, whatever its name', async () => {
+  const roles = { realm: [{ name: 'default-roles-copied', composites: { realm: ['member'] } }, { name: 'member' }] }
+  const path = await createRealm({ defaultRole: { name: 'default-roles-copied' }, roles })
+  const { body: realm } = await call('GET', path)
+  expect(realm.defaultRole).toMatchObject({ name: 'default-roles-copied' })
+  const { body: names } = await call('GET', `${path}/roles`)
+  expect(names.map(({ name }: { name: string }) => name).sort()).toEqual([
+    'default-roles-copied',
+    'member',
+    'offline_access',
+    'uma_authorization',
+  ])
 })
 
 test('a default role of another name has exactly its declared members', async () => {

@@ -77,9 +77,9 @@ test('a plan counts the effects of its deletions on users, and the apply reports
   ])
   const text = renderOutcome(planned, 'planned', withoutColors)
   expect(text).toMatch(
-    /- identity provider partner\n {6}! unlinks 4 users\n {6}! 2 users have no other way to log in\n/,
+    /- identity provider partner .*\n {6}! unlinks 4 users\n {6}! 2 users have no other way to log in\n/,
   )
-  expect(text).toMatch(/- client shop\n {6}! ends 2 sessions\n {6}! removes 4 consents\n/)
+  expect(text).toMatch(/- client shop .*\n {6}! ends 2 sessions\n {6}! removes 4 consents\n/)
   expect(renderMarkdownOutcome(planned, 'planned')).toContain('**Effects on users**\n')
   expect(renderMarkdownOutcome(planned, 'planned')).toContain(
     '\n- `identity provider partner`: unlinks 4 users; 2 users have no other way to log in\n',

@@ -13,7 +13,7 @@ import { applySource, planText } from '../support/sources.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'regent-sources-'))
 afterAll(() => rm(folder, { recursive: true }))
-const read = (path: string, env = {}) => readFileSource(join(folder, path), { env, isAllowed: () => true })
+const read = (path: string, env = {}) => readFileSource(join(folder, path), { name: path, env, isAllowed: () => true })
 
 test('a folder is one source of its YAML and JSON files and subfolders, without hidden and ignored ones', async () => {
   await mkdir(join(folder, 'many', 'deep'), { recursive: true })
@@ -55,7 +55,7 @@ test('a text that looks like a variable survives export and apply', async () => 
   const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context))
   expect(exported.displayName).toBe('costs $$(env:PRICE)')
   await writeFile(join(folder, 'exported.json'), JSON.stringify(exported))
-  expect(await planText(service, await read('exported.json'))).toContain('Nothing to do.')
+  expect(await planText(service, { ...(await read('exported.json')), name: source.name })).toContain('Nothing to do.')
 })
 
 test('symbolic links are followed, as in a mounted ConfigMap; broken and circular ones are errors', async () => {

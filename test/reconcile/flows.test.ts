@@ -64,7 +64,7 @@ test('unknown authenticators and required actions are stored, and the plan notes
   )
   expect(text).toMatch(/flow three: Regent does not have the authenticator badge; .* {2}\S+:\d+:\d+/)
   expect(text).toMatch(
-    /required action enrol: Regent does not have the provider enrol-badge; logins that require it fail/,
+    /required action enrol: Regent does not have the required action enrol-badge; logins of users who have it fail/,
   )
   await applySource(service, declared)
   expect((await getLive('requiredAction', 'enrol')).representation).toMatchObject({ enabled: true, priority: 0 })

@@ -30,7 +30,7 @@ async function createFolderSource(files: Files, unknownFields?: 'warn', env = {}
     documents: _,
     warnings: __,
     ...text
-  } = await readFileSource(root, { env, isAllowed: () => true, unknownFields })
+  } = await readFileSource(root, { name: root, env, isAllowed: () => true, unknownFields })
   return deserializeSource(JSON.parse(JSON.stringify(text).replaceAll(`${root}/`, '')))
 }
 

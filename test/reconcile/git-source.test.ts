@@ -12,9 +12,9 @@ import {
   isSameRepository,
   parseGitAddress,
   renderGitAddress,
-  toSourceName,
 } from '../../src/reconcile/read/git-address.ts'
 import { openGitSource } from '../../src/reconcile/read/git-source.ts'
+import { identifyGitSource } from '../../src/reconcile/read/source-identity.ts'
 import { createRepository, hasGit, startGitServer } from '../support/git.ts'
 
 const env = {}
@@ -76,22 +76,25 @@ test.skipIf(!hasGit)(
   },
 )
 
-test('a source is named by its repository and path, without credentials and branch', () => {
+test('a git source is named by host, path and folder of its repository, and shown without credentials', () => {
   const parse = (text: string) => {
     const address = parseGitAddress(text)
-    return address && [toSourceName(address), renderGitAddress(address)]
+    return address && [identifyGitSource(address, {}), renderGitAddress(address)]
   }
   expect(parse('./realms')).toBeUndefined()
   expect(parse('https://ci:pass@example.com/realms.git#main:prod')).toEqual([
-    'https://example.com/realms.git:prod',
+    'example.com/realms:prod',
     'https://example.com/realms.git#main:prod',
   ])
   expect(parse('git@example.com:team/realms.git#:prod/')).toEqual([
-    'git@example.com:team/realms.git:prod',
+    'example.com/team/realms:prod',
     'git@example.com:team/realms.git#:prod',
   ])
-  expect(parse('ssh://git@example.com:2222/realms.git')).toEqual(Array(2).fill('ssh://git@example.com:2222/realms.git'))
-  expect(parse('file:///srv/realms.git#feature/x')![0]).toBe('file:///srv/realms.git')
+  expect(parse('ssh://git@example.com:2222/realms.git')).toEqual([
+    'example.com/realms',
+    'ssh://git@example.com:2222/realms.git',
+  ])
+  expect(parse('file:///srv/realms.git#feature/x')![0]).toBe('/srv/realms')
 })
 
 test.each([

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { explainObject } from '../../src/reconcile/history/explain-object.ts'
 import { diffRevisions, listHistory, rollback } from '../../src/reconcile/history/history.ts'
+import { renderAttribution } from '../../src/reconcile/model/attribution.ts'
 import { renderActions, renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import type { Context } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
 import { resumeSourceInRealm } from '../../src/service/sources/source-records.ts'
 import { createObject, deleteObject, updateObject } from '../support/live-objects.ts'
 import {
@@ -65,7 +67,41 @@ test('the difference between two revisions lists the changes of each object, in 
   await expect(renderDiff(before + 100)).rejects.toThrow(`realm ${realm} has no revision r${before + 100}`)
 })
 
+test('a run that changes only users attributes no earlier revision to its source', async () => {
+  await apply(declared)
+  await service.write(SYSTEM, realm, (context) =>
+    writers.clientScope.create(context, [{ representation: { name: 'new', protocol: 'openid-connect' } }]),
+  )
+  await apply({ ...declared, users: [{ username: 'ben' }] })
+  const [latest] = await listRevisions()
+  expect(latest).toMatchObject({ actor: { kind: 'system' }, sources: null })
+})
+
 describe('a rollback', () => {
+  test('reports the number of users that it does not restore', async () => {
+    await apply({ ...declared, users: [{ username: 'ann' }, { username: 'ben' }, { username: 'zoe' }] })
+    const at = await getRevision()
+    const messages = async () => (await rollBack(at, true)).plan.notes.map(({ message }) => message)
+    expect(await messages()).toEqual([])
+    await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
+    await deleteObject(service, ANN, realm, 'user', 'ben')
+    expect(await messages()).toEqual([`1 user has changed since r${at}. A rollback does not restore users.`])
+    await updateObject(service, ANN, realm, 'user', ['ann'], { firstName: 'Ann' })
+    expect(await messages()).toEqual([`2 users have changed since r${at}. A rollback does not restore users.`])
+  })
+
+  test('announces the sessions that shorter lifespans end', async () => {
+    await apply({ ...declared, ssoSessionMaxLifespan: 600 })
+    const at = await getRevision()
+    await updateObject(service, ANN, realm, 'realm', [realm], {
+      ssoSessionMaxLifespan: 6000,
+      ssoSessionIdleTimeout: 60,
+    })
+    expect((await rollBack(at, true)).plan.notes).toEqual([
+      { message: `realm ${realm}: ssoSessionMaxLifespan gets shorter. Sessions that exceed it end.` },
+    ])
+  })
+
   test('restores settings, objects with their ids, relations and trees', async () => {
     await apply(declared)
     const [before, at] = [await exportFully(), await getRevision()]
@@ -88,6 +124,19 @@ describe('a rollback', () => {
         ),
       )
     expect(withoutSecrets(await exportFully())).toEqual(withoutSecrets(before))
+  })
+
+  test('is named as such wherever the author of its changes is', async () => {
+    await apply({ displayName: 'One' })
+    const at = await getRevision()
+    await apply({ displayName: 'Two' })
+    await rollBack(at)
+    const rendered = expect.stringMatching(`^ann \\(rollback to r${at}\\) via `)
+    const [drift] = await listDrift(service, SYSTEM, realm)
+    const { fields } = await read((context) => explainObject(context, 'displayName'))
+    for (const { by } of [drift!, fields[0]!]) expect(renderAttribution(by!)).toEqual(rendered)
+    expect(await plan({ displayName: 'Two' })).toContain(`a change by ann (rollback to r${at}) via `)
+    expect((await listRevisions())[0]!.actor).toMatchObject({ user: 'ann', rolledBackTo: at })
   })
 
   test('creates a revision, and can itself be rolled back', async () => {
@@ -176,6 +225,23 @@ test('a field is explained by the file, line and revision that declare it, or by
     by: { name: 'ann', client: 'admin-cli' },
   })
   expect(JSON.stringify(fields)).not.toContain('canary')
+  const role = { name: 'editor', clientRole: true }
+  await apply({
+    displayName: 'One',
+    clients: [{ clientId: 'shop', name: 'Shop', secret: 'canary' }],
+    roles: { realm: [{ name: 'staff' }], client: { shop: [role] } },
+    groups: [{ name: 'staff', subGroups: [{ name: 'night', attributes: { a: ['1'] } }] }],
+  })
+  // In the steps of a realm file, and in those of the admin API.
+  for (const [path, key] of [
+    ['roles/realm/staff', ['staff']],
+    ['roles/staff', ['staff']],
+    ['roles/client/shop/editor', ['client', 'shop', 'editor']],
+    ['clients/shop/roles/editor', ['client', 'shop', 'editor']],
+    ['groups/staff/night', ['/staff/night']],
+    ['groups/%2Fstaff%2Fnight/attributes', ['/staff/night']],
+  ] as const)
+    expect(await read((context) => explainObject(context, path))).toMatchObject({ key })
   const setting = await read((context) => explainObject(context, 'displayName'))
   expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', declarations: [{ line: 2 }] }])
   await expect(read((context) => explainObject(context, 'clients/shop/nam'))).rejects.toThrow(

@@ -78,7 +78,7 @@ test('changes by an administrator are drift; a provider and a mapper that are re
   expect(await listDrift(service, SYSTEM, realm)).toMatchObject([{ path: 'displayName', live: 'Mine' }, {}])
   expect(await plan(document())).toMatch(/! identity provider op: config\.clientSecret was changed by ann/)
   expect(await plan({ identityProviders: [provider()], identityProviderMappers: [] })).toMatch(
-    /- identity provider other\n.*- identity provider mapper unit of identity provider op\n/s,
+    /- identity provider other .*\n.*- identity provider mapper unit of identity provider op .*\n/s,
   )
 })
 
@@ -112,9 +112,11 @@ test('unknown types of providers and mappers are stored, and the plan notes them
   })
   const text = await plan(unknownTypes)
   expect(text).toContain(
-    'identity provider op: Regent does not have the type of identity providers badge; users cannot log in through it',
+    'identity provider op: Regent does not have the identity provider type badge; users cannot log in through identity providers',
   )
-  expect(text).toContain('Regent does not have the type of identity provider mappers badge-mapper')
+  expect(text).toContain(
+    'identity provider mapper unit of identity provider op is stored only; users cannot log in through identity providers',
+  )
   await apply(unknownTypes)
   expect(await plan(unknownTypes)).toContain('Nothing to do.')
 })

@@ -432,7 +432,7 @@ describe('objects that are declared twice', () => {
     await apply([calendar('description: Yours')], 'base')
     expect(await getRefusal(calendar('description: Mine'))).toEqual([
       expect.stringMatching(
-        /^a\.yaml:5:5: client scope calendar: description is declared differently by source base, .*a\.yaml:3\. Declare it once, or with the same value\. If base is this source .*--name base or run "regent source rename"\.$/,
+        /^a\.yaml:5:5: client scope calendar: description is declared differently by source base, .*a\.yaml:5\. Declare it once, or with the same value\. If base is this source under an earlier name, run "regent source rename", or pass --name base\.$/,
       ),
     ])
   })
@@ -563,6 +563,84 @@ describe('errors of the service layer', () => {
     expect(error).toBeInstanceOf(ActionError)
     expect(error).toMatchObject({ message, action: { operation: 'create', kind, position: { line } } })
   })
+
+  const settings: [setting: string, value: string, message: string][] = [
+    ['passwordPolicy', 'lenght(8)', 'There is no password policy "lenght". Did you mean length?'],
+    [
+      'passwordPolicy',
+      'digits(1) and zzzzzzzzz',
+      'There is no password policy "zzzzzzzzz". Use one of notContainsUsername, ',
+    ],
+    ['passwordPolicy', 'digits(many)', 'Invalid config for digits: Not a valid number'],
+    [
+      'passwordPolicy',
+      'passwordBlacklist(none.txt)',
+      'Invalid config for passwordBlacklist: There is no password blacklist',
+    ],
+    ['smtpServer', '{ host: mail, from: nobody }', "Invalid sender address 'nobody'."],
+    ['smtpServer', '{ host: mail, from: a@b.example, replyTo: nobody }', "Invalid reply-to address 'nobody'."],
+    ['clientProfiles', '{ profiles: [{ name: p }, { name: p }] }', 'proposed client profile name duplicated.'],
+    ['clientPolicies', '{ policies: [{ name: p, profiles: [x] }] }', 'Policy p contains invalid profile x'],
+    ['failureFactor', '-1', 'Failure factor may not be a negative value'],
+    [
+      'browserSecurityHeaders',
+      '{ xFrameOptions: "é" }',
+      'browserSecurityHeaders.xFrameOptions is not a valid header value.',
+    ],
+    [
+      'attributes',
+      '{ parRequestUriLifespan: long }',
+      'The attribute parRequestUriLifespan must be a number of seconds',
+    ],
+  ]
+  test.each(settings)(
+    'the setting %s: %s is reported at its line, in an existing and in a new realm',
+    async (...row) => {
+      const [setting, value, message] = row
+      for (const realm of ['shop', 'mall']) {
+        const text = `realm: ${realm}\n${CALENDAR}\n${setting}: ${value}\ndisplayName: Shop\n`
+        const line = text.split('\n').findIndex((content) => content.startsWith(setting)) + 1
+        const error: unknown = await apply([text]).catch((reason: unknown) => reason)
+        expect(error, realm).toBeInstanceOf(ActionError)
+        const { problems } = error as ActionError
+        const operation = realm === 'shop' ? 'update' : 'create'
+        expect(problems, realm).toMatchObject([{ position: { line } }])
+        expect(problems[0]!.message).toMatch(`${operation} realm ${realm}: ${message}`)
+      }
+    },
+  )
+})
+
+test('a placeholder of Keycloak is reported with the variable to write instead', async () => {
+  expect(await getRefusal('realm: shop\nsslRequired: ${SSL:none}\n')).toEqual([
+    'a.yaml:2:1: realm shop: sslRequired must be all, external or none; ${SSL:none} is not replaced: write $(env:SSL)',
+  ])
+  expect(await getRefusal('realm: ${env.NAME}\n')).toEqual([
+    'a.yaml:1:1: realm: ${env.NAME} is not replaced: write $(env:NAME)',
+  ])
+})
+
+test.each(['shop', 'new'])(
+  'an unknown password policy of the realm %s is reported at its field, with advice',
+  async (name) => {
+    const error: unknown = await apply([
+      `realm: ${name}\nenabled: true\npasswordPolicy: digits(1) and lenght(12)\n`,
+    ]).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ActionError)
+    const [problem] = (error as ActionError).problems
+    expect(problem!.message).toContain('There is no password policy "lenght". Did you mean length?')
+    expect(problem!.position.line).toBe(3)
+  },
+)
+
+test('a file that is not UTF-8 is reported at the first character that cannot be read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'invalid-input-'))
+  await writeFile(join(folder, 'a.yaml'), Buffer.from('realm: shop\ndisplayName: "Caf\xe9"\n', 'latin1'))
+  const options = { name: 'test', root: folder, env: ENV, isAllowed: () => true }
+  await expect(readFileSource(folder, options)).rejects.toThrow(
+    'a.yaml:2:18: the file is not UTF-8: save it in that encoding',
+  )
+  await rm(folder, { recursive: true })
 })
 
 describe('valid input', () => {

@@ -12,7 +12,7 @@ import { newName, testService } from '../support/service.ts'
 import { applySource, createSource, planText } from '../support/sources.ts'
 
 const { service } = await testService()
-const { call, create } = await testServer()
+const { call, create, createRealm } = await testServer()
 
 /** Applies the document to a new realm, and returns its name. Fails unless the next plan is empty, and those of its exports are too, also for another realm. */
 async function roundTrip(content: Representation): Promise<string> {
@@ -358,4 +358,67 @@ test('a JSON file with duplicate keys is applied with the last values, and the p
   expect((await getLive(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
   await expect(getLive(realm, 'user', 'ann')).rejects.toThrow()
   expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('a partial export has identity providers and default groups as GET returns them', async () => {
+  const realm = await createRealm()
+  const readExport = async () => (await call('POST', `${realm}/partial-export`)).body
+  expect(await readExport()).not.toHaveProperty('defaultGroups')
+  const config = { clientId: 'regent', clientSecret: 'secret', issuer: 'https://issuer.example.org' }
+  for (const providerId of ['oidc', 'github', 'kubernetes'])
+    await create(`${realm}/identity-provider/instances`, { alias: providerId, providerId, config })
+  const group = (await create(`${realm}/groups`, { name: 'staff' })).split('/').at(-1)
+  await call('PUT', `${realm}/default-groups/${group}`)
+  const exported = await readExport()
+  expect(exported.defaultGroups).toEqual((await call('GET', realm)).body.defaultGroups)
+  expect(exported.identityProviders).toEqual((await call('GET', `${realm}/identity-provider/instances`)).body)
+})
+
+test('a partial export has the computed and empty fields of Keycloak, and none that Keycloak refuses', async () => {
+  const path = await createRealm({
+    roles: { realm: [{ name: 'reader' }], client: { shop: [{ name: 'buyer' }] } },
+    groups: [{ name: 'staff', subGroups: [{ name: 'night' }] }],
+    clients: [{ clientId: 'shop', serviceAccountsEnabled: true }, { clientId: 'app' }],
+  })
+  const { id } = (await call('GET', path)).body
+  const { body } = await call('POST', `${path}/partial-export?exportClients=true&exportGroupsAndRoles=true`)
+  const find = (list: { name?: string; clientId?: string }[], name: string) =>
+    list.find((element) => element.name === name || element.clientId === name)
+  const shop = find(body.clients, 'shop') as { id: string } | undefined
+  expect(find(body.roles.realm, 'reader')).toEqual({
+    id: expect.any(String),
+    name: 'reader',
+    composite: false,
+    clientRole: false,
+    containerId: id,
+    attributes: {},
+  })
+  expect(find(body.roles.client.shop, 'buyer')).toMatchObject({ clientRole: true, containerId: shop!.id })
+  expect(body.roles.client.app).toEqual([])
+  expect(Object.keys(body.roles.client)).toEqual([...Object.keys(body.roles.client)].sort())
+  expect(find(body.groups, 'staff')).toMatchObject({
+    path: '/staff',
+    attributes: {},
+    subGroups: [{ name: 'night', path: '/staff/night', subGroups: [] }],
+  })
+  expect(body.defaultRole).toMatchObject({
+    name: expect.stringMatching(/^default-roles-/),
+    composite: true,
+    containerId: id,
+  })
+  expect(body).toMatchObject({
+    identityProviders: [],
+    identityProviderMappers: [],
+    smtpServer: {},
+    localizationTexts: {},
+  })
+  expect(body.otpSupportedApplications).toContain('totpAppFreeOTPName')
+  expect(body.keycloakVersion).toMatch(/^\d+\.\d+\.\d+$/)
+  expect(body.requiredActions[0]).toMatchObject({ config: {} })
+  expect(body.requiredActions[0]).not.toHaveProperty('id')
+  expect(body.users[0]).toMatchObject({ serviceAccountClientId: 'shop', totp: false, requiredActions: [] })
+  for (const field of ['organizations', 'managedBy']) expect(body.users[0]).not.toHaveProperty(field)
+  const { body: settings } = await call('POST', `${path}/partial-export`)
+  for (const field of ['roles', 'groups', 'clients', 'users']) expect(settings).not.toHaveProperty(field)
+  expect(settings.defaultRole).toEqual(body.defaultRole)
 })

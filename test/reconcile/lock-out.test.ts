@@ -49,6 +49,26 @@ test.each<[string, object]>([
   expect((await apply(content, { 'Regent-Allow-Lock-Out': 'true' })).status).toBe(200)
 })
 
+test('a rollback by a realm administrator to settings that lock them out is refused, unless the lock-out is allowed', async () => {
+  const { name, token } = await createAdminRealm({})
+  const put = (accessTokenLifespan: number) => call('PUT', `/admin/realms/${name}`, { body: { accessTokenLifespan } })
+  expect((await put(0)).status).toBe(204)
+  const { body: revisions } = await call('GET', `/regent/v1/history/${name}?max=1`)
+  expect((await put(300)).status).toBe(204)
+  const rollBack = async (headers = {}) =>
+    call('POST', `/regent/v1/rollback/${name}`, {
+      token: await token('admin'),
+      body: { revision: revisions[0].number },
+      headers,
+    })
+  const refusal = await rollBack()
+  expect([refusal.status, refusal.body.errorMessage ?? refusal.body.error_description]).toEqual([
+    400,
+    expect.stringContaining('This would lock you out'),
+  ])
+  expect((await rollBack({ 'Regent-Allow-Lock-Out': 'true' })).status).toBe(200)
+})
+
 test('a realm administrator may delete the realm', async () => {
   const administered = await createAdminRealm({})
   const toBody = (documents: object[]) => toSourceBody(documents, `source-of-${administered.name}`)

@@ -42,10 +42,13 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
   expect(
     markdown
       .replaceAll(realm, 'acme')
-      .replace(/at \d{4}-[\d-]+T[\d:.]+Z/, 'at TIME')
+      .replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, 'TIME')
+      .replaceAll(/(?<=at )[\da-f]{12}/g, 'DIGEST')
       .split('\n'),
   ).toEqual([
     '**Plan: 1 to create, 2 to update, 1 to delete.**',
+    '',
+    '`Source acme at DIGEST; last applied at DIGEST, TIME`',
     '',
     '### Realm `acme`',
     '',
@@ -84,6 +87,8 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
     '</details>',
     '',
     '**-** `client old`',
+    '',
+    '`removed from acme-1.yaml, line 6`',
   ])
 })
 
@@ -154,5 +159,10 @@ test('a plan that is too long for a comment reports the number of omitted object
   const objectCount = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
   expect(markdown.length).toBeLessThanOrEqual(65_536)
   expect(markdown.length).toBeGreaterThan(60_000)
-  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - objectCount} more are omitted, .*\\*\\*$`))
+  const withoutFields = markdown.match(/^1 field: not shown here$/gm)?.length ?? 0
+  const warning =
+    /^\*\*This comment is incomplete: (?:the fields of (\d+) objects and )?(\d+) more entries are left out/
+  expect(markdown).toMatch(warning)
+  const [, shortened = '0', omitted] = warning.exec(markdown)!
+  expect([Number(shortened), Number(omitted)]).toEqual([withoutFields, 900 - objectCount])
 })

@@ -303,7 +303,9 @@ test('an administrator with fewer permissions cannot create an object with the i
   for (const [collection, { id }] of attempts)
     await expectSuccess(administered.as('weak', 'DELETE', collection === 'roles' ? 'roles/ops' : `${collection}/${id}`))
   for (const [collection, body] of attempts) {
-    expect(await administered.as('weak', 'POST', collection, body)).toMatchObject({ status: 409 })
+    // A new role gets an id of its own, whatever the body declares.
+    if (collection !== 'roles')
+      expect(await administered.as('weak', 'POST', collection, body)).toMatchObject({ status: 409 })
     await expectSuccess(administered.as('weak', 'POST', collection, { ...body, id: crypto.randomUUID() }))
   }
   const { realms } = await applySource(service, createSource([content], name))

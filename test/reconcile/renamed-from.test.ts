@@ -1,5 +1,7 @@
 // `renamedFrom`: the object with the former name is renamed, instead of a new one being created.
 import { expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import {
   apply,
   exportDocument,
@@ -11,7 +13,7 @@ import {
   useNewRealmNamePerTest,
 } from '../support/realm-documents.ts'
 import { newName } from '../support/service.ts'
-import { applySource, createSource, planText } from '../support/sources.ts'
+import { ANN, applySource, createSource, planText } from '../support/sources.ts'
 
 useNewRealmNamePerTest()
 
@@ -97,4 +99,28 @@ test('the default role can have another name, in documents and in an export', as
   const exported = await exportDocument()
   expect(exported).toMatchObject({ defaultRole: { name: 'everyone' } })
   expect(await plan(exported)).toContain('Nothing to do.')
+})
+
+test('a new user who cannot be created since a value is taken gets the advice to declare the former name', async () => {
+  const toUsers = (username: string) => ({ users: [{ username, email: 'ann@example.org' }] })
+  await apply(toUsers('ann'))
+  await expect(apply(toUsers('anna'))).rejects.toThrow(
+    'User exists with same email. If the user was renamed, declare its former name as renamedFrom',
+  )
+})
+
+test('a mail server is removed from its source with its password, unless another party uses it', async () => {
+  const smtpServer = { host: 'mail.example.org', from: 'a@example.org', user: 'ann', password: 'secret' }
+  await apply({ smtpServer })
+  expect(await plan({ smtpServer: { host: 'mail.example.org', from: 'a@example.org', user: 'ann' } })).toContain(
+    'Nothing',
+  )
+  await updateObject(service, ANN, realm, 'realm', [realm], { 'smtpServer.port': '2525' })
+  expect(await plan({})).not.toContain('smtpServer.password')
+  await updateObject(service, ANN, realm, 'realm', [realm], { 'smtpServer.port': null })
+  expect(await plan({})).toMatch(/smtpServer\.password: .*removed from the source/)
+  await apply({})
+  expect((await getLiveObject(service, SYSTEM, realm, 'realm', realm)).representation.smtpServer ?? {}).toEqual({})
+  expect(await plan({})).toContain('Nothing to do.')
+  await apply({ smtpServer: { host: 'mail.example.org', from: 'b@example.org' } })
 })

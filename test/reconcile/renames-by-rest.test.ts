@@ -1,6 +1,7 @@
 // Objects that are renamed or deleted by REST: the inventory identifies them by id, and references to them are found.
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { interfereAfterSnapshots } from '../support/interference.ts'
 import { deleteObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
@@ -119,8 +120,10 @@ test('a realm that was renamed by REST gets its declared name again', async () =
 })
 
 test('an object that one of two sources no longer declares keeps the fields of the other source only', async () => {
-  await applySource(service, toSource({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`))
-  await applySource(service, toSource({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`))
+  await applySources(service, SYSTEM, [
+    toSource({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`),
+    toSource({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`),
+  ])
   await applySource(service, toSource({ clientScopes: [] }, `${realm}-a`))
   const { representation } = await getLive('clientScope', 'calendar')
   expect(representation).toMatchObject({ attributes: { a: '1' } })

@@ -81,9 +81,9 @@ test.for([
 })
 
 test('a request about a source reaches the server that applies it, whichever server receives it', async () => {
-  const read = applying.until('acme.yaml at sha256:')
+  const read = applying.until('test at sha256:')
   const account = ['--server', waiting.url, '--user', 'admin', '--password', 'admin']
-  expect(await at.run('source', 'force', 'acme.yaml', ...account)).toMatchObject({ code: 0 })
+  expect(await at.run('source', 'force', 'test', ...account)).toMatchObject({ code: 0 })
   await read
 })
 

@@ -229,7 +229,7 @@ test('plans and approvals expire after a day and are deleted', async () => {
   const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
   const toSource = (content: object) => ({ ...createSource([{ realm, ...content }], realm), settings: {} })
   await applySources(separateService, SYSTEM, [toSource({ roles })])
-  const { saved } = await planAndSave(separateService, SYSTEM, [toSource({})])
+  const { saved } = await planAndSave({ service: separateService, caller: SYSTEM, sources: [toSource({})] })
   await approveSavedPlan(separateService, SYSTEM, { id: saved.id })
   expect(await getSavedPlan(separateService, SYSTEM, saved.id)).toMatchObject({ approvedBy: 'operator' })
   now = new Date('2026-01-02T00:00:00Z')

@@ -149,7 +149,7 @@ test('a saved plan is refused if and only if a later change affects it, and its 
         await applySource(service, states[0]!)
         for (const [at, change] of changes.entries()) {
           const desired = states[(at + 1) % 2]!
-          const planned = await planAndSave(service, SYSTEM, [desired])
+          const planned = await planAndSave({ service, caller: SYSTEM, sources: [desired] })
           const changedFields = await interfere(realm, change, planned.realms[0]!.plan.actions)
           const newPlan = await planSources(service, SYSTEM, [desired]).catch(() => undefined)
           const isStale =

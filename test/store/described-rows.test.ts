@@ -70,7 +70,7 @@ test('a difference names the statement', async () => {
 
 test('src declares types of rows by descriptions only', () => {
   const files = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
-  // The drivers implement the generic `executeQuery` of Kysely.
-  const drivers = ['pglite', 'postgres'].map((engine) => `src/store/database/${engine}-driver.ts`)
-  expect(files).toEqual([...drivers, 'src/store/database/query.ts'])
+  // These implement the generic `executeQuery` of Kysely.
+  const drivers = ['pglite-driver', 'postgres-driver', 'query', 'transaction-executor']
+  expect(files).toEqual(drivers.map((name) => `src/store/database/${name}.ts`))
 })

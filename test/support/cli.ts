@@ -36,6 +36,7 @@ export interface CommandFolder {
 
 /** A running command. */
 export interface RunningCommand {
+  readonly pid: number
   /** Returns the output so far. */
   output(): string
   /** Waits until the output contains the text, and returns all output. */
@@ -45,7 +46,7 @@ export interface RunningCommand {
 }
 
 /** A running server. */
-export interface RunningServer extends Omit<RunningCommand, 'waitForOutput'> {
+export interface RunningServer extends Omit<RunningCommand, 'pid' | 'waitForOutput'> {
   readonly url: string
   /** Waits until the output from now on contains the text, and returns that output. */
   until(text: string): Promise<string>
@@ -79,11 +80,12 @@ export async function callAsAdmin<T>(
   return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T }
 }
 
-/** Creates a folder to run commands in. */
+/** Creates a folder to run commands in. Its files are the source `test`. */
 export async function createCommandFolder(env: Record<string, string> = {}): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   const { url } = inject('databaseUrl') ? await newDatabase() : {}
   if (url) await writeFile(join(folder, 'key'), randomBytes(32).toString('base64url'))
+  await writeFile(join(folder, 'regent.yaml'), 'name: test\n')
   const settings = { ...(url && { REGENT_DATABASE: url, REGENT_KEY_FILE: join(folder, 'key') }), ...env }
   const running = new Set<ChildProcess>()
   const startOf = (program: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
@@ -112,6 +114,7 @@ export async function createCommandFolder(env: Record<string, string> = {}): Pro
       const child = start(args)
       const output = collectOutput(child.stdout!, child.stderr!)
       return {
+        pid: child.pid!,
         output,
         waitForOutput: (text) => waitFor(child, () => (output().includes(text) ? output() : undefined)),
         stop: () => interrupt(child),
@@ -141,7 +144,8 @@ export async function createCommandFolder(env: Record<string, string> = {}): Pro
     },
     async remove() {
       for (const child of running) child.kill('SIGKILL')
-      await rm(folder, { recursive: true, force: true })
+      // Retries: a git process of a killed server may still write to the folder.
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { Service } from '../../src/service/context/service.ts'
 
-/** Returns all rows as texts, by table; or the rows of a realm. */
-export function dumpRows(service: Service, realm?: string): Promise<Record<string, string[]>> {
+/** Returns all rows as texts, by table; or the rows of a realm with the name or number. */
+export function dumpRows(service: Service, realm?: string | number): Promise<Record<string, string[]>> {
   return service.query(async (db) => {
     const { rows: tables } = await sql<{ name: string; column: string | null }>`
       select t.tablename as name, min(c.column_name) as column from pg_tables t
@@ -14,8 +14,8 @@ export function dumpRows(service: Service, realm?: string): Promise<Record<strin
     const dump: Record<string, string[]> = {}
     for (const { name, column } of tables) {
       if (realm !== undefined && column === null) continue
-      const isSelected =
-        realm === undefined ? sql`true` : sql`${sql.ref(column!)} = (select number from realm where name = ${realm})`
+      const number = typeof realm === 'number' ? sql`${realm}` : sql`(select number from realm where name = ${realm})`
+      const isSelected = realm === undefined ? sql`true` : sql`${sql.ref(column!)} = ${number}`
       const { rows } = await sql<{
         row: string
       }>`/* test */ select t::text as row from ${sql.table(name)} t where ${isSelected} order by 1`.execute(db)

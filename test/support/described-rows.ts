@@ -43,16 +43,14 @@ export function recordResults(): void {
   if (globalThis.resultsOfTexts) return
   const results = new Map<string, ResultsOfText>()
   globalThis.resultsOfTexts = results
-  for (const { prototype } of [PGliteConnection, PostgresConnection]) {
-    const execute: Execute = prototype.executeQuery
-    Object.assign(prototype, {
-      async executeQuery(query: CompiledQuery) {
-        const result = await execute.call(this, query)
-        recordResult(results, query.sql, result)
-        return result
-      },
-    })
-  }
+  const record = (execute: Execute): Execute =>
+    async function (this: unknown, query) {
+      const result = await execute.call(this, query)
+      recordResult(results, query.sql, result)
+      return result
+    }
+  Object.assign(PGliteConnection.prototype, { execute: record(PGliteConnection.prototype.execute) })
+  Object.assign(PostgresConnection.prototype, { execute: record(PostgresConnection.prototype.execute) })
 }
 
 /** Returns the differences between the results of a statement and the descriptions of its rows, a line each. */

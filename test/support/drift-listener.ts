@@ -1,5 +1,5 @@
 // A client that listens to drift events over HTTP.
-import { readEvents, type ServerEvent } from '../../src/cli/event-stream.ts'
+import { readEvents, type ServerEvent } from '../../src/lib/http/http-request.ts'
 import type { Drift } from '../../src/reconcile/drift/drift.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 

@@ -25,6 +25,8 @@ export interface FilledRealm {
   readonly name: string
   /** Returns the value of a path parameter. */
   value(path: string, parameter: string): string
+  /** Returns the values of path parameters for the objects with another label. */
+  withLabel(label: string): Pick<FilledRealm, 'value'>
 }
 
 /** Creates a realm with objects of every kind, named by the label, with the fields, and with additional objects. */
@@ -40,7 +42,7 @@ export async function createFilledRealm(
     service,
     createSource(
       [
-        toDocument(realm, [...additional, ...createObjects(label, fields)], {
+        toDocument(realm, [...createObjects(label, fields), ...additional], {
           organizationsEnabled: true,
           ...fields('realm'),
         }),
@@ -48,31 +50,37 @@ export async function createFilledRealm(
       realm,
     ),
   )
-  const labeled = await service.read(SYSTEM, realm, async (context) => {
+  const live = await service.read(SYSTEM, realm, async (context) => {
     const lists = await Promise.all((Object.keys(kinds) as KindName[]).map((kind) => writers[kind].list(context, {})))
-    return lists.flat().filter(({ kind, key }) => key.at(-1) === toName(kind, label))
+    return lists.flat()
   })
-  const filled: FilledRealm = {
-    name: realm,
-    value(path, parameter) {
-      const meaning = getMeaning(path, parameter)
-      if (parameter === 'realm') return realm
-      if ('fixed' in meaning) return meaning.fixed
-      if (meaning.by === 'name') return label
-      if ('list' in meaning) return listed.get(meaning.list)!
-      const through = listParameters(path).map((name) => findKind(path, name))
-      const candidates = labeled.filter(({ kind }) => kind === meaning.kind)
-      const object = candidates.find(({ key }) => through.includes(key.length > 1 ? key[0] : 'realm')) ?? candidates[0]
-      if (!object) throw new Error(`${realm} has no ${meaning.kind}.`)
-      return object.id
-    },
+  const listed = new Map<string, string>()
+  const withLabel = (label: string): Pick<FilledRealm, 'value'> => {
+    const labeled = live.filter(({ kind, key }) => key.at(-1) === toName(kind, label))
+    return {
+      value(path, parameter) {
+        const meaning = getMeaning(path, parameter)
+        if (parameter === 'realm') return realm
+        if ('fixed' in meaning) return meaning.fixed
+        if (meaning.by === 'name') return label
+        if ('list' in meaning) return listed.get(meaning.list)!
+        const through = listParameters(path).map((name) => findKind(path, name))
+        const candidates = labeled.filter(({ kind }) => kind === meaning.kind)
+        const object =
+          candidates.find(({ key }) => through.includes(key.length > 1 ? key[0] : 'realm')) ?? candidates[0]
+        if (!object) throw new Error(`${realm} has no ${meaning.kind}.`)
+        return object.id
+      },
+    }
   }
-  const [user, client] = ['user', 'client'].map((name) => labeled.find(({ kind }) => kind === name)!.id)
+  const filled: FilledRealm = { name: realm, ...withLabel(label), withLabel }
+  const [user, client] = ['user', 'client'].map(
+    (name) => live.find(({ kind, key }) => kind === name && key[0] === label)!.id,
+  )
   await service.writeRuntime(SYSTEM, realm, async (context) => {
     const session = await startSession(context, { user: user!, body: {} })
     await addClientSession(context, session, { client: client!, scope: '', base: 'http://localhost' })
   })
-  const listed = new Map<string, string>()
   for (const list of lists) {
     const { body } = await call('GET', toAddress(`/admin/realms/{realm}/${list}`, filled))
     listed.set(list, body[0].id)
@@ -92,20 +100,33 @@ export function toAddress(path: string, { value }: Pick<FilledRealm, 'value'>): 
   return path.replace(/\{([^}]+)\}/g, (_, parameter) => encodeURIComponent(value(path, parameter)))
 }
 
-/** Returns a valid body of the operation: an object of its kind with the label and fields, or an empty body. */
+/** Returns a valid body of the operation: an object of its kind with the label, and with those of the fields that the kind has, or an empty body. */
 export function createBody({ body }: Operation, label: string, fields: Representation = {}): unknown {
   const kind = body?.kind?.name
-  const object = kind && { ...(kind === 'realm' ? {} : createSampleObject(kind, label).representation), ...fields }
+  const validFields = Object.entries(fields).filter(
+    ([name, value]) => kind && kinds[kind].fields[name]?.schema.safeParse(value).success,
+  )
+  const object = kind && {
+    ...(kind === 'realm' ? {} : createSampleObject(kind, label).representation),
+    ...Object.fromEntries(validFields),
+  }
   return [...(object ? [object, [object]] : []), {}, []].find((candidate) => body?.schema.safeParse(candidate).success)
 }
 
-/** Returns an object of every kind under each kind of parent, all with one label, and the objects that they refer to. */
-export function createObjects(label: string, fields: (kind: KindName) => Representation): TreeObject[] {
+/** Returns an object of every kind under each kind of parent, all with one label, and the objects that they refer to. The parents may have another label. */
+export function createObjects(
+  label: string,
+  fields: (kind: KindName) => Representation,
+  parentLabel: string = label,
+): TreeObject[] {
   const kindNames = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
   return kindNames.flatMap((kind) => {
     const object = createSampleObject(kind, label, { ...createLinks(kind, label), ...fields(kind) })
     const { parents, parentOptional } = kinds[kind]
-    const below = parents.map((parent) => ({ ...object, key: [parent, toName(parent, label), toName(kind, label)] }))
+    const below = parents.map((parent) => ({
+      ...object,
+      key: [parent, toName(parent, parentLabel), toName(kind, label)],
+    }))
     return parents.length && !parentOptional ? below : [{ ...object, key: [toName(kind, label)] }, ...below]
   })
 }

@@ -42,9 +42,18 @@ export const ANN: Caller = {
   },
 }
 
-/** Plans, and returns the text of the plan. */
+/**
+ * Plans, and returns the text of the plan, without the line of the source. A plan of the same documents under another name depends on no
+ * inventory, so the guard of that has tests of its own.
+ */
 export async function planText(service: Service, state: SourceContent): Promise<string> {
-  return renderOutcome(await planSources(service, SYSTEM, [state]), 'planned', withoutColors)
+  const { realms, notes } = await planSources(service, SYSTEM, [state])
+  const withoutGuard = realms.map(({ guards = [], ...outcome }) => ({
+    ...outcome,
+    guards: guards.filter(({ guard }) => guard !== 'shared'),
+    findings: outcome.findings ?? [],
+  }))
+  return renderOutcome({ realms: withoutGuard, notes }, 'planned', withoutColors)
 }
 
 /** Applies a source, with the source as actor. */

@@ -1,15 +1,20 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
-import { type AdminPasswordReset, resetAdminPassword } from '../../service/operations/bootstrap.ts'
+import {
+  type AdminPasswordReset,
+  bootstrap,
+  describeMissingAdministrator,
+  resetAdminPassword,
+} from '../../service/operations/bootstrap.ts'
 import { openService } from '../../service/operations/open-service.ts'
-import { connect, type StoreFlags, toStoreKey } from '../connect.ts'
+import { type Connection, type StoreFlags, toStoreKey, withConnection } from '../connect.ts'
+import { promptSecret } from '../prompt.ts'
+import { reportNewStore, requireStore, toLocation } from '../store-place.ts'
 import { readKey } from './key.ts'
 
 interface NewPasswordFlags extends StoreFlags {
   readonly newPassword?: string
   readonly newPasswordFile?: string
+  readonly create?: true
 }
 
 /** `regent admin-password`: sets a password through a running server, or in the store itself if no administrator can log in. */
@@ -18,10 +23,12 @@ export async function adminPassword(user: string, flags: NewPasswordFlags): Prom
   const server = flags.server ?? (flags.data || flags.database ? undefined : REGENT_SERVER || undefined)
   const reset = server ? resetOnServer({ ...flags, server }, user) : resetOnStore(flags, user)
   const { isCreated, canLogIn } = await reset
+  // In the store itself, the user also gets the role.
+  const result = server ? 'a new password' : 'a new password and the role admin'
   console.log(
     isCreated
-      ? `Created the administrator ${user} of the master realm.`
-      : `The user ${user} of the master realm has a new password.`,
+      ? `Created ${user} in the master realm, as an administrator of all realms.`
+      : `The user ${user} of the master realm has ${result}.`,
   )
   if (!canLogIn)
     throw new Error(
@@ -29,41 +36,64 @@ export async function adminPassword(user: string, flags: NewPasswordFlags): Prom
     )
 }
 
-/** Sets the password through the admin API, for existing users and under the password policy. */
-async function resetOnServer(flags: NewPasswordFlags, user: string): Promise<AdminPasswordReset> {
-  const connection = await connect(flags)
-  try {
-    const path = '/admin/realms/master/users'
-    const query = new URLSearchParams({ username: user, exact: 'true' })
-    const [existing] = await connection.request<{ id: string }[]>('GET', `${path}?${query}`)
-    if (!existing) throw new Error(`There is no user ${user} in the master realm.`)
+/** Sets the password through the admin API, under the password policy. With `--create` it creates a missing administrator. */
+function resetOnServer(flags: NewPasswordFlags, user: string): Promise<AdminPasswordReset> {
+  return withConnection(flags, 'fail', async (connection) => {
+    const existing = await findUser(connection, user)
+    if (!existing && !flags.create) throw new Error(describeMissingAdministrator(user))
     const credential = { type: 'password', value: await newPassword(user, flags), temporary: false }
-    await connection.request('PUT', `${path}/${existing.id}/reset-password`, { body: credential })
-    return { isCreated: false, canLogIn: true }
-  } finally {
-    await connection.close()
-  }
+    if (existing) await connection.request('PUT', `${USERS}/${existing.id}/reset-password`, { body: credential })
+    else await createAdministrator(connection, user, credential)
+    return { isCreated: !existing, canLogIn: true }
+  })
 }
 
-/** Sets the password in the store, creating a missing administrator. */
+const USERS = '/admin/realms/master/users'
+
+async function findUser(connection: Connection, user: string): Promise<{ readonly id: string } | undefined> {
+  const query = new URLSearchParams({ username: user, exact: 'true' })
+  const [existing] = await connection.request<{ id: string }[]>('GET', `${USERS}?${query}`)
+  return existing
+}
+
+async function createAdministrator(connection: Connection, username: string, credential: object): Promise<void> {
+  const role = await connection.request<object>('GET', '/admin/realms/master/roles/admin')
+  await connection.request('POST', USERS, { body: { username, enabled: true, credentials: [credential] } })
+  const { id } = (await findUser(connection, username))!
+  await connection.request('POST', `${USERS}/${id}/role-mappings/realm`, { body: [role] })
+}
+
+/** Sets the password in the store. With `--create` it creates a missing administrator, and a missing store. */
 async function resetOnStore(flags: NewPasswordFlags, user: string): Promise<AdminPasswordReset> {
   const at = toStoreKey(flags)
-  const key = await readKey(at)
+  const { create = false } = flags
+  if (!create) await requireStore(at)
   const password = await newPassword(user, flags)
-  const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
+  if (create) await reportNewStore(at)
+  const key = await readKey(at)
+  const service = await openService({ location: toLocation(at), key })
   try {
-    return await resetAdminPassword(service, user, password)
+    if (create) await bootstrap(service)
+    return await resetAdminPassword(service, user, { password, create })
   } finally {
     await service.close()
   }
 }
 
+/** The number of characters below which a password is reported as short. */
+const RECOMMENDED_LENGTH = 8
+
 // Other users of the machine can see flags, but neither a file, nor the environment, nor the prompt.
 async function newPassword(user: string, { newPassword, newPasswordFile }: NewPasswordFlags): Promise<string> {
   const { REGENT_NEW_PASSWORD } = process.env
+  const advice = 'Pass the password with --new-password-file or REGENT_NEW_PASSWORD.'
   const provided = newPassword ?? (newPasswordFile ? await readFirstLine(newPasswordFile) : REGENT_NEW_PASSWORD)
-  const password = provided ?? (await prompt(`New password of ${user}: `))
+  const password = provided ?? (await promptSecret(`New password of ${user}: `, advice))
   if (!password) throw new Error('The password must not be empty.')
+  if (password.length < RECOMMENDED_LENGTH)
+    console.error(
+      `The password has fewer than ${RECOMMENDED_LENGTH} characters. Choose a longer one, unless this is a test.`,
+    )
   return password
 }
 
@@ -72,18 +102,4 @@ async function readFirstLine(file: string): Promise<string> {
     throw new Error(`The password file ${file} cannot be read (${error.code}).`)
   })
   return text.split(/\r?\n/)[0]!
-}
-
-/** Asks a question on the terminal, without echoing the answer. Throws Error where the input ends before the answer. */
-async function prompt(question: string): Promise<string> {
-  process.stderr.write(question)
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const terminal = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY === true })
-  // At the end of the input, the question itself never returns.
-  const inputEnd = once(terminal, 'close').then(() => {
-    throw new Error('Pass the password with --new-password-file or REGENT_NEW_PASSWORD.')
-  })
-  const password = await Promise.race([terminal.question(''), inputEnd]).finally(() => process.stderr.write('\n'))
-  terminal.close()
-  return password
 }

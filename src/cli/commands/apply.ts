@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
 import { digestPlan } from '../../reconcile/plan/plan-digest.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
-import { request, type StoreFlags } from '../connect.ts'
+import { request, type StoreFlags, withConnection } from '../connect.ts'
+import { setExitCode } from '../exit-codes.ts'
 import { type Format, printOutcome } from '../print.ts'
 import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
 type ApplyFlags = StoreFlags & SourceFlags & { output: Format; plan?: string }
 
-/** `regent apply`: exits with 1 if a plan is pending approval. */
+/** `regent apply`: exits with 3 if a plan is pending approval, with 4 if its sources are suspended. */
 export async function apply(path: string | undefined, flags: ApplyFlags): Promise<void> {
   if ((path === undefined) === (flags.plan === undefined))
     throw new Error('Pass either a source or, with --plan, a saved plan.')
@@ -19,12 +20,13 @@ export async function apply(path: string | undefined, flags: ApplyFlags): Promis
   )
 }
 
-/** Prints what was applied. Sets the exit code to 1 if a plan is pending approval. */
+/** Prints what was applied. Sets the exit code if a plan is pending approval, or its sources are suspended. */
 export function printApplied(outcome: RunOutcome, { output }: { output: Format }): void {
   printOutcome(output, outcome, { tense: 'applied' })
-  for (const { plan, pendingApproval } of outcome.realms) {
+  for (const { plan, pendingApproval, suspended } of outcome.realms) {
+    if (suspended) setExitCode('suspended')
     if (!pendingApproval) continue
-    process.exitCode = 1
+    setExitCode('pendingApproval')
     console.error(
       `The plan of realm ${plan.realm} is pending approval: show it with "regent plans ${pendingApproval.plan}", approve it with "regent approve ${pendingApproval.plan}".`,
     )
@@ -33,10 +35,10 @@ export function printApplied(outcome: RunOutcome, { output }: { output: Format }
 
 async function applySource(path: string, flags: ApplyFlags): Promise<RunOutcome> {
   const source = await readSource(path, flags)
-  return await request<RunOutcome>(flags, 'POST', '/regent/v1/apply', {
-    body: serializeSource(source),
-    headers: toApprovalHeaders(flags),
-  })
+  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags) }
+  return withConnection({ ...flags, projectFolder: source.folder }, 'create', (connection) =>
+    connection.request<RunOutcome>('POST', `/regent/v1/apply${flags.strict ? '?strict=true' : ''}`, content),
+  )
 }
 
 /** Applies a saved plan, given by its id or its file. The server compares the file's digest with the plan. */

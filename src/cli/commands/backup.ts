@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
-import { connect, findServer, type StoreFlags, toStoreKey } from '../connect.ts'
-import type { StoreKey } from './key.ts'
+import { connect, type StoreFlags } from '../connect.ts'
 
 /** `regent backup`: writes a file, verifies it, and only then replaces an earlier one. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {
-  if (!findServer(flags)) assertStoreExists(toStoreKey(flags))
   const draft = `${file}.${randomUUID()}`
   try {
     const header = await write(draft, flags)
@@ -51,14 +48,6 @@ export async function withFileName<T>(file: string, work: () => Promise<T>): Pro
     if (!(error instanceof BrokenBackupError)) throw error
     throw new Error(`${file} cannot be restored: ${error.message}`, { cause: error })
   }
-}
-
-/** @throws Error if there is no store. Opening a missing one would create it. */
-export function assertStoreExists({ database, data }: StoreKey): void {
-  if (database || existsSync(join(data, 'pglite'))) return
-  throw new Error(
-    `There is no store in ${data}. Pass its folder with --data, its database with --database, or its server with --server.`,
-  )
 }
 
 /** Describes the content of a backup, such as `2 realms with 10 users`. */

@@ -5,7 +5,7 @@ import { retry } from '../../lib/timing/retry.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { applyDriftEvent, type DriftEvent, listDriftEvents } from '../../reconcile/drift/drift-events.ts'
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
-import { renderValue } from '../../reconcile/report/value-text.ts'
+import { renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { connect, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { ApiError, renderError } from '../render-error.ts'
@@ -79,5 +79,6 @@ function describeDrift({ event, drift }: DriftEvent): string {
   if (event === 'resolved') return path === undefined ? ' exists again' : `: ${path} no longer differs`
   if (path === undefined) return ' was deleted'
   if (!('applied' in drift)) return `: ${path} was changed (a secret)`
-  return `: ${path}: ${renderValue(applied ?? null)} → ${renderValue(live ?? null)}`
+  const change = renderLiveChange({ kind: drift.kind, path, from: applied, to: live })
+  return `: ${path}: ${typeof change === 'string' ? change : change.join('; ')}`
 }

@@ -1,20 +1,31 @@
 import { describeObject } from '../../kinds/tree.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
-import { renderValue } from '../../reconcile/report/value-text.ts'
+import { renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { request, type StoreFlags } from '../connect.ts'
+import { setExitCode } from '../exit-codes.ts'
 import { type Format, printTable } from '../print.ts'
 
-/** `regent drift`: lists the live changes of managed objects. */
-export async function drift(realm: string | undefined, flags: StoreFlags & { output: Format }): Promise<void> {
+type DriftFlags = StoreFlags & { readonly output: Format; readonly detailedExitcode?: true }
+
+/** `regent drift`: lists the live changes of managed objects. With `--detailed-exitcode` it exits with 2 if there are any. */
+export async function drift(realm: string | undefined, flags: DriftFlags): Promise<void> {
   const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
   const drifts = await request<Drift[]>(flags, 'GET', `/regent/v1/drift${query}`)
   printTable(flags.output, drifts, {
     head: ['Realm', 'Object', 'Field', 'Change', 'By', 'Declared at'],
     rows: drifts.map(toRow),
     none: 'No drift.',
-    foot: 'To correct it, run "regent apply" with your files. To keep it, run "regent accept <realm>", which prints what to declare.',
+    foot: [
+      ...(drifts.some(({ by }) => by?.rolledBackTo !== undefined)
+        ? [
+            'A rollback suspends the sources of its realm. To correct its changes, run "regent source resume <source>" first.',
+          ]
+        : []),
+      'To correct it, run "regent apply" with your files. To keep it, run "regent accept <realm>", which prints what to declare.',
+    ].join('\n'),
   })
+  if (drifts.length && flags.detailedExitcode) setExitCode('changes')
 }
 
 function toRow(drift: Drift): string[] {
@@ -25,9 +36,13 @@ function toRow(drift: Drift): string[] {
     drift.path === undefined
       ? 'deleted'
       : 'applied' in drift
-        ? `${renderValue(drift.applied ?? null)} → ${renderValue(drift.live ?? null)}`
+        ? renderChangeLines(drift, drift.path)
         : '(secret changed)',
     drift.by ? renderAttribution(drift.by) : 'unknown',
     `${drift.file}:${drift.line}`,
   ]
+}
+
+function renderChangeLines({ kind, applied, live }: Drift, path: string): string {
+  return [renderLiveChange({ kind, path, from: applied, to: live })].flat().join('\n')
 }

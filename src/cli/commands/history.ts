@@ -23,9 +23,17 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
     head: ['Revision', 'Time', 'Actor', 'Changes'],
     rows: revisions.map(toRow),
     none: 'No changes so far.',
-    foot: `Each changed object takes a number, and a revision has its last one, so numbers may be skipped.
-Changes since the latest: "regent diff ${realm} r${revisions[0]?.number}".`,
+    foot: [
+      'Each changed object takes a number, and a revision has its last one, so numbers may be skipped.',
+      'Changes of users are not listed.',
+      ...(revisions.some(({ actor }) => actor.kind === 'system')
+        ? ['system: changes by Regent itself, such as keys for the first login.']
+        : []),
+      ...(revisions[1] ? [`Changes of the latest: "regent diff ${realm} r${revisions[1].number}".`] : []),
+    ].join('\n'),
   })
+  if (flags.output === 'text' && revisions.at(-1)?.oldestRetained)
+    console.log('The retention of the journal has deleted older revisions. They cannot be rolled back to.')
 }
 
 /** `regent diff`: prints the changes from one revision to another, or to the live state. */
@@ -69,7 +77,9 @@ function toRow({ number, at, actor, sources, created, updated, deleted }: Revisi
   const author = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`]
     .filter(Boolean)
     .join(' ')
-  const applied = sources?.map(({ name, revision }) => `${name} at ${shortenRevision(revision)}`).join(', ')
+  const applied = sources?.length
+    ? sources.map(({ name, revision }) => `${name} at ${shortenRevision(revision)}`).join(', ')
+    : actor.rolledBackTo !== undefined && `rollback to r${actor.rolledBackTo}`
   const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count)
   const changes = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
   return [`r${number}`, formatTime(String(at)), author, applied ? `${changes}\n${applied}` : changes]

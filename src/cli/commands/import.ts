@@ -13,7 +13,7 @@ import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderSummary } from '../../reconcile/report/outcome-text.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
-import { connect, type StoreFlags } from '../connect.ts'
+import { type StoreFlags, withConnection } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
 import { readSource, serializeSource } from './source.ts'
@@ -24,6 +24,7 @@ interface ImportFlags extends StoreFlags, MigrationOptions {
   readonly file?: string
   readonly output: string
   readonly apply: boolean
+  readonly strict?: true
   readonly allowMaster?: true
   readonly fromRealm: string
   readonly fromClient: string
@@ -42,6 +43,10 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     )
   }
   if (flags.file !== undefined && flags.dir !== undefined) throw new Error('Pass --file or --dir, not both.')
+  if (flags.strict && !flags.apply)
+    throw new Error(
+      'Pass --strict or --no-apply, not both. To check the files, run "regent validate --strict" on them.',
+    )
   const target = flags.file ?? flags.dir ?? realm
   await assertUnoccupied(target)
   const from = url.replace(/\/+$/, '')
@@ -57,7 +62,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     await writeRealmFile(target, renderDocument(document, flags.output), flags)
     console.log(`Wrote ${target}.`)
   }
-  for (const warning of warnings) console.log(`Not imported: ${warning}.`)
+  for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource(target, { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
   console.log(renderOpenEnds(source, users.length, flags))
@@ -123,16 +128,14 @@ function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }
 }
 
 /** Applies the files as a source that is then forgotten, so that the next source to apply them manages the objects. */
-async function applyOnce(source: Awaited<ReturnType<typeof readSource>>, realm: string, flags: StoreFlags) {
-  const connection = await connect(flags)
-  try {
-    const outcome = await connection.request<RunOutcome>('POST', '/regent/v1/apply', { body: serializeSource(source) })
+async function applyOnce(source: Awaited<ReturnType<typeof readSource>>, realm: string, flags: ImportFlags) {
+  await withConnection(flags, 'create', async (connection) => {
+    const path = `/regent/v1/apply${flags.strict ? '?strict=true' : ''}`
+    const outcome = await connection.request<RunOutcome>('POST', path, { body: serializeSource(source) })
     const query = new URLSearchParams({ source: source.name })
     await connection.request('DELETE', `/regent/v1/sources/${encodeURIComponent(realm)}?${query}`)
     // The created objects are not listed: they are in the files.
     const notes = outcome.realms.flatMap(({ plan }) => plan.notes).map((note) => renderNote(note, paint))
     console.log([...notes, renderSummary(outcome, 'applied')].join('\n'))
-  } finally {
-    await connection.close()
-  }
+  })
 }

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { PROJECT_FILE } from '../../reconcile/read/project-file.ts'
+import { locateSource } from '../../reconcile/read/source-identity.ts'
+import { suggestName, writeProjectFile } from '../name-source.ts'
 
 const STARTER = `# A realm. Regent changes only what is declared here. If you remove an object, the next apply deletes it.
 realm: my-realm
@@ -19,12 +23,27 @@ clients:
       pkce.code.challenge.method: S256
 `
 
-/** `regent init`: writes a realm file. Never overwrites one. */
-export async function init(file: string): Promise<void> {
+/**
+ * `regent init`: writes a realm file, and a project file with a name for the source, unless a project file or a git repository names it
+ * and no name is given. Never overwrites a file.
+ */
+export async function init(file: string, { name }: { readonly name?: string }): Promise<void> {
+  if (name !== undefined) await refuseOtherName(dirname(file), name)
   await writeFile(file, STARTER, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') throw new Error(`${file} exists already. Pass another file name.`)
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
     throw new Error(`There is no folder ${dirname(file)} (${error.code}). Create it, or pass another file name.`)
   })
+  const { project, folder, isInRepository } = await locateSource(file, {})
+  if (!project && (name !== undefined || !isInRepository)) await writeProjectFile(folder, name ?? suggestName(folder))
   console.log(`Wrote ${file}. Show its plan with "regent plan ${file}".`)
+}
+
+/** Throws Error if a project file gives the source of a folder another name. */
+async function refuseOtherName(folder: string, name: string): Promise<void> {
+  const { project } = existsSync(folder) ? await locateSource(folder, {}) : {}
+  if (project && project.name !== name)
+    throw new Error(
+      `${join(project.folder, PROJECT_FILE)} is there already. Name the source ${name} there, or omit --name.`,
+    )
 }

@@ -4,12 +4,13 @@ import { findLintFindings as find, type LintFinding } from '../../reconcile/lint
 import { readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
 import { renderMarkdownTable } from '../../reconcile/report/markdown-format.ts'
 import { openVault } from '../../service/context/vault.ts'
+import { setExitCode } from '../exit-codes.ts'
 import { type Format, print } from '../print.ts'
-import { readSource, type SourceFlags } from './source.ts'
+import { readDocuments, type SourceFlags } from './source.ts'
 
 /** `regent lint`: prints risky settings in documents, without a store. With `--strict` findings are errors. */
 export async function lint(path: string, flags: SourceFlags & { output: Format; strict?: true }): Promise<void> {
-  const source = await readSource(path, flags)
+  const source = await readDocuments(path, flags)
   const realms = readDesiredRealms(source.documents, {
     vault: openVault(randomBytes(32)),
     unknownFields: source.unknownFields,
@@ -30,7 +31,7 @@ export async function lint(path: string, flags: SourceFlags & { output: Format; 
       ),
     ),
   })
-  if (findings.length && flags.strict) process.exitCode = 1
+  if (findings.length && flags.strict) setExitCode('error')
 }
 
 function advice(findings: readonly LintFinding[]): string {

@@ -4,19 +4,19 @@ import { createBackup } from '../../service/operations/backup.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { assertStoreExists, describeContent } from './backup.ts'
+import { requireStore, toLocation, withoutPassword } from '../store-place.ts'
+import { describeContent } from './backup.ts'
 import { readKey } from './key.ts'
-import { renderServeCommand, withoutPassword } from './restore.ts'
+import { renderServeCommand } from './restore.ts'
 
 /** `regent migrate`: copies a store to another engine or place, by a backup that is restored at once. */
 export async function migrate(flags: StoreFlags & { to: string }): Promise<void> {
   const from = toStoreKey(flags)
-  assertStoreExists(from)
+  await requireStore(from)
   const keyFile = from.keyFile ?? join(from.data, 'key')
   const key = await readKey(from)
   const database = /^postgres(ql)?:\/\//.test(flags.to) ? flags.to : undefined
-  const location = from.database ? { url: from.database } : { folder: from.data }
-  const service = await openService({ location, key })
+  const service = await openService({ location: toLocation(from), key })
   try {
     const spooled = await createBackup(service, SYSTEM)
     const to = { location: database ? { url: database } : { folder: flags.to }, key }

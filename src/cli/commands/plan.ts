@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
-import { request, type StoreFlags } from '../connect.ts'
+import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
+import { type StoreFlags, withConnection } from '../connect.ts'
+import { setExitCode } from '../exit-codes.ts'
 import { type Format, printOutcome } from '../print.ts'
-import { readSource, type SourceFlags, serializeSource, toApprovalHeaders, withoutCredentials } from './source.ts'
+import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
 /** `regent plan`: prints a plan and, with `--save`, saves it. With `--detailed-exitcode` it exits with 2 if there are changes. */
 export async function plan(
@@ -11,26 +13,28 @@ export async function plan(
   flags: StoreFlags & SourceFlags & { output: Format; detailedExitcode?: boolean; save?: true | string },
 ): Promise<void> {
   const source = await readSource(path, flags)
-  const address = flags.save ? '/regent/v1/plan?save=true' : '/regent/v1/plan'
-  const outcome = await request<RunOutcome>(flags, 'POST', address, {
-    body: serializeSource(source),
-    headers: toApprovalHeaders(flags),
-  })
+  const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
+  const address = `/regent/v1/plan?${new URLSearchParams(query)}`
+  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags) }
+  const outcome = await withConnection(
+    { ...flags, projectFolder: source.folder },
+    flags.save ? 'fail' : 'discard',
+    (connection) => connection.request<RunOutcome>('POST', address, content),
+  )
   const { saved } = outcome
   if (typeof flags.save === 'string') await writeFile(flags.save, `${JSON.stringify(outcome, null, 2)}\n`)
   printOutcome(flags.output, outcome, { tense: 'planned' })
+  const isSuspended = outcome.realms.some(({ suspended }) => suspended)
   const changes = outcome.realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
-  if (changes && flags.detailedExitcode) process.exitCode = 2
+  if (changes && flags.detailedExitcode) setExitCode('changes')
+  if (isSuspended) setExitCode('suspended')
   if (flags.output !== 'text') return
   const isBlocked = outcome.realms.some(({ guards }) => guards?.length)
   if (saved) {
     const file = typeof flags.save === 'string' ? ` and written to ${flags.save}` : ''
     console.log(`Saved as ${saved.id}${file}, until ${formatTime(saved.expires)}.`)
     if (isBlocked) console.log(`Approve it with "regent approve ${saved.id}".`)
-    if (changes) console.log(`Apply it with "regent apply --plan ${saved.id}".`)
-  } else if (changes && !flags.detailedExitcode) {
-    const name = flags.name === undefined ? '' : ` --name ${flags.name}`
-    const settingsHint = source.settings ? ' and the same settings' : ''
-    console.log(`Apply it with "regent apply ${withoutCredentials(path)}${name}"${settingsHint}.`)
-  }
+    if (changes) console.log(`Apply it with "${renderApplyPlanCommand(saved.id, flags)}".`)
+  } else if (changes && !isSuspended && !flags.detailedExitcode)
+    console.log(`Apply it with "${renderApplyCommand(path, flags)}".`)
 }

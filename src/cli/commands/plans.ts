@@ -2,6 +2,7 @@
 import type { Attribution, Guard } from '../../reconcile/model/action.ts'
 import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
+import { renderApplyPlanCommand } from '../apply-command.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { type Format, printOutcome, printTable } from '../print.ts'
 import { printApplied } from './apply.ts'
@@ -20,6 +21,7 @@ interface SavedPlanView {
   }[]
   readonly created: Attribution
   readonly expires: string
+  readonly outdated: boolean
   readonly approvedBy?: string
   readonly outcome?: RunOutcome
 }
@@ -39,7 +41,7 @@ export async function approve(id: string, flags: PlanFlags & { withCredentials?:
   const response = await request<{ outcome?: RunOutcome }>(flags, 'POST', `${planPath(id)}/approve`, { body })
   if (response.outcome) printApplied(response.outcome, flags)
   else if (flags.output === 'json') console.log(JSON.stringify(response, null, 2))
-  else console.log(`Approved. Apply it with "regent apply --plan ${id}".`)
+  else console.log(`Approved. Apply it with "${renderApplyPlanCommand(id, flags)}".`)
 }
 
 /** `regent reject`: deletes a saved plan. */
@@ -59,11 +61,13 @@ function printPlans(plans: readonly SavedPlanView[], output: Format): void {
   printTable(output, plans, { head: ['Plan', 'Realms', 'Sources', 'State'], rows, none: 'No saved plans.' })
 }
 
-function describeState({ state, expires, approvedBy, created, realms }: SavedPlanView): string {
+function describeState({ state, expires, outdated, approvedBy, created, realms }: SavedPlanView): string {
   const until = formatTime(expires)
   const by = `created by ${created.name}`
   if (state === 'applied') return `applied${approvedBy ? `, approved by ${approvedBy}` : ''}, ${by}`
   if (state === 'expired') return `expired at ${until}, ${by}`
+  if (outdated && state !== 'pending')
+    return `may be stale, since the realm has changed; ${approvedBy ? `approved by ${approvedBy}, ` : ''}until ${until}, ${by}`
   if (state === 'approved') return `approved by ${approvedBy}, until ${until}, ${by}`
   const reasons = realms.flatMap(({ guards }) => guards.map(({ message }) => message))
   return state === 'ready'

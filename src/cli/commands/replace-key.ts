@@ -2,16 +2,16 @@ import { join } from 'node:path'
 import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { assertStoreExists } from './backup.ts'
+import { requireStore, toLocation } from '../store-place.ts'
 import { readKey, readKeyFile } from './key.ts'
 
 /** `regent replace-key`: replaces the key of a store. Its content does not change. */
 export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Promise<void> {
   const { newKeyFile } = flags
   const at = toStoreKey(flags)
-  assertStoreExists(at)
+  await requireStore(at)
   const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
-  const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
+  const service = await openService({ location: toLocation(at), key })
   try {
     await service.replaceKey(next)
   } finally {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
+import { toLocation, withoutPassword } from '../store-place.ts'
 import { describeContent, withFileName } from './backup.ts'
 import { readKeyFile } from './key.ts'
 
@@ -12,7 +13,7 @@ export async function restoreCommand(file: string, flags: StoreFlags): Promise<v
     keyFile,
     'A backup can only be restored with the key of its store. Pass the file with --key-file (REGENT_KEY_FILE).',
   )
-  const location = database ? { url: database } : { folder: data }
+  const location = toLocation({ database, data })
   const header = await withFileName(file, () => restoreBackup({ location, key }, () => createReadStream(file)))
   console.log(
     `Restored ${describeContent(header)}, as of ${header.at}, into ${database ? withoutPassword(database) : data}.`,
@@ -25,12 +26,4 @@ export function renderServeCommand(database: string | undefined, data: string, k
   return database
     ? `Serve it with: regent serve --database <URL> --key-file ${keyFile}`
     : `Serve it with: regent serve --data ${data}${keyFile === join(data, 'key') ? '' : ` --key-file ${keyFile}`}`
-}
-
-/** Returns the URL of a database without password and parameters. */
-export function withoutPassword(database: string): string {
-  const url = new URL(database)
-  url.password = ''
-  for (const name of [...url.searchParams.keys()]) url.searchParams.delete(name)
-  return url.href
 }

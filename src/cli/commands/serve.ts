@@ -1,4 +1,7 @@
 // Starts the server and reconciles its sources.
+
+import cluster from 'node:cluster'
+import { setFlagsFromString } from 'node:v8'
 import { readSettings, type ServerSettings } from '../../config.ts'
 import { listen } from '../../http/server/listen.ts'
 import { createServer } from '../../http/server.ts'
@@ -6,18 +9,22 @@ import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import { deliverers } from '../../oidc/mail/deliver.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
+import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { StoreLocation } from '../../service/context/store-types.ts'
+import { openVaultDirectory } from '../../service/context/vault-directory.ts'
 import { startOutbox } from '../../service/messages/outbox.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
 import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { sweepExpiredRows } from '../../service/operations/sweeper.ts'
 import { readConfiguredSources } from '../configured-sources.ts'
-import { type RunningOperator, startOperator } from '../operator.ts'
+import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
+import { reportNewStore } from '../store-place.ts'
 import { openSource, type WatchedSource } from '../watched-source.ts'
 import { createWebhook, readSecret } from '../webhooks.ts'
+import { runWorkers } from '../workers.ts'
 import { readKey } from './key.ts'
 
 /** Milliseconds between deletions of expired rows. */
@@ -29,11 +36,15 @@ const DELIVERY_INTERVAL = 5_000
 export async function serve(flags: Record<string, unknown>): Promise<void> {
   const started = performance.now()
   const settings = readSettings(flags, process.env)
+  if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers)
+  await reportNewStore(settings)
   const key = await readKey(settings)
   const service = await openService({
     location: toLocation(settings),
     key,
-    passwordLists: settings.passwordLists,
+    passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
+    vaultDirectory: openVaultDirectory(settings.vaultDir),
+    searchableClientAttributes: settings.clientSearchableAttributes,
     outbound: createOutboundGuard(settings),
   })
   try {
@@ -61,12 +72,15 @@ export function createOutboundGuard({ production, outboundAllow = [] }: ServerSe
   return createOutbound({ development: !production, allow: outboundAllow })
 }
 
+/** V8's default: the young generation of the heap grows with the load. The command begins with another factor: see commands.ts. */
+const GROWING_YOUNG_GENERATION = '--semi-space-growth-factor=2'
+
 async function run(service: Service, settings: ServerSettings, started: number): Promise<void> {
-  const { adminUser, adminPassword } = settings
+  const { adminUser, adminPassword, journalRetention } = settings
   await bootstrap(service, adminUser && adminPassword ? { user: adminUser, password: adminPassword } : undefined)
   if (settings.production && !(await hasAdministrator(service)))
     throw new Error(
-      'This store has no administrator. Pass --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD), or create one with "regent admin-password".',
+      'This store has no administrator. Pass --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD), or create one with "regent admin-password NAME --create".',
     )
   const driftWebhook = await readDriftWebhook(settings)
   const stopped = waitForSignal()
@@ -88,13 +102,14 @@ async function run(service: Service, settings: ServerSettings, started: number):
   const outbox = startOutbox(service, deliverers, logged)
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
   const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)
-  const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date()), logged)
+  const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date(), journalRetention), logged)
   let following: LeaseElection | undefined
   try {
-    const addresses = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
-    await service.announceUrl(addresses.local)
-    const address = settings.hostname ?? addresses.public
-    console.log(renderBanner(service.engine, settings, { address, took: performance.now() - started }))
+    const listening = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
+    await service.announceUrl(listening.localUrl)
+    const address = settings.hostname ?? listening.publicUrl
+    printBanner(service.engine, settings, { address, took: performance.now() - started })
+    setFlagsFromString(GROWING_YOUNG_GENERATION)
     const ending = new AbortController()
     void stopped.then(() => ending.abort())
     const hooks = settings.sourceWebhookSecretFile !== undefined
@@ -104,8 +119,11 @@ async function run(service: Service, settings: ServerSettings, started: number):
         name: RECONCILE_LEASE,
         seconds: settings.sourceLease,
       })
-    if (settings.operator) operator = await startOperator(service, settings, logged)
+    else if (!settings.operator && isFirstProcess())
+      console.log('No source is followed. To follow files or a git repository, pass --source or --sources.\n')
+    operator = await startConfiguredOperator(service, settings, logged)
     await stopped
+    if (cluster.worker) await listening.drain(() => cluster.worker!.disconnect())
   } finally {
     const repeatedWork = Promise.all([sweeping.close(), delivering.close()])
     await following?.close()
@@ -116,6 +134,15 @@ async function run(service: Service, settings: ServerSettings, started: number):
     await outbox.close()
     await repeatedWork
   }
+}
+
+/** Starts the operator if it is configured. Other servers do not load the Kubernetes client, which is large. */
+async function startConfiguredOperator(
+  service: Service,
+  settings: ServerSettings,
+  failed: (error: unknown) => void,
+): Promise<RunningOperator | undefined> {
+  return settings.operator ? (await import('../operator.ts')).startOperator(service, settings, failed) : undefined
 }
 
 function toHttpsOptions({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: ServerSettings) {
@@ -134,6 +161,15 @@ function waitForSignal(): Promise<void> {
   })
 }
 
+/** Prints the greeting, in the first worker only. */
+function printBanner(...greeting: Parameters<typeof renderBanner>): void {
+  if (isFirstProcess()) console.log(renderBanner(...greeting))
+}
+
+function isFirstProcess(): boolean {
+  return cluster.isPrimary || cluster.worker?.id === 1
+}
+
 /** Renders the greeting. `took` is the start time in milliseconds. */
 function renderBanner(
   engine: Service['engine'],
@@ -148,8 +184,12 @@ function renderBanner(
     `Regent is ready at ${address}  (${(took / 1000).toFixed(1)} s)`,
     `  Log in:  ${admin}`,
     `  Store:   ${engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
-    `  Try:     npx regent get ''              the realms, over REST`,
-    `           npx regent init my-realm.yaml  a realm file of your own, then: npx regent plan my-realm.yaml`,
+    settings.production
+      ? `  Try:     npx regent get '' --server ${address}`
+      : `  Try:     npx regent get ''              the realms, over REST`,
+    ...(settings.production
+      ? []
+      : [`           npx regent init my-realm.yaml  a realm file of your own, then: npx regent plan my-realm.yaml`]),
     '',
   ].join('\n')
 }

@@ -1,37 +1,75 @@
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { shortenRevision } from '../../reconcile/model/attribution.ts'
-import { type FileSourceOptions, readFileSource } from '../../reconcile/read/file-source.ts'
-import { parseGitAddress, renderGitAddress } from '../../reconcile/read/git-address.ts'
-import { openGitSource } from '../../reconcile/read/git-source.ts'
+import { readFileSource } from '../../reconcile/read/file-source.ts'
+import { type GitAddress, parseGitAddress } from '../../reconcile/read/git-address.ts'
+import { type GitSourceOptions, openGitSource } from '../../reconcile/read/git-source.ts'
 import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
+import { type GivenIdentity, locateSource, type SourceLocation } from '../../reconcile/read/source-identity.ts'
 import { createVariableFilter } from '../../reconcile/read/variable-filter.ts'
 import type { RealmSourceRow } from '../../service/context/store-types.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
 import { request, type StoreFlags } from '../connect.ts'
+import { locateNamedSource } from '../name-source.ts'
 import { type Format, printTable } from '../print.ts'
 import { readSourceSettings } from '../read-source-settings.ts'
 import type { SourceSettingsFlags } from '../source-settings-options.ts'
-import { describeSuspension, listSourceStates, summarizeState } from '../source-states.ts'
+import { describeSuspension, getLastApply, listSourceStates, summarizeState } from '../source-states.ts'
 
 /** The flags for reading a source. */
 export interface SourceFlags extends SourceSettingsFlags {
   readonly name?: string | undefined
+  readonly environment?: string | undefined
   readonly unknownFields?: UnknownFieldPolicy | undefined
   readonly allowLockOut?: true
+  readonly strict?: true
   readonly variables?: readonly string[] | undefined
 }
 
-/** Reads the documents of a file, folder or git URL. They may use only the variables and files that the flags allow. */
-export async function readSource(location: string, flags: SourceFlags): Promise<SourceContent & SerializedSource> {
-  const { name, unknownFields } = flags
-  const settings = readSourceSettings(flags)
-  const allowed = createVariableFilter(flags.variables ?? [])
-  return { ...(await readContent(location, { name, unknownFields, env: process.env, isAllowed: allowed })), settings }
+/** A source that a command has read. */
+export interface ReadSource extends SourceContent, SerializedSource {
+  /** Its folder, unless it is in a remote repository. */
+  readonly folder?: string
 }
 
-async function readContent(location: string, options: FileSourceOptions): Promise<SourceContent & SerializedSource> {
-  const address = parseGitAddress(location)
-  if (!address) return readFileSource(location, options)
+/** Reads the source at a file, folder or git URL. It may use only the variables and files that the flags allow. */
+export async function readSource(path: string, flags: SourceFlags): Promise<ReadSource> {
+  const identity = readIdentity(flags)
+  const settings = readSourceSettings(flags)
+  const address = parseGitAddress(path)
+  if (address) return { ...(await readGitSource(address, { ...identity, ...toReadOptions(flags) })), settings }
+  const location = await locateNamedSource(path, identity)
+  return { ...(await readFiles(path, location, flags)), settings, folder: location.folder }
+}
+
+/** Reads the documents at a file, folder or git URL, for a command that needs no name of the source. */
+export async function readDocuments(path: string, flags: SourceFlags): Promise<SourceContent & SerializedSource> {
+  const address = parseGitAddress(path)
+  if (address) return readGitSource(address, toReadOptions(flags))
+  const location = await locateSource(path, {})
+  return readFiles(path, { ...location, name: path }, flags)
+}
+
+function readFiles(
+  displayName: string,
+  { path, name, root, scope, origin }: SourceLocation & { readonly name: string },
+  flags: SourceFlags,
+): Promise<SourceContent & SerializedSource> {
+  return readFileSource(path, { ...toReadOptions(flags), name, root, scope, origin, displayName })
+}
+
+/** Returns the identity that flags or environment give. */
+function readIdentity({ name, environment }: SourceFlags): GivenIdentity {
+  return { name, environment: environment ?? (process.env.REGENT_ENVIRONMENT || undefined) }
+}
+
+function toReadOptions({ unknownFields, variables = [] }: SourceFlags) {
+  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables) }
+}
+
+async function readGitSource(
+  address: GitAddress,
+  options: GitSourceOptions,
+): Promise<SourceContent & SerializedSource> {
   const source = await openGitSource(address, options)
   try {
     return await source.read()
@@ -40,21 +78,17 @@ async function readContent(location: string, options: FileSourceOptions): Promis
   }
 }
 
-/** Returns the location of a source without credentials. */
-export function withoutCredentials(location: string): string {
-  const address = parseGitAddress(location)
-  return address ? renderGitAddress(address) : location
-}
-
 /** Returns the members of a source that are sent to the server. */
 export function serializeSource({
   name,
   revision,
   unknownFields,
   settings,
+  scope,
+  origin,
   files,
 }: SerializedSource): SerializedSource {
-  return { name, revision, unknownFields, settings, files }
+  return { name, revision, unknownFields, settings, scope, origin, files }
 }
 
 /** Returns the headers that permit what would be refused otherwise. */
@@ -88,10 +122,13 @@ export async function resume(source: string, realm: string, flags: StoreFlags): 
 }
 
 function toRows(sources: readonly RealmSourceRow[], states: readonly SourceState[]): string[][] {
-  const summaries = new Map(states.map((state) => [state.name, summarizeState(state)]))
-  const applied = sources.map(({ source, realm, revision, objects, changed, suspended }) => {
-    const state = suspended ? `suspended ${describeSuspension(suspended)}` : (summaries.get(source) ?? '')
-    return [source, realm, shortenRevision(revision), String(objects), String(changed), state]
+  const byName = new Map(states.map((state) => [state.name, state]))
+  const applied = sources.map((row) => {
+    const { source, realm, objects, changed, suspended } = row
+    const state = byName.get(source)
+    const summary = suspended ? `suspended ${describeSuspension(suspended)}` : state ? summarizeState(state) : ''
+    const { revision } = getLastApply(row, state)
+    return [source, realm, shortenRevision(revision), String(objects), String(changed), summary]
   })
   const withoutRealm = states.flatMap((state) => {
     const { name, realms, status } = state

@@ -1,7 +1,7 @@
 import { describeObject } from '../../kinds/tree.ts'
 import type { FieldExplanation, ObjectExplanation } from '../../reconcile/history/explain-object.ts'
 import { renderAttribution, shortenRevision } from '../../reconcile/model/attribution.ts'
-import { renderValue } from '../../reconcile/report/value-text.ts'
+import { renderValue } from '../../reconcile/report/whole-value.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 
@@ -12,13 +12,18 @@ export async function whyCommand(realm: string, path: string, flags: StoreFlags 
   console.log(flags.output === 'json' ? JSON.stringify(reasons, null, 2) : render(reasons))
 }
 
-function render({ kind, key, by: creator, fields }: ObjectExplanation): string {
+function render({ kind, key, by: creator, fields, isJournalComplete }: ObjectExplanation): string {
   const createdBy = creator ? `, created by ${renderAttribution(creator)}` : ''
-  const lines = fields.length ? fields.flatMap(renderReason) : ['  no document declares it']
+  const lines = fields.length
+    ? fields.flatMap((field) => renderReason(field, isJournalComplete))
+    : ['  no document declares it']
   return [`${paint('bold', describeObject(kind, key))}${createdBy}`, ...lines].join('\n')
 }
 
-function renderReason({ path, value, declarations, by: author, ...rest }: FieldExplanation): string[] {
+function renderReason(
+  { path, value, declarations, by: author, ...rest }: FieldExplanation,
+  isJournalComplete: boolean,
+): string[] {
   const renderedValue = 'value' in { value, ...rest } && value !== undefined ? renderValue(value) : '(secret)'
   const positions = declarations.map(
     ({ source, revision, file, line }) =>
@@ -27,6 +32,10 @@ function renderReason({ path, value, declarations, by: author, ...rest }: FieldE
   return [
     `  ${path}: ${renderedValue}`,
     ...(positions.length ? positions : ['      no document declares it']),
-    author ? `      set by ${renderAttribution(author)}` : '      the default, set when the object was created',
+    author
+      ? `      set by ${renderAttribution(author)}`
+      : isJournalComplete
+        ? '      the default, set when the object was created'
+        : '      the default, or set before the oldest entry of the journal',
   ]
 }

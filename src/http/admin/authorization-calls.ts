@@ -3,6 +3,7 @@ import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
+import { awaitWrites } from '../../service/context/send-write.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
 import { type Answer, type Call, getParameter, type Operation, readBodyAfter } from '../operation.ts'
@@ -35,9 +36,11 @@ export function readingOrNothing(work: (context: Context, call: Call) => Promise
 /** Returns a handler that finds an object by the query parameter `name`. Keycloak: without it, 400 and no body. */
 export function searching(
   find: (context: Context, client: string, name: string) => Promise<Representation | undefined>,
+  lookUp?: PathLookup,
 ): Operation['handle'] {
   return (call) =>
     call.service.read(call.caller, getParameter(call, 'realm'), async (context): Promise<Answer> => {
+      await lookUp?.(context, call)
       const { name } = call.query
       if (typeof name !== 'string') {
         await getResourceServer(context, clientOf(call), 'view-authorization')
@@ -58,7 +61,7 @@ export function making(
     call.service.write(call.caller, getParameter(call, 'realm'), async (context) => {
       const representation = await bodyOf(context, call, lookUp)
       try {
-        const body = await work(context, call, representation)
+        const body = await awaitWrites(context, () => work(context, call, representation))
         recordEvent(context, call, String(body[idField]))
         return { status: 201, body }
       } catch (error) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { policyProviders } from '../../kinds/authorization-policy-types.ts'
+import { isPolicyType, policyProviders } from '../../kinds/authorization-policy-types.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
   createPolicy,
@@ -9,13 +9,14 @@ import {
   policyRelations,
   replacePolicy,
 } from '../../service/admin-api/authorization/authorization-policies.ts'
-import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { getResourceServer, NOT_FOUND } from '../../service/admin-api/authorization/resource-servers.ts'
+import { failure } from '../../service/context/errors.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
 import { getParameter, operationId, type UntaggedOperation } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
-import { BASE, bodyOf, clientOf, making, readingOrNothing, searching } from './authorization-calls.ts'
+import { BASE, bodyOf, clientOf, making, type PathLookup, readingOrNothing, searching } from './authorization-calls.ts'
 import { answers, bodies, bodylessErrors } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
@@ -29,8 +30,9 @@ const query = z.object({
   type: text('Part of the type, in any case.'),
   resource: text('Id of a resource, or part of its name in any case.'),
   scope: text('Id of a scope, or part of its name in any case.'),
+  resourceType: text('Part of the type of resources that a permission is for.'),
   permission: queryFlag.describe('Lists only permissions if true, only other policies if false, and both by default.'),
-  owner: text('Keycloak: user who created the policy, with user-managed access. Ignored.'),
+  owner: text('Keycloak: user who created the policy, with user-managed access. No policy in Regent has one.'),
   fields: text('`*` adds the resources and scopes.'),
   ...page,
 })
@@ -93,7 +95,13 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
         { conflictBody },
       ),
     },
-    listTypes: {
+  } satisfies Record<string, UntaggedOperation>
+}
+
+/** Returns the operations that list the policy providers and find a policy by name. Keycloak: a type in the path must exist, and does not limit what is found. */
+function lookupOperations(path: string, form: PolicyForm): UntaggedOperation[] {
+  return [
+    {
       ...view,
       operationId: operationId('list', `${path}/providers`),
       method: 'GET',
@@ -105,17 +113,23 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
         return policyProviders
       }),
     },
-    find: {
+    {
       ...view,
       operationId: operationId('find', `${path}/search`),
       method: 'GET',
       path: `${path}/search`,
-      summary: `Find a ${word} by name`,
+      summary: 'Find a policy or permission by name',
       query: byName,
       responses: { 200: answers.listedPolicy, 204: answers.absent, ...errorResponses, ...bodylessErrors.unnamed },
-      handle: searching(policies.find),
+      handle: searching(form === 'typed' ? typed.find : generic.find, requirePolicyType),
     },
-  } satisfies Record<string, UntaggedOperation>
+  ]
+}
+
+/** Rejects a call if there is a type in its path that does not exist. @throws not_found */
+const requirePolicyType: PathLookup = async (context, call) => {
+  await getResourceServer(context, clientOf(call), 'view-authorization')
+  if ('type' in call.params && !isPolicyType(call.params.type)) throw failure('not_found', NOT_FOUND)
 }
 
 /** Returns the operations on policies of the type in the path. */
@@ -196,51 +210,83 @@ function updating(path: string, word: PolicySet['word'], permission: Parameters<
   } satisfies Omit<UntaggedOperation, 'permission'>
 }
 
-const POLICY = `${policySet.path}/{policy-id}`
+/** Returns the operations on the policy with the id in the path. Keycloak: with a type in place of the id, its policies are listed. */
+function operationsOnItem({ path, word, form, changing }: PolicySet) {
+  const id = `${word}-id`
+  const item = `${path}/{${id}}`
+  const policies = form === 'typed' ? typed : generic
+  return {
+    get: {
+      ...view,
+      operationId: operationId('get', item),
+      method: 'GET',
+      path: item,
+      summary: `Get a ${word}, or with a type in place of the id list the ${word === 'policy' ? 'policies' : 'permissions'} of that type`,
+      query,
+      responses: {
+        200: {
+          description: `The ${word}, or those of the type.`,
+          schema: z.union([answers.policy.schema, answers.policies.schema]),
+        },
+        204: answers.absent,
+        ...errorResponses,
+      },
+      handle: readingOrNothing((context, call) => {
+        const segment = getParameter(call, id)
+        if (!isPolicyType(segment)) return policies.get(context, clientOf(call), segment)
+        return typed.list(context, clientOf(call), {
+          ...call.query,
+          type: segment,
+          ...(word === 'permission' && { permission: true }),
+        })
+      }),
+    },
+    replace: { ...changing, ...updating(item, word, changing.permission) },
+    remove: {
+      ...changing,
+      operationId: operationId('delete', item),
+      method: 'DELETE',
+      path: item,
+      summary: `Delete a ${word}`,
+      responses: { ...noContentResponse, ...errorResponses },
+      handle: writeHandler((context, call) => {
+        requirePermissions(context, changing.permission)
+        return policies.delete(context, clientOf(call), getParameter(call, id))
+      }),
+    },
+  } satisfies Record<string, UntaggedOperation>
+}
 
-const parts: readonly [keyof typeof policyRelations, UntaggedOperation['responses'][number], string][] = [
+const relations: readonly [keyof typeof policyRelations, UntaggedOperation['responses'][number], string][] = [
   ['associatedPolicies', answers.policies, 'List the associated policies of a policy: those that it combines'],
   ['dependentPolicies', answers.policies, 'List the dependent policies of a policy: those that combine it'],
   ['resources', answers.resources, 'List the resources of a policy or permission'],
   ['scopes', answers.scopes, 'List the scopes of a policy or permission'],
 ]
 
-/** The operations on policies and permissions of clients. */
-export const policyOperations: UntaggedOperation[] = [
-  ...parts.map(
-    ([field, response, summary]): UntaggedOperation => ({
-      ...view,
-      operationId: operationId('list', `${POLICY}/${field}`),
-      method: 'GET',
-      path: `${POLICY}/${field}`,
-      summary,
-      responses: { 200: response, ...errorResponses },
-      handle: readHandler((context, call) =>
-        policyRelations[field](context, clientOf(call), getParameter(call, 'policy-id')),
-      ),
-    }),
-  ),
-  ...Object.values(operationsOn(policySet)),
-  ...Object.values(operationsOfType(policySet)),
-  {
+/** Returns the operations that list what is related to the policy at a path. */
+function operationsOnRelations(item: string, id: string): UntaggedOperation[] {
+  return relations.map(([field, response, summary]) => ({
     ...view,
-    operationId: operationId('get', POLICY),
+    operationId: operationId('list', `${item}/${field}`),
     method: 'GET',
-    path: POLICY,
-    summary: 'Get a policy',
-    responses: { 200: answers.policy, ...errorResponses },
-    handle: readHandler((context, call) => generic.get(context, clientOf(call), getParameter(call, 'policy-id'))),
-  },
-  { ...manage, ...updating(POLICY, 'policy', manage.permission) },
-  {
-    ...manage,
-    operationId: operationId('delete', POLICY),
-    method: 'DELETE',
-    path: POLICY,
-    summary: 'Delete a policy',
-    responses: { ...noContentResponse, ...errorResponses },
-    handle: writeHandler((context, call) => generic.delete(context, clientOf(call), getParameter(call, 'policy-id'))),
-  },
-  ...Object.values(operationsOn(permissionSet)),
-  ...Object.values(operationsOfType(permissionSet)),
-]
+    path: `${item}/${field}`,
+    summary,
+    responses: { 200: response, ...errorResponses },
+    handle: readHandler((context, call) => policyRelations[field](context, clientOf(call), getParameter(call, id))),
+  }))
+}
+
+/** The operations on policies and permissions of clients. */
+export const policyOperations: UntaggedOperation[] = [policySet, permissionSet].flatMap((set) => {
+  const { path, word, form } = set
+  return [
+    ...operationsOnRelations(`${path}/{${word}-id}`, `${word}-id`),
+    ...operationsOnRelations(`${path}/{type}/{${word}-id}`, `${word}-id`),
+    ...lookupOperations(path, form),
+    ...lookupOperations(`${path}/{type}`, 'typed'),
+    ...Object.values(operationsOn(set)),
+    ...Object.values(operationsOfType(set)),
+    ...Object.values(operationsOnItem(set)),
+  ]
+})

@@ -11,6 +11,7 @@ const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
 const resourceQuery = z.object({
   _id: z.string().optional().describe('Id of the resource.'),
+  id: z.string().optional().describe('The same as `_id`.'),
   name: z.string().optional().describe('Part of the name, in any case.'),
   exactName: queryFlag.describe('Whether the name must match exactly. Default: false.'),
   type: z.string().optional().describe('Part of the type, in any case.'),

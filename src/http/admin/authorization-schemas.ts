@@ -46,7 +46,9 @@ const policyShape = {
   ...pickFields(kinds.authorizationPolicy, ['name', 'description', 'type', 'logic', 'decisionStrategy', 'config']),
   ...settings,
   ...relations,
-  owner: text('Keycloak: user who created the policy, with user-managed access.'),
+  owner: text(
+    'Keycloak: user who created the policy, with user-managed access. Returned by the request that creates the policy, and not stored.',
+  ),
   resourcesData: anyRepresentations('ResourceRepresentation')
     .nullish()
     .describe('Resources in full. Ignored in requests.'),

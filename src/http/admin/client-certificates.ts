@@ -17,6 +17,7 @@ import { recordEvent } from '../event.ts'
 import { readHandler } from '../handlers.ts'
 import { type Answer, type Call, getParameter, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
+import { readKeyFileUpload } from '../uploads.ts'
 
 /** Keycloak: the size of generated keys, in bits. */
 const BITS = 4096
@@ -100,10 +101,7 @@ export const clientCertificateOperations: UntaggedOperation[] = [
 
 async function upload(call: Call): Promise<Answer> {
   await getClient(call)
-  const parts = await call.parts()
-  const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
-  if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
-  if (!(file instanceof File)) throw failure('invalid', 'file cannot be empty', { form: 'error' })
+  const { format, file } = await readKeyFileUpload(call)
   if (STORES.includes(format))
     throw failure(
       'invalid',

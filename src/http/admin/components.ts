@@ -36,7 +36,12 @@ export const componentOperations: Operation[] = tagged('Component', [
     path: '/admin/realms/{realm}/components/{id}/sub-component-types',
     summary: 'List the sub-component types of a component',
     permission: 'view-realm',
-    query: z.object({ type: z.string().optional().describe('Type of the providers, by its Java name.') }),
+    query: z.object({
+      type: z
+        .string()
+        .optional()
+        .describe('Type of the providers, by its Java name. Default: all that the component can have.'),
+    }),
     responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...errorResponses },
     handle: readHandler(async (context, call) => {
       const types = await listSubTypes(context, getParameter(call, 'id'), call.query.type as string | undefined)

@@ -39,7 +39,10 @@ const adminEvent = z
       .string()
       .optional()
       .describe('Representation in the request, as JSON with masked secrets, if `adminEventsDetailsEnabled` is set.'),
-    error: z.string().optional().describe('Keycloak: error of a failed request. Always absent.'),
+    error: z
+      .string()
+      .optional()
+      .describe('Error of a failed request. Never returned: as in Keycloak, a request that fails has no event.'),
     details: z.record(z.string(), z.string()).optional().describe('Details, such as the source that was applied.'),
   })
   .register(namedSchemas, { id: 'AdminEventRepresentation' })
@@ -85,15 +88,15 @@ const period = {
   ...page,
 }
 const userQuery = z.object({
-  type: queryTexts.describe('Types of events.'),
+  type: queryTexts.describe('Types of events. Several parameters, or separated by commas.'),
   client: z.string().optional().describe('Client id.'),
   user: z.string().optional().describe('Id of the user.'),
   ipAddress: z.string().optional().describe('IP address of the user.'),
   ...period,
 })
 const query = z.object({
-  operationTypes: queryTexts.describe('Types of operations.'),
-  resourceTypes: queryTexts.describe('Types of resources.'),
+  operationTypes: queryTexts.describe('Types of operations. Several parameters, or separated by commas.'),
+  resourceTypes: queryTexts.describe('Types of resources. Several parameters, or separated by commas.'),
   resourcePath: z.string().optional().describe('Path of the resource below the realm. `*` matches any text.'),
   authRealm: z.string().optional().describe('Id of the realm of the administrator.'),
   authClient: z.string().optional().describe('Id of the client that the administrator used.'),

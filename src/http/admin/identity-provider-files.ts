@@ -10,6 +10,7 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { HttpError } from '../errors.ts'
 import { type Call, getParameter, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
+import { findFile, readKeyFileUpload } from '../uploads.ts'
 import { certificateSchema } from './client-certificates.ts'
 
 const manage = 'manage-identity-providers'
@@ -68,19 +69,17 @@ export const fileOperations: readonly UntaggedOperation[] = [
 async function readProviderRequest(call: Call): Promise<{ providerId: string; description: ProviderDescription }> {
   const parts = await call.parts()
   const body = parts ? Object.fromEntries(parts) : (call.body as Record<string, unknown>)
-  const { providerId, fromUrl, file } = body
+  const { providerId, fromUrl } = body
+  const file = findFile(parts)
   if (typeof providerId !== 'string') throw failure('invalid', 'HTTP 400 Bad Request', { form: 'error' })
-  if (file instanceof File) return { providerId, description: { text: await file.text() } }
+  if (file) return { providerId, description: { text: await file.text() } }
   if (parts || typeof fromUrl !== 'string') throw failure('invalid', 'HTTP 400 Bad Request', { form: 'error' })
   return { providerId, description: { address: fromUrl } }
 }
 
 /** Returns the key in the uploaded file. @throws invalid without a file, HttpError if it cannot be read */
 async function uploadedKey(call: Call): Promise<KeyFile> {
-  const parts = await call.parts()
-  const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
-  if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
-  if (!(file instanceof File)) throw failure('invalid', 'file cannot be empty', { form: 'error' })
+  const { format, file } = await readKeyFileUpload(call)
   const key = readKeyFile(format, await file.text())
   if (key) return key
   // Keycloak: its spelling.

@@ -100,7 +100,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
       const keys = (await listRealmKeys(call.service, realm)).flatMap(metadataKey)
       const body = renderServiceProviderMetadata({
         ...metadata,
-        issuer: getIssuer(call.base, realm.name),
+        issuer: getIssuer(call.base, realm),
         realm: realm.name,
         keys,
       })

@@ -1,7 +1,8 @@
 // The operations of Keycloak's admin API that are implemented, in one list.
+import { withAcceptResponses } from '../accept.ts'
 import { withConditionResponses } from '../conditions.ts'
 import type { Operation } from '../operation.ts'
-import { withOwnershipResponses } from '../owned-by.ts'
+import { withWriteReport } from '../write-report.ts'
 import { attackDetectionOperations } from './attack-detection.ts'
 import { authenticationExecutionOperations } from './authentication-executions.ts'
 import { authenticationFlowOperations } from './authentication-flows.ts'
@@ -36,46 +37,50 @@ import { serverInfoOperations } from './server-info.ts'
 import { sessionOperations } from './sessions.ts'
 import { userProfileOperations } from './user-profile.ts'
 import { userOperations } from './users.ts'
+import { verifiableCredentialOperations } from './verifiable-credentials.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** The implemented operations. */
-export const operations: readonly Operation[] = withOwnershipResponses(
-  withConditionResponses([
-    ...realmOperations,
-    ...realmToolOperations,
-    ...partialImportOperations,
-    ...consoleOperations,
-    ...serverInfoOperations,
-    ...clientScopeOperations,
-    ...clientOperations,
-    ...clientDescriptionOperations,
-    ...clientRuntimeOperations,
-    ...evaluateScopesOperations,
-    ...authorizationOperations,
-    ...protocolMapperOperations,
-    ...roleOperations,
-    ...roleMappingOperations,
-    ...scopeMappingOperations,
-    ...eventOperations,
-    ...groupOperations,
-    ...userProfileOperations,
-    ...userOperations,
-    ...sessionOperations,
-    ...emailOperations,
-    ...attackDetectionOperations,
-    ...componentOperations,
-    ...keyOperations,
-    ...localizationOperations,
-    ...clientPolicyOperations,
-    ...identityProviderOperations,
-    ...authenticationFlowOperations,
-    ...authenticationExecutionOperations,
-    ...authenticatorConfigOperations,
-    ...authenticationProviderOperations,
-    ...requiredActionOperations,
-    ...organizationOperations,
-    ...workflowOperations,
-  ]),
+export const operations: readonly Operation[] = withWriteReport(
+  withConditionResponses(
+    withAcceptResponses([
+      ...realmOperations,
+      ...realmToolOperations,
+      ...partialImportOperations,
+      ...consoleOperations,
+      ...serverInfoOperations,
+      ...clientScopeOperations,
+      ...clientOperations,
+      ...clientDescriptionOperations,
+      ...clientRuntimeOperations,
+      ...evaluateScopesOperations,
+      ...authorizationOperations,
+      ...protocolMapperOperations,
+      ...roleOperations,
+      ...roleMappingOperations,
+      ...scopeMappingOperations,
+      ...eventOperations,
+      ...groupOperations,
+      ...userProfileOperations,
+      ...userOperations,
+      ...verifiableCredentialOperations,
+      ...sessionOperations,
+      ...emailOperations,
+      ...attackDetectionOperations,
+      ...componentOperations,
+      ...keyOperations,
+      ...localizationOperations,
+      ...clientPolicyOperations,
+      ...identityProviderOperations,
+      ...authenticationFlowOperations,
+      ...authenticationExecutionOperations,
+      ...authenticatorConfigOperations,
+      ...authenticationProviderOperations,
+      ...requiredActionOperations,
+      ...organizationOperations,
+      ...workflowOperations,
+    ]),
+  ),
 )
 
 const present = new Set(operations.map(shapeOf))

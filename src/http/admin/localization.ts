@@ -15,6 +15,7 @@ import { readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
+import { findFile } from '../uploads.ts'
 
 const texts = z.record(z.string(), z.string())
 const body: BodyForm = { schema: textMap('').schema, description: 'Texts by key.' }
@@ -112,8 +113,8 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
 async function sentTexts(call: Call): Promise<Record<string, string | null>> {
   const parts = await call.parts()
   if (!parts) return call.body as Record<string, string | null>
-  const file = parts.get('file')
-  if (!(file instanceof File)) throw new HttpError(400, { error: 'HTTP 400 Bad Request' })
+  const file = findFile(parts)
+  if (!file) throw new HttpError(400, { error: 'HTTP 400 Bad Request' })
   const unreadable = { ...body, refusal: 'Could not read file.' }
   return readBody(Buffer.from(await file.arrayBuffer()), unreadable) as Record<string, string | null>
 }

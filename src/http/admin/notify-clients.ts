@@ -1,7 +1,8 @@
 // Operations that notify clients, and respond with the outcome.
 import * as z from 'zod'
 import { nameSchema } from '../../kinds/json-schema.ts'
-import { type ClientAdminAction, notifyClients } from '../../oidc/mail/client-notifications.ts'
+import { notifyClients } from '../../oidc/mail/client-notifications.ts'
+import type { ClientAdminAction } from '../../service/clients/admin-urls.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { describeAdminEvent, hasAdminEvents } from '../../service/journal/admin-events.ts'
 import { recordEvent } from '../event.ts'

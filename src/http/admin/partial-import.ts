@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { anyRepresentation, nameSchema } from '../../kinds/json-schema.ts'
-import type { KindName } from '../../kinds/kind.ts'
+import { getPluralTitle, type KindName } from '../../kinds/kind.ts'
 import { hashCredentials } from '../../reconcile/import/import-content.ts'
 import {
   importedTypes,
@@ -21,7 +21,10 @@ import { badRequest, errorResponses } from '../responses.ts'
 
 const policy = z.enum(importPolicies).nullish()
 const many = (kind: 'client' | 'identityProvider' | 'identityProviderMapper' | 'user') =>
-  z.array(bodySchema(kinds[kind])).nullish().describe(`The ${kinds[kind].title}s to import.`)
+  z
+    .array(bodySchema(kinds[kind]))
+    .nullish()
+    .describe(`The ${getPluralTitle(kinds[kind])} to import.`)
 const { groups, roles } = bodySchema(kinds.realm).shape as Record<string, z.ZodType>
 
 const content = z.object({
@@ -102,10 +105,10 @@ export const partialImportOperations: Operation[] = tagged('Realms Admin', [
         })
       const body = (await readBodyAfter(call, () =>
         lookUp((context) => requirePermissions(context, 'manage-realm')),
-      )) as z.infer<typeof content>
-      const passwords = await lookUp((context) => requireImportPermissions(context, body as PartialContent))
-      const prepared = await hashCredentials(body as PartialContent, passwords)
-      const results = await call.service.write(call.caller, realm, (context) =>
+      )) as z.infer<typeof content> & PartialContent
+      const passwords = await lookUp((context) => requireImportPermissions(context, body))
+      const prepared = await hashCredentials(body, passwords)
+      const results = await call.service.write(call.caller, { realm, isLarge: true }, (context) =>
         importPartially(context, prepared, body.ifResourceExists ?? body.policy ?? 'FAIL'),
       )
       const count = (action: string) => results.filter((result) => result.action === action).length

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { nameSchema } from '../../kinds/json-schema.ts'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
+import { BUILT_IN_LANGUAGES } from '../../oidc/pages/localize.ts'
 import { features, listProviders } from '../../service/admin-api/realms/server-info.ts'
 import { requireAdministrator } from '../../service/permissions/require-permissions.ts'
 import { type Operation, tagged } from '../operation.ts'
@@ -19,7 +20,11 @@ const provider = z.object({
   id: text('Id of the provider.'),
   helpText: text('Help text.'),
   properties: z.array(propertySchema).describe('Settings of the provider.'),
-  metadata: z.object({}).describe('Metadata. Always empty.'),
+  clientProperties: z
+    .array(propertySchema)
+    .optional()
+    .describe('Of an authenticator of clients: settings of each client.'),
+  metadata: z.record(z.string(), z.json()).describe('Capabilities of the provider, such as synchronization.'),
 })
 
 const identityProvider = z.object({
@@ -32,6 +37,8 @@ const mapperType = z.object({
   id: text('Id of the type.'),
   name: text('Display name.'),
   category: text('Heading under which the admin console lists it.'),
+  helpText: text('Help text.'),
+  properties: z.array(propertySchema).describe('Settings of the mappers.'),
   priority: number('Order of the mappers. Those of a type with a higher number run later.'),
 })
 
@@ -117,7 +124,19 @@ const serverInfo = nameSchema(
         clientSignatureAsymmetricAlgorithms: texts('Asymmetric signature algorithms for client authentication.'),
       })
       .describe('Cryptography.'),
-    themes: z.record(z.string(), z.array(z.object({ name: text('Name of the theme.') }))).describe('Themes by type.'),
+    themes: z
+      .record(
+        z.string(),
+        z.array(
+          z.object({
+            name: text('Name of the theme.'),
+            locales: z.array(z.string()).optional().describe('Languages of its texts.'),
+          }),
+        ),
+      )
+      .describe(
+        'Themes by type: the names that realms and clients may declare. All have the same appearance in Regent.',
+      ),
     socialProviders: z.array(identityProvider).describe('Types of identity providers for social networks.'),
     identityProviders: z.array(identityProvider).describe('Other types of identity providers.'),
     providers: z
@@ -141,6 +160,14 @@ const serverInfo = nameSchema(
       .describe('Types of components by the Java name of the provider type.'),
     passwordPolicies: z.array(policy).describe('Password policies.'),
     enums: z.record(z.string(), texts('The values.')).describe('Values of enumerations by name.'),
+    parameterizedScopeTypes: z
+      .array(
+        z.object({
+          name: text('Name of the type.'),
+          repeatable: z.boolean().describe('Whether a client can request the scope several times.'),
+        }),
+      )
+      .describe('Types of the parameter of a client scope. Regent stores parameters only.'),
   }),
 )
 
@@ -161,11 +188,37 @@ export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
   },
 ])
 
+/** Keycloak: the names of its themes, by type. */
+const THEMES: Readonly<Record<string, readonly string[]>> = {
+  account: ['keycloak.v3'],
+  admin: ['keycloak.v2'],
+  common: ['keycloak'],
+  email: ['keycloak'],
+  login: ['keycloak', 'keycloak.v2'],
+  welcome: ['keycloak'],
+}
+
+const themes = Object.fromEntries(
+  Object.entries(THEMES).map(([type, names]) => [
+    type,
+    names.map((name) => ({ name, ...((type === 'login' || type === 'email') && { locales: BUILT_IN_LANGUAGES }) })),
+  ]),
+)
+
 function about() {
-  const { componentTypes, ...rest } = listProviders()
+  const { componentTypes, protocolMapperTypes, ...rest } = listProviders()
   const providers = Object.entries(componentTypes).map(([type, all]) => [
     type,
-    all.map((type) => ({ ...type, properties: type.properties.map(toProperty), metadata: {} })),
+    all.map(({ properties, clientProperties, metadata = {}, ...provider }) => ({
+      ...provider,
+      properties: properties.map(toProperty),
+      ...(clientProperties && { clientProperties: clientProperties.map(toProperty) }),
+      metadata,
+    })),
+  ])
+  const mapperTypes = Object.entries(protocolMapperTypes).map(([protocol, all]) => [
+    protocol,
+    all.map((type) => ({ ...type, properties: type.properties.map(toProperty) })),
   ])
   return {
     profileInfo: {
@@ -181,9 +234,10 @@ function about() {
       clientSignatureSymmetricAlgorithms: SECRET_ALGORITHMS,
       clientSignatureAsymmetricAlgorithms: KEY_ALGORITHMS,
     },
-    themes: Object.fromEntries(['account', 'admin', 'common', 'email', 'login', 'welcome'].map((theme) => [theme, []])),
+    themes,
     clientInstallations: {},
     ...rest,
+    protocolMapperTypes: Object.fromEntries(mapperTypes),
     componentTypes: Object.fromEntries(providers),
   }
 }

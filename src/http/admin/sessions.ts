@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { nameSchema } from '../../kinds/json-schema.ts'
 import { createIdentityCookies } from '../../oidc/login/session/sso-session.ts'
-import { getIssuer, readOidcRealm } from '../../oidc/oidc-realm.ts'
+import { getFrontendUrl, getIssuer, readOidcRealm } from '../../oidc/oidc-realm.ts'
 import {
   countClientSessions,
   endSession,
@@ -195,10 +195,10 @@ async function impersonating(call: Call): Promise<Answer> {
   const session = await service.writeRuntime(caller, realm, (context) => impersonate(context, user(call), endedSession))
   return {
     status: 200,
-    body: { redirect: `${getIssuer(base, realm.name)}/account`, sameRealm },
+    body: { redirect: `${getIssuer(base, realm)}/account`, sameRealm },
     cookies: createIdentityCookies(
       { service, realm },
-      { base, realm: realm.name },
+      { base: getFrontendUrl(base, realm), realm: realm.name },
       { session, maxAge: Number.POSITIVE_INFINITY },
     ),
   }

@@ -90,13 +90,11 @@ export const credentialOperations: UntaggedOperation[] = [
     operationId: 'moveUserCredentialAfter',
     method: 'POST',
     path: '/admin/realms/{realm}/users/{user-id}/credentials/{credentialId}/moveAfter/{newPreviousCredentialId}',
-    summary: 'Move a credential behind another credential',
+    summary: 'Move a credential behind another credential; behind `null`, to the first position',
     permission: manage,
     event: false,
     responses: { ...noContentResponse, ...errorResponses },
-    handle: writeHandler((context, call) =>
-      moveCredential(context, addressOf(call), getParameter(call, 'newPreviousCredentialId')),
-    ),
+    handle: writeHandler((context, call) => moveCredential(context, addressOf(call), findPreviousId(call))),
   },
   {
     operationId: 'resetUserPassword',
@@ -157,6 +155,12 @@ export const credentialOperations: UntaggedOperation[] = [
     }),
   },
 ]
+
+/** Returns the id of the credential to move another one behind; undefined for `null`. */
+function findPreviousId(call: Call): string | undefined {
+  const id = getParameter(call, 'newPreviousCredentialId')
+  return id === 'null' ? undefined : id
+}
 
 async function checkUserAccess(context: Context, call: Call): Promise<void> {
   await users.checkAccess?.(context, { id: user(call) })

@@ -294,5 +294,17 @@ async function prepared(call: Call, way: { id?: string }): Promise<Representatio
     await checkAccess(context)
     return createPasswordHasher(context, way, body)
   })
-  return { ...body, credentials: await prepareCredentials(body.credentials as Representation[], make) }
+  return {
+    ...body,
+    credentials: await prepareCredentials(withoutPasswordLabels(body.credentials as Representation[]), make),
+  }
+}
+
+/** Keycloak: a password that is set by its value has no label. */
+function withoutPasswordLabels(credentials: readonly Representation[]): Representation[] {
+  return credentials.map((credential) =>
+    credential.value != null && (credential.type ?? 'password') === 'password'
+      ? { ...credential, userLabel: null }
+      : credential,
+  )
 }

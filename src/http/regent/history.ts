@@ -1,13 +1,23 @@
-// Regent's own API: history, rollback, provenance, and the sources of realms.
+// Regent's own API: history, rollback, erasure, provenance, and the sources of realms.
 import * as z from 'zod'
 import { explainObject } from '../../reconcile/history/explain-object.ts'
 import { diffRevisions, listHistory, rollback } from '../../reconcile/history/history.ts'
+import { eraseUser } from '../../service/operations/erase-user.ts'
 import { forgetSourceInRealm, listPermittedSources, resumeSourceInRealm } from '../../service/sources/source-records.ts'
 import { HttpError } from '../errors.ts'
 import { readHandler } from '../handlers.ts'
 import { getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
-import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './schemas.ts'
+import {
+  diffAnswer,
+  eraseBody,
+  erasure,
+  historyAnswer,
+  realmOutcome,
+  reasons,
+  rollbackBody,
+  sourcesAnswer,
+} from './schemas.ts'
 
 const answers = { ...errorResponses, ...badRequest }
 const permission = 'administer-realm'
@@ -69,6 +79,21 @@ const historyOperations: readonly UntaggedOperation[] = [
           dryRun,
         }),
       }
+    },
+  },
+  {
+    operationId: 'eraseUser',
+    method: 'POST',
+    path: '/regent/v1/erase/{realm}',
+    summary: 'Delete a user, and erase their values in journal, events, outbox, inventory and saved plans',
+    permission,
+    body: { schema: eraseBody, description: 'The user to erase.', namesFields: true },
+    responses: { 200: { description: 'What was erased.', schema: erasure }, ...answers },
+    handle: async (call) => {
+      const { user } = eraseBody.parse(call.body)
+      const target = { realm: getParameter(call, 'realm'), isLarge: true } as const
+      const erased = await call.service.write(call.caller, target, (context) => eraseUser(context, user))
+      return { status: 200, body: erased }
     },
   },
   {

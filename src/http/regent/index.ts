@@ -2,16 +2,25 @@
 import * as z from 'zod'
 import { exportRealm } from '../../realm-file/export/export-realm.ts'
 import { listDrift } from '../../reconcile/drift/drift.ts'
-import type { SerializedSource } from '../../reconcile/read/source-content.ts'
-import { deserializeSource } from '../../reconcile/read/source-text.ts'
-import { applySources, planSources } from '../../reconcile/run/run.ts'
+import type { RunInput } from '../../reconcile/merge/merge-sources.ts'
+import { type DeclaredSource, deserializeSource } from '../../reconcile/read/source-text.ts'
+import { applyRun, planRun } from '../../reconcile/run/run.ts'
 import { planAndSave } from '../../reconcile/run/saved-plans.ts'
 import { readHandler } from '../handlers.ts'
-import type { Operation } from '../operation.ts'
+import type { Call, Operation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
 import { drift, outcome, sourceBody } from './schemas.ts'
 
 const answers = { ...errorResponses, ...badRequest }
+
+const strict = z
+  .stringbool()
+  .optional()
+  .describe('Whether declared values that are not enforced are errors. Default: false.')
+
+function toRunInput({ service, caller, body, query }: Call): RunInput {
+  return { service, caller, sources: [deserializeSource(body as DeclaredSource)], strict: query.strict === true }
+}
 
 /** The operations under /regent/v1. */
 export const regentOperations: readonly Operation[] = [
@@ -23,6 +32,7 @@ export const regentOperations: readonly Operation[] = [
     summary: 'Plan the documents of a source: get the changes that an apply would make',
     permission: 'administer-realm',
     query: z.object({
+      strict,
       save: z
         .stringbool()
         .optional()
@@ -30,9 +40,9 @@ export const regentOperations: readonly Operation[] = [
     }),
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
-    handle: async ({ service, caller, body, query }) => {
-      const plan = query.save ? planAndSave : planSources
-      return { status: 200, body: await plan(service, caller, [deserializeSource(body as SerializedSource)]) }
+    handle: async (call) => {
+      const plan = call.query.save ? planAndSave : planRun
+      return { status: 200, body: await plan(toRunInput(call)) }
     },
   },
   {
@@ -42,12 +52,10 @@ export const regentOperations: readonly Operation[] = [
     path: '/regent/v1/apply',
     summary: 'Apply the documents of a source: each realm in one transaction',
     permission: 'administer-realm',
+    query: z.object({ strict }),
     body: sourceBody,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers },
-    handle: async ({ service, caller, body }) => ({
-      status: 200,
-      body: await applySources(service, caller, [deserializeSource(body as SerializedSource)]),
-    }),
+    handle: async (call) => ({ status: 200, body: await applyRun(toRunInput(call)) }),
   },
   {
     operationId: 'findDrift',

@@ -29,6 +29,9 @@ const fields = {
     .describe('Whether the plan is applied as soon as it is approved, since an apply of its sources created it.'),
   created: attribution,
   expires: at.describe('Time until which the plan can be approved and applied, in ISO 8601.'),
+  outdated: z
+    .boolean()
+    .describe('Whether a realm of the plan was changed since: the plan may be stale, which its apply checks.'),
   approvedAt: at.optional().describe('Time of the approval, in ISO 8601.'),
   approvedBy: z.string().optional().describe('Username of the administrator who approved the plan.'),
   withCredentials: z.boolean().describe('Whether adopted users get their declared credentials.'),

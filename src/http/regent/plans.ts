@@ -110,6 +110,7 @@ function toRepresentation(plan: SavedPlan, now: Date): object {
     approvedAt,
     approvedBy,
     withCredentials,
+    isOutdated,
   } = plan
   return {
     id,
@@ -125,6 +126,7 @@ function toRepresentation(plan: SavedPlan, now: Date): object {
     appliesOnApproval: isFromRun,
     created: toAttribution({ actor: createdBy, at: createdAt }),
     expires,
+    outdated: isOutdated,
     ...(approvedAt && { approvedAt, approvedBy }),
     withCredentials,
   }

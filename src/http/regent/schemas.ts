@@ -8,9 +8,24 @@ import type { BodyForm } from '../body.ts'
 const source = z
   .strictObject({
     name: z.string().min(1).describe('Name of the source.'),
-    revision: z.string().describe('Revision of the documents: a git commit, or a digest of the files.'),
+    revision: z
+      .string()
+      .optional()
+      .describe('Revision of the documents: a git commit, or a digest of the files. Default: a digest of the files.'),
     unknownFields: z.enum(['error', 'warn']).optional().describe('Whether unknown fields are an error or a warning.'),
     settings: sourceSettings.optional().describe('Settings of the source.'),
+    scope: z
+      .string()
+      .optional()
+      .describe(
+        'File or folder of the source that was read: what its other files declare is retained. Default: all of it.',
+      ),
+    origin: z
+      .string()
+      .optional()
+      .describe(
+        'Where the files belong, such as a repository and folder. If it differs from the last apply, deletions need an approval. Default: unknown.',
+      ),
     files: z
       .array(
         z.strictObject({
@@ -18,7 +33,10 @@ const source = z
           text: z.string().describe('Content of the file, YAML or JSON. Variables in it are not resolved.'),
           values: z
             .array(z.record(z.string(), z.string()))
-            .describe('For each document: the resolved texts of those with variables, by JSON pointer.'),
+            .optional()
+            .describe(
+              'For each document: the resolved texts of those with variables, by JSON pointer. Default: no text has variables.',
+            ),
         }),
       )
       .describe('The files of the source, in order.'),
@@ -48,6 +66,7 @@ export const attribution = nameSchema(
       address: z.string().optional().describe('IP address of the actor.'),
       at: z.string().describe('Time of the change, in ISO 8601.'),
       revision: z.string().optional().describe('Applied revision, for a source.'),
+      rolledBackTo: z.int().optional().describe('Revision of the realm that it was rolled back to, for a rollback.'),
     })
     .describe('The actor of a change, and its time.'),
 )
@@ -86,13 +105,31 @@ export const action = nameSchema(
       version: z.number().optional().describe('Version of the live object.'),
       changes: z.array(change).describe('The changed fields.'),
       deletedBy: attribution.optional(),
+      deletion: z
+        .discriminatedUnion('reason', [
+          z.object({
+            reason: z.literal('removed').describe('The object was removed from its source.'),
+            file: z.string().describe('File of the last applied declaration.'),
+            line: z.number().describe('Line of the last applied declaration, from 1.'),
+          }),
+          z.object({ reason: z.literal('undeclared').describe('The object is not in an authoritative list.') }),
+        ])
+        .optional()
+        .describe('Reason of a deletion in a plan.'),
       position: position.optional(),
     })
     .describe('The create, update or delete of one object.'),
 )
 
 const note = z
-  .object({ message: z.string().describe('Message.'), position: position.optional() })
+  .object({
+    message: z.string().describe('Message.'),
+    position: position.optional(),
+    effect: z
+      .enum(['stored only', 'refused', 'dropped'])
+      .optional()
+      .describe('Effect of declared values that are not enforced. Absent for other notes.'),
+  })
   .describe('A message about a plan.')
 
 /** The rollback that suspends a source. */
@@ -163,6 +200,7 @@ export const realmOutcome = nameSchema(
               kind: z.string().describe('Kind of the object.'),
               key,
               path: z.string().optional().describe('The field; absent if the object was deleted.'),
+              declared: z.json().optional().describe('Declared value; for a secret, its keyed digest.'),
               live: z.json().describe('Live value; for a secret, its keyed digest.'),
               accepted: z
                 .literal(true)
@@ -248,11 +286,19 @@ export const sourceAtRevision = z.object({
   revision: z.string().describe('Revision of the source.'),
 })
 
+const plannedSource = sourceAtRevision.extend({
+  scope: z.string().optional().describe('File or folder that was read. Absent: the whole source.'),
+  lastApplied: z
+    .object({ revision: z.string().describe('Revision.'), at: z.string().describe('Time, in ISO 8601.') })
+    .optional()
+    .describe('The apply before. Absent if there was none.'),
+})
+
 /** The outcome of a plan or an apply. */
 export const outcome = z
   .object({
     formatVersion: z.literal(FORMAT_VERSION).describe('Version of this format.'),
-    sources: z.array(sourceAtRevision).describe('The sources that were planned or applied.'),
+    sources: z.array(plannedSource).describe('The sources that were planned or applied.'),
     realms: z.array(realmOutcome).describe('The outcome of each realm that the sources declare.'),
     notes: z.array(note).describe('Notes about the sources.'),
     saved: z
@@ -300,7 +346,13 @@ export const historyAnswer = z.array(
       created: z.number().describe('Number of created objects.'),
       updated: z.number().describe('Number of updated objects.'),
       deleted: z.number().describe('Number of deleted objects.'),
-      sources: z.array(sourceAtRevision).nullable().describe('Applied sources; null if no source was applied.'),
+      sources: z
+        .array(sourceAtRevision)
+        .nullable()
+        .describe('Applied sources; empty for a rollback, null if no source was applied.'),
+      oldestRetained: z
+        .boolean()
+        .describe('Whether there were older revisions, which the retention of the journal has deleted.'),
     })
     .register(namedSchemas, { id: 'RevisionRepresentation' }),
 )
@@ -315,6 +367,25 @@ export const rollbackBody = z
     dryRun: z.boolean().optional().describe('Whether to plan only (dry run). Default: false.'),
   })
   .register(namedSchemas, { id: 'RollbackRepresentation' })
+
+/** The body of an erasure. */
+export const eraseBody = z
+  .strictObject({ user: z.string().min(1).describe('Username or id of the user.') })
+  .register(namedSchemas, { id: 'EraseUserRepresentation' })
+
+/** The numbers of what an erasure has changed. */
+export const erasure = z
+  .object({
+    users: z
+      .array(z.string())
+      .describe('Ids of the erased users: the user, and users of the same name who were deleted before.'),
+    deleted: z.boolean().describe('Whether there was an account to delete.'),
+    journalEntries: z.number().describe('Number of erased entries of the journal.'),
+    events: z.number().describe('Number of erased admin events and user events.'),
+    messages: z.number().describe('Number of deleted messages that were not sent yet.'),
+    plans: z.number().describe('Number of saved plans that were erased, or deleted if they could still be applied.'),
+  })
+  .register(namedSchemas, { id: 'ErasureRepresentation' })
 
 /** The provenance of an object and its fields. */
 export const reasons = z
@@ -342,6 +413,11 @@ export const reasons = z
         }),
       )
       .describe('Declared and changed fields.'),
+    isJournalComplete: z
+      .boolean()
+      .describe(
+        'Whether the journal goes back to the creation of the realm. Otherwise the author of a value may be unknown.',
+      ),
   })
   .register(namedSchemas, { id: 'ProvenanceRepresentation' })
 

@@ -73,7 +73,7 @@ const state = z
   })
   .register(namedSchemas, { id: 'SourceStateRepresentation' })
 
-const source = z.string().min(1).describe('Name of the source; required.')
+const source = z.string().describe('Name of the source; required.')
 const answers = { ...errorResponses, ...badRequest }
 
 type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<void>
@@ -144,6 +144,6 @@ export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
       if (!query.to) throw new HttpError(400, { errorMessage: 'The parameter to is missing. Pass the new name.' })
       await renameSource(service, caller, { source: name, newName: String(query.to) })
     },
-    { to: z.string().min(1).optional().describe('New name; required.') },
+    { to: z.string().optional().describe('New name; required.') },
   ),
 ])

@@ -1,13 +1,25 @@
 // The API reference: a page that shows the OpenAPI document in a browser.
 import { createHash } from 'node:crypto'
-import reference from '@scalar/fastify-api-reference'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 
 /** The path of the page. Its assets are below it. */
 const REFERENCE_PATH = '/docs'
 
-/** Serves the API reference. Everything that the page loads comes from this server. */
+/** Serves the API reference. Everything that the page loads comes from this server. It is loaded at the first request, since it is large. */
 export async function serveApiReference(app: FastifyInstance): Promise<void> {
+  let loading: Promise<FastifyInstance> | undefined
+  for (const path of [REFERENCE_PATH, `${REFERENCE_PATH}/*`])
+    app.get(path, async (request, reply) => {
+      loading ??= createReference()
+      const response = await (await loading).inject({ url: request.url, headers: request.headers })
+      return reply.code(response.statusCode).headers(response.headers).send(response.rawPayload)
+    })
+}
+
+/** Creates a server of the page and its assets, which does not listen. */
+async function createReference(): Promise<FastifyInstance> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const app = fastify()
   app.addHook('onSend', async (_request, reply, payload) => {
     const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
     if (isPage) reply.header('content-security-policy', contentSecurityPolicy(payload))
@@ -28,6 +40,7 @@ export async function serveApiReference(app: FastifyInstance): Promise<void> {
       operationTitleSource: 'summary',
     },
   })
+  return app
 }
 
 /** Returns the policy of a page that runs only its own inline scripts and loads nothing from other hosts. */

@@ -1,4 +1,5 @@
 // Metrics for Prometheus. They are public, so they name neither realms nor users nor sources.
+import cluster from 'node:cluster'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
@@ -6,6 +7,10 @@ import type { Service } from '../../service/context/service.ts'
 import { countOutboxMessages } from '../../service/messages/outbox.ts'
 import { countMarkedObjects } from '../../service/sources/source-records.ts'
 import { countSourcesNotReady } from '../../service/sources/source-status.ts'
+import { createMetricsCollector } from './worker-metrics.ts'
+
+/** For what every worker measures about all of them. The others are added up. */
+const MEASURED_BY_ALL = { aggregator: 'max' } as const
 
 /** Measures requests and serves /metrics. */
 export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
@@ -16,7 +21,8 @@ export async function serveMetrics(app: FastifyInstance, service: Service): Prom
   measureAttempts(service, registers)
   measureStore(service, registers)
   await measureDrift(app, service, registers)
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+  const collect = cluster.isWorker ? createMetricsCollector(registry) : () => registry.metrics()
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await collect()))
 }
 
 function measureRequests(app: FastifyInstance, registers: Registry[]): void {
@@ -63,6 +69,7 @@ function measureStore(service: Service, registers: Registry[]): void {
       name,
       help,
       registers,
+      ...MEASURED_BY_ALL,
       async collect() {
         this.set(await count(service))
       },
@@ -86,6 +93,7 @@ async function measureDrift(app: FastifyInstance, service: Service, registers: R
     help: 'Drift events since the server started: drift and resolved.',
     labelNames: ['event'],
     registers,
+    ...MEASURED_BY_ALL,
   })
   const watch = getDriftWatch(service)
   const watching = await watch.subscribe((news) => {
@@ -96,6 +104,7 @@ async function measureDrift(app: FastifyInstance, service: Service, registers: R
     name: 'regent_drift',
     help: 'Drifted fields and objects in all realms. "regent drift" lists them.',
     registers,
+    ...MEASURED_BY_ALL,
     collect() {
       this.set(watch.countDrift())
     },

@@ -1,7 +1,9 @@
 // The operations of a resource under one path: list, create, get, replace and remove.
+
 import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { getPluralTitle } from '../../kinds/kind.ts'
 import type { AdminResource } from '../../service/admin-api/common/resource.ts'
 import type { Context } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
@@ -66,7 +68,7 @@ function readOperations(resource: AdminResource, options: CollectionOptions): Pi
       operationId: operationId('list', path),
       method: 'GET',
       path,
-      summary: `List ${kind.title}s${ofOwner(path)}`,
+      summary: `List ${getPluralTitle(kind)}${ofOwner(path)}`,
       permission: resource.search ?? resource.view,
       ...(query && { query }),
       responses: { ...listResponse(kind), ...errorResponses, ...responses },

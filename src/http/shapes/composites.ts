@@ -104,6 +104,9 @@ export function holders(getRole: GetRole, role: string) {
     'Whether to return only the basic fields. Default: false for users, true for groups.',
   )
   const query = z.object({ briefRepresentation: brief, ...page })
+  const full = queryFlag.describe(
+    'Whether to return all fields: the opposite of `briefRepresentation`, which takes precedence.',
+  )
   const lookUp = createLookup(getRole, role)
   const { view } = permissionsOf(role)
   return {
@@ -123,7 +126,7 @@ export function holders(getRole: GetRole, role: string) {
       path: `${role}/groups`,
       summary: 'List the groups with a direct role mapping',
       permission: [view, 'list-groups'],
-      query,
+      query: query.extend({ full }),
       responses: { ...listResponse(kinds.group), ...errorResponses },
       handle: readHandler((context, call) => listGroupsWithRole(context, lookUp(call), call.query)),
     },

@@ -83,14 +83,28 @@ export const getDefaultRoleName = (realm: string): string => `default-roles-${re
 /** Returns the placeholder for an id in a template. */
 export const idPlaceholder = (number: number): string => `{id:${number}}`
 
+/** The parts of templates: a text, then for each placeholder the prefix of the name, the number of the id, and the text behind it. */
+const partsByTemplate = new Map<string, readonly (string | undefined)[]>()
+
+function splitTemplate(template: string): readonly (string | undefined)[] {
+  const parts = partsByTemplate.get(template) ?? template.split(/(default-roles-)?\{realm\}|\{id:(\d+)\}/)
+  // There are few templates, and they are constant.
+  partsByTemplate.set(template, parts)
+  return parts
+}
+
 /** Fills a template with the name of a realm and with ids, by the numbers of their placeholders. */
 export function fillTemplate(template: string, realm: string, ids: readonly string[] = []): string {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
   const [name, role] = [quoted(realm), quoted(getDefaultRoleName(realm))]
-  return template.replaceAll(/(default-roles-)?\{realm\}|\{id:(\d+)\}/g, (_, rolePrefix, number) => {
-    if (number !== undefined) return quoted(ids[number]!)
-    return rolePrefix === undefined ? name : role
-  })
+  const parts = splitTemplate(template)
+  let text = parts[0]!
+  for (let at = 1; at < parts.length; at += 3) {
+    const [rolePrefix, number, next] = [parts[at], parts[at + 1], parts[at + 2]!]
+    text += number === undefined ? (rolePrefix === undefined ? name : role) : quoted(ids[Number(number)]!)
+    text += next
+  }
+  return text
 }
 
 function instantiate(text: string, realm: string): TreeObject[] {

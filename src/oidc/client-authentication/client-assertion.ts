@@ -123,7 +123,7 @@ async function findAssertionError(
 
 function findAudienceProblem({ realm, base }: ClientAuthenticationAttempt, { aud }: JWTPayload): string | undefined {
   const audiences = [aud ?? []].flat()
-  const issuer = getIssuer(base, realm.name)
+  const issuer = getIssuer(base, realm)
   const endpoint = `${issuer}/protocol/openid-connect/token`
   const accepted = [issuer, endpoint, `${endpoint}/introspect`]
   if (!audiences.some((audience) => accepted.includes(audience))) return 'Invalid token audience'

@@ -45,9 +45,9 @@ export const createClientNotFoundError = (disabledClient?: LiveObject): OAuthErr
     event: { error: disabledClient ? 'client_disabled' : 'client_not_found' },
   })
 
-/** Creates the error for wrong credentials. */
-export const createInvalidCredentialsError = (): OAuthError =>
+/** Creates the error for wrong credentials. `reason`: only for the user event. */
+export const createInvalidCredentialsError = (reason?: string): OAuthError =>
   new OAuthError(401, 'unauthorized_client', {
     description: MESSAGE,
-    event: { error: 'invalid_client_credentials' },
+    event: { error: 'invalid_client_credentials', ...(reason !== undefined && { reason }) },
   })

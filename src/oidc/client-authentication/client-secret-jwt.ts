@@ -23,7 +23,7 @@ export const authenticateBySecretJwt: ClientAuthenticator = (attempt) =>
   })
 
 const verifySignature: VerifySignature = async (attempt, client, { text }) => {
-  for (const secret of listClientSecrets(attempt, client)) {
+  for (const secret of await listClientSecrets(attempt, client)) {
     try {
       await compactVerify(text, Buffer.from(secret), { algorithms: SECRET_ALGORITHMS })
       return

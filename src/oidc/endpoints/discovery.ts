@@ -1,25 +1,61 @@
 // Public metadata of a realm. Only supported features are listed.
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
+import { readTextMap } from '../../kinds/json.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
-import type { Service } from '../../service/context/service.ts'
+import { cachePerRevision, requireSameRealm } from '../../service/context/realm-values.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
+import { type LiveObject, listObjects } from '../../service/objects/live-objects.ts'
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { AUTHENTICATION_METHODS } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
+import { listLevels } from '../login/authenticators/authentication-level.ts'
 import { responseModes } from '../login/authorization-response.ts'
-import { getIssuer, getOidcRealm, requireHttps } from '../oidc-realm.ts'
+import { readFlow } from '../login/load-flow.ts'
+import { parseLevels } from '../mappers/session.ts'
+import { getIssuer, getOidcRealm, readOidcRealm, requireHttps } from '../oidc-realm.ts'
 import { getSigningKey, listRealmKeys } from '../realm-keys.ts'
 import { grantTypes } from './token-endpoint.ts'
 
-/** Returns the document of OpenID Connect Discovery. Throws OAuthError. */
+/** The parts of the metadata that the objects of a realm determine. */
+interface RealmMetadata {
+  readonly scopes: readonly string[]
+  /** The levels of authentication in the flow for browsers. */
+  readonly levels: readonly number[]
+}
+
+/** Reads the metadata of a realm. Four statements, or none while the configuration does not change. */
+const getRealmMetadata = cachePerRevision<RealmMetadata>((service, { name, number }) =>
+  service.read(SYSTEM, name, async (context) => {
+    const { settings, revision } = await readOidcRealm(requireSameRealm(context, { number }))
+    const scopes = await listObjects(context, 'clientScope', {})
+    const levels = listLevels(await readFlow(context, settings.browserFlow))
+    return { revision, value: { scopes: scopes.filter(isAnnounced).map(({ key }) => key[0]!), levels } }
+  }),
+)
+
+/** Whether the metadata contains a client scope. Keycloak: an attribute of the scope can exclude it. */
+function isAnnounced({ representation: { protocol, attributes } }: LiveObject): boolean {
+  return protocol === 'openid-connect' && readTextMap(attributes)['include.in.openid.provider.metadata'] !== 'false'
+}
+
+/** Returns the levels that clients can request: names that the realm maps to levels, and the levels of its flow. */
+function listLevelNames(attributes: Readonly<Record<string, string>> | undefined, levels: readonly number[]): string[] {
+  const ofFlow = levels.length ? [0, ...levels] : [0, 1]
+  return [...new Set([...Object.keys(parseLevels(attributes) ?? {}), ...ofFlow.map(String)])]
+}
+
+/** Returns the document of OpenID Connect Discovery. It is also the authorization server metadata of RFC 8414. Throws OAuthError. */
 export async function getDiscoveryDocument(
   { service, base, realmName }: RealmEndpoint,
   transport: Transport,
 ): Promise<Record<string, unknown>> {
   const realm = await getOidcRealm(service, realmName)
   requireHttps(realm, transport)
-  const issuer = getIssuer(base, realm.name)
+  const { scopes, levels } = await getRealmMetadata(service, realm)
+  const { attributes, registrationAllowed } = realm.settings
+  const issuer = getIssuer(base, realm)
   return {
     issuer,
     authorization_endpoint: `${issuer}/protocol/openid-connect/auth`,
@@ -30,13 +66,17 @@ export async function getDiscoveryDocument(
     end_session_endpoint: `${issuer}/protocol/openid-connect/logout`,
     frontchannel_logout_supported: true,
     frontchannel_logout_session_supported: true,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     check_session_iframe: `${issuer}/protocol/openid-connect/login-status-iframe.html`,
     jwks_uri: `${issuer}/protocol/openid-connect/certs`,
     grant_types_supported: grantTypes,
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
     code_challenge_methods_supported: ['plain', 'S256'],
-    prompt_values_supported: ['none', 'login', 'consent', 'create'],
+    prompt_values_supported: ['none', 'login', 'consent', ...(registrationAllowed === true ? ['create'] : [])],
+    scopes_supported: ['openid', ...scopes],
+    acr_values_supported: listLevelNames(attributes, levels),
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
@@ -46,17 +86,23 @@ export async function getDiscoveryDocument(
     ...getAuthenticationMetadata('token_endpoint'),
     ...getAuthenticationMetadata('introspection_endpoint'),
     ...getAuthenticationMetadata('revocation_endpoint'),
+    claim_types_supported: ['normal'],
+    claims_parameter_supported: true,
     claims_supported: [
       'iss',
       'sub',
       'aud',
       'exp',
       'iat',
+      'auth_time',
       'name',
       'given_name',
       'family_name',
       'preferred_username',
       'email',
+      'acr',
+      'azp',
+      'nonce',
     ],
   }
 }
@@ -107,8 +153,8 @@ export async function getPublicRealm(
   return {
     realm: realm.name,
     public_key: verificationKey.export({ type: 'spki', format: 'der' }).toString('base64'),
-    'token-service': `${getIssuer(base, realm.name)}/protocol/openid-connect`,
-    'account-service': `${getIssuer(base, realm.name)}/account`,
+    'token-service': `${getIssuer(base, realm)}/protocol/openid-connect`,
+    'account-service': `${getIssuer(base, realm)}/account`,
     'tokens-not-before': realm.settings.notBefore,
   }
 }

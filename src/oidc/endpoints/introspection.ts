@@ -1,5 +1,6 @@
 // Token introspection. RFC 7662.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { TokenStatus } from '../../service/login/token-status.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
@@ -8,7 +9,7 @@ import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
-import { type ActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 
 /** Returns the claims of an active token to a client in its audience; `active: false` for any other token. Throws OAuthError. */
@@ -32,18 +33,21 @@ export async function introspectToken(
     }
     const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
     if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
-    const { claims, issuedTo, status } = verified
+    const { claims, issuedTo } = verified
     event.session = issuedTo.session
     Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
-    if (!status.isValid) return reject(status.reason ?? 'Token is not active any more')
+    if (!isActiveToken(verified)) return reject(getReason(verified.status) ?? 'Token is not active any more')
+    const { status } = verified
     event.user = status.user.id
     event.details.token_issued_for = status.client
     if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
-    const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, { ...verified, status }) : claims
+    const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
     const { username } = status.user
     return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
   })
 }
+
+const getReason = (status: TokenStatus) => (status.isValid ? undefined : status.reason)
 
 function createError({ details }: EventDraft, status: number, description: string): OAuthError {
   details.detail = description

@@ -1,8 +1,7 @@
 // The token endpoint: authenticates the client, carries out the grant, and issues the tokens. RFC 6749, section 3.2.
-import { decodeJwt } from 'jose'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
-import type { RealmEndpoint } from '../client-call.ts'
+import type { ClientCall, RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
 import type { EventDraft } from '../event-draft.ts'
 import { grantByAuthorizationCode } from '../grants/authorization-code.ts'
@@ -11,7 +10,8 @@ import type { GrantHandler, GrantResult } from '../grants/grant.ts'
 import { grantByPassword } from '../grants/password.ts'
 import { grantByRefreshToken } from '../grants/refresh-token.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { createTokenResponse } from '../tokens/token-response.ts'
+import { type IssuedTokens, issueGrantedTokens } from '../tokens/token-response.ts'
+import { findUnenforcedProtection } from '../unenforced-protections.ts'
 
 const grants: Readonly<Record<string, { readonly grant: GrantHandler; readonly event: UserEventType }>> = {
   authorization_code: { grant: grantByAuthorizationCode, event: 'CODE_TO_TOKEN' },
@@ -24,7 +24,7 @@ const grants: Readonly<Record<string, { readonly grant: GrantHandler; readonly e
 export const grantTypes = Object.keys(grants)
 
 /** Returns the response to a token request. Throws OAuthError. */
-export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest): Promise<IssuedTokens['response']> {
   const { service, base } = endpoint
   const { form, address } = request
   const type = form.grant_type
@@ -33,32 +33,38 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
   if (!handler) throw new OAuthError(400, 'unsupported_grant_type', { description: 'Unsupported grant_type' })
   const event = { type: handler.event, details: { grant_type: type } }
   return handleClientRequest(endpoint, { request, event }, async (call) => {
+    refuseUnenforced(call)
     const granted = await handler.grant({ ...call, service, base, form, address })
-    const response = await createTokenResponse(endpoint, call, granted)
-    addTokenDetails(call.event, granted, response)
-    return response
+    const issued = await issueGrantedTokens(endpoint, call, granted)
+    addTokenDetails(call.event, granted, issued)
+    return issued.response
   })
+}
+
+/** Throws OAuthError where something protects the tokens of the client that is not enforced. */
+function refuseUnenforced({ realm, client }: ClientCall): void {
+  const reason = findUnenforcedProtection(realm, client, ['token requests'])
+  if (reason !== undefined)
+    throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }
 
 /** Adds the user, the session and the issued tokens to the event. */
 function addTokenDetails(
   event: EventDraft,
   { user, session }: GrantResult,
-  response: Readonly<Record<string, unknown>>,
+  { response, accessTokenId, refreshToken }: IssuedTokens,
 ): void {
   const { details } = event
   event.user = user.id
   event.session = session?.id
-  const { access_token: access, refresh_token: refresh, scope } = response
-  details.token_id = decodeJwt(String(access)).jti
-  details.scope = String(scope)
-  if (refresh === undefined) return
-  const { jti, typ } = decodeJwt<{ typ: string }>(String(refresh))
+  details.token_id = accessTokenId
+  details.scope = String(response.scope)
+  if (!refreshToken) return
   const isRefreshed = details.refresh_token_id !== undefined
   Object.assign(details, {
-    refresh_token_type: typ,
+    refresh_token_type: refreshToken.type,
     ...(isRefreshed
-      ? { updated_refresh_token_id: jti, access_token_expiration_time: String(response.expires_in) }
-      : { refresh_token_id: jti }),
+      ? { updated_refresh_token_id: refreshToken.id, access_token_expiration_time: String(response.expires_in) }
+      : { refresh_token_id: refreshToken.id }),
   })
 }

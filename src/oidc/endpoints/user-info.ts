@@ -1,6 +1,8 @@
 // The UserInfo endpoint. OpenID Connect Core 1.0, section 5.3.
+import { readTextMap } from '../../kinds/json.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmEndpoint } from '../client-call.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
@@ -10,6 +12,7 @@ import { findRequestedAlgorithm } from '../signature-algorithms.ts'
 import { buildTokenContent } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
 import { isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { checkOrigin } from '../web-origins.ts'
 
 /** A request with the access tokens of its header and of its form. */
@@ -54,7 +57,9 @@ async function buildUserInfo(
     const subject = await getTokenSubject(context, realm, verified)
     const { client, user } = subject
     checkOrigin(client.representation, base, origin)
-    if (hasLightweightAccessTokens(client)) {
+    const unenforced = findUnenforcedProtection(realm, client, ['UserInfo requests'])
+    if (unenforced !== undefined) throw createError(403, 'unauthorized_client', unenforced)
+    if (hasLightweightAccessTokens(client) && !allowsLightweightTokens(client)) {
       throw createError(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
     }
     Object.assign(event, { client: client.key[0], user: user.id, session: issuedTo.session })
@@ -66,6 +71,9 @@ async function buildUserInfo(
   event.details.signature_required = String(algorithm !== 'none')
   if (algorithm === 'none') return content
   event.details.signature_algorithm = algorithm
-  const signed = { ...content, iss: getIssuer(base, realm.name), aud: client.key[0]! }
+  const signed = { ...content, iss: getIssuer(base, realm), aud: client.key[0]! }
   return signToken(service, realm, { claims: signed, algorithm })
 }
+
+const allowsLightweightTokens = ({ representation }: LiveObject): boolean =>
+  readTextMap(representation.attributes)['allow.userinfo.with.lightweight.access.token'] === 'true'

@@ -21,8 +21,13 @@ export const grantByClientCredentials: GrantHandler = async ({ service, realm, c
       const reason = 'User is disabled'
       throw new OAuthError(401, 'invalid_request', { description: reason, event: { error: 'user_disabled', reason } })
     }
-    // Keycloak: the session notes for the mappers of the client scope service_account.
-    const sessionNotes = { client_id: client.key[0]!, ...(address && { clientHost: address, clientAddress: address }) }
+    // Keycloak: the session notes for the mappers of the client scope service_account; `clientId` for those of exports before version 26.
+    const clientId = client.key[0]!
+    const sessionNotes = {
+      client_id: clientId,
+      clientId,
+      ...(address && { clientHost: address, clientAddress: address }),
+    }
     return { user, scopes: await resolveScopes(context, client, form.scope), sessionNotes }
   })
 }

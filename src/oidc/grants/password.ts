@@ -32,8 +32,8 @@ function checkDirectAccessGrants({ client }: GrantRequest): void {
   throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }
 
-function checkRequiredActions({ event }: GrantRequest, { user }: DirectGrantLogin): void {
-  if (!viewStoredUser(user).requiredActions?.length) return
+function checkRequiredActions({ event }: GrantRequest, { user, hasRequiredActions }: DirectGrantLogin): void {
+  if (!viewStoredUser(user).requiredActions?.length && !hasRequiredActions) return
   const reason = 'Account is not fully set up'
   // Keycloak: the event has no user.
   delete event.user

@@ -3,14 +3,12 @@ import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { Context, RuntimeContext } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { recordKeyUse } from '../../service/context/single-use.ts'
-import type { StoredUser } from '../../service/context/store-types.ts'
-import { findUserById } from '../../service/login/find-user.ts'
-import { endClientSessions, findActiveSession, refreshSession } from '../../service/login/sessions.ts'
-import { hasUserCredential } from '../../service/login/token-status.ts'
+import type { SessionToRefresh, StoredUser } from '../../service/context/store-types.ts'
+import { endClientSessions, findActiveSessionToRefresh, refreshSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { readSessionData } from '../session-data.ts'
+import { OutdatedRealm } from '../oidc-realm.ts'
 import { addDefaultScopes, limitScopes, parseScope, resolveScopes } from '../tokens/scopes.ts'
-import { type ClientSessionPair, getClientSessionEnd } from '../tokens/token-response.ts'
+import { getClientSessionEnd } from '../tokens/token-response.ts'
 import { type VerifiedToken, verifyToken } from '../tokens/tokens.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
 import type { GrantHandler, GrantRequest } from './grant.ts'
@@ -27,16 +25,18 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
   const { iat = 0, scope } = token.claims
   const refreshScopes = parseScope(scope)
   return service.writeRuntime(SYSTEM, realm, async (context) => {
-    const pair = await getSession(context, request, token)
-    const user = await getUser(context, request, { token, pair })
-    await checkSessionActive(context, request, { user, pair })
+    const active = await getSession(context, request, token)
+    // An outdated realm could accept a token that the present one refuses, and would replace it by one that every server accepts.
+    if (active.revision !== realm.revision && !realm.isCurrent) throw new OutdatedRealm()
+    const user = getUser(request, token, active)
+    checkSessionActive(context, request, active)
     await checkReuse(context, request, token)
-    await refreshSession(context, pair.session, pair.clientSession)
+    await refreshSession(context, active.session, active.clientSession)
     event.details.age_of_refresh_token = String(toEpochSeconds(context.now) - iat)
     // Keycloak: client scopes that were assigned after the token was issued are left out.
     const scopes = form.scope ? limitScopes(client, refreshScopes, requested) : addDefaultScopes(client, refreshScopes)
-    const session = { ...pair.session, refreshedAt: context.now }
-    return { user, scopes, refreshScopes, session, clientSession: pair.clientSession }
+    const session = { ...active.session, refreshedAt: context.now }
+    return { user, scopes, refreshScopes, session, clientSession: active.clientSession }
   })
 }
 
@@ -45,7 +45,7 @@ async function verifyRefreshToken(
   { service, realm, client, event }: GrantRequest,
   text: string,
 ): Promise<VerifiedToken> {
-  const token = await verifyToken(service, text, { types: ['Refresh', 'Offline'], realm })
+  const token = await verifyToken(service, text, { types: ['Refresh', 'Offline'], realm, acceptsStale: true })
   if (token?.realm.number !== realm.number) throw createError('Invalid refresh token')
   if (token.issuedTo.client !== client.id)
     throw createError("Invalid refresh token. Token client and authorized client don't match")
@@ -63,40 +63,27 @@ async function getSession(
   context: Context,
   { realm, client }: GrantRequest,
   { claims, issuedTo }: VerifiedToken,
-): Promise<ClientSessionPair> {
-  const offline = claims.typ === 'Offline'
-  const id = issuedTo.session ?? ''
-  const active = await findActiveSession(context, realm.settings, { id, offline, client: client.id, lock: true })
-  if (!active?.clientSession) throw createEndedError(offline)
-  const { clientSession, ...session } = active
-  return { session, clientSession }
+): Promise<SessionToRefresh> {
+  const key = { id: issuedTo.session ?? '', offline: claims.typ === 'Offline', client: client.id }
+  const active = await findActiveSessionToRefresh(context, realm.settings, key)
+  if (!active) throw createEndedError(key.offline)
+  return active
 }
 
 /** Returns the user of the session; the `sub` claim may have been written by a mapper. */
-async function getUser(
-  context: Context,
-  { client }: GrantRequest,
-  { token, pair }: { readonly token: VerifiedToken; readonly pair: ClientSessionPair },
-): Promise<StoredUser> {
-  const user = await findUserById(context, pair.session.user)
-  if (!user) throw createError('Invalid refresh token')
-  const { enabled, notBefore = 0 } = viewStoredUser(user)
+function getUser({ realm, client }: GrantRequest, token: VerifiedToken, { account }: SessionToRefresh): StoredUser {
+  if (!account) throw createError('Invalid refresh token')
+  const { enabled, notBefore = 0 } = viewStoredUser(account)
   if (enabled !== true) throw createError('User disabled')
-  if ((token.claims.iat ?? 0) < Math.max(viewClient(client).notBefore ?? 0, notBefore)) throw createError('Stale token')
-  return user
+  const valid = Math.max(realm.settings.notBefore, viewClient(client).notBefore ?? 0, notBefore)
+  if ((token.claims.iat ?? 0) < valid) throw createError('Stale token')
+  return account
 }
 
 /** Throws where the session has ended: its time is over, or the user has replaced the credential that it started with. */
-async function checkSessionActive(
-  context: Context,
-  { realm, client }: GrantRequest,
-  { user, pair }: { readonly user: StoredUser; readonly pair: ClientSessionPair },
-): Promise<void> {
-  const { offline } = pair.session
-  if (context.now >= getClientSessionEnd(realm, client, pair)) throw createEndedError(offline)
-  const { credential } = readSessionData(pair.session)
-  if (credential !== undefined && !(await hasUserCredential(context, user.id, credential)))
-    throw createEndedError(offline)
+function checkSessionActive(context: Context, { realm, client }: GrantRequest, active: SessionToRefresh): void {
+  const hasEnded = context.now >= getClientSessionEnd(realm, client, active)
+  if (hasEnded || !active.hasCredential) throw createEndedError(active.session.offline)
 }
 
 /** Records the use of a token that may not be used again, and ends the client session of a token that is used too often. */

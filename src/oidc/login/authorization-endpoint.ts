@@ -4,6 +4,7 @@ import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
+import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { advanceLogin } from './advance-login.ts'
 import {
   AuthorizationError,
@@ -37,6 +38,7 @@ export async function startAuthorization(
   const client = await getRequestClient(call, query)
   const redirectUri = readRedirectUri(client, query, call.request.base)
   const parameters = readAuthorizationParameters(client, query, redirectUri)
+  refuseUnenforced(call, client, parameters)
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
@@ -56,6 +58,13 @@ async function getRequestClient(call: BrowserCall, query: URLSearchParams): Prom
   const client = await findClient(call, clientId)
   requireBrowserClient(client)
   return client
+}
+
+/** Throws AuthorizationError where something protects logins or tokens of the client that is not enforced. */
+function refuseUnenforced({ realm }: BrowserCall, client: LiveObject, parameters: AuthorizationParameters): void {
+  const description = findUnenforcedProtection(realm, client, ['logins', 'token requests'])
+  if (description !== undefined)
+    throw new AuthorizationError(parameters, 'unauthorized_client', { description, eventError: 'not_allowed' })
 }
 
 async function checkScopes(

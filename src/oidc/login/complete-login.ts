@@ -180,7 +180,7 @@ async function respondWithCode(
     parameters: {
       ...(parameters.state !== undefined && { state: parameters.state }),
       ...(attributes['exclude.session.state.from.auth.response'] !== 'true' && { session_state: session.id }),
-      ...(attributes['exclude.issuer.from.auth.response'] !== 'true' && { iss: getIssuer(request.base, realm.name) }),
+      ...(attributes['exclude.issuer.from.auth.response'] !== 'true' && { iss: getIssuer(request.base, realm) }),
       ...(notes.actionStatus !== undefined && { kc_action_status: notes.actionStatus }),
       ...(parameters.action !== undefined && { kc_action: parameters.action }),
       code,

@@ -23,7 +23,8 @@ function findFlowAlias({ realm, client, state: { binding } }: Login): string | u
   return override ?? realm.settings[flowBindings[binding]]
 }
 
-async function readFlow(context: Context, alias: string | undefined): Promise<readonly FlowStep[]> {
+/** Reads the steps of a flow; none if the realm does not have it. Three statements. */
+export async function readFlow(context: Context, alias: string | undefined): Promise<readonly FlowStep[]> {
   const flows = await listFlows(context, {})
   const configs = new Map((await listObjects(context, 'authenticatorConfig', {})).map((live) => [live.id, live]))
   const listSteps = (flowId: string): FlowStep[] =>

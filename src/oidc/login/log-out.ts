@@ -1,10 +1,11 @@
-// Logout in a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
+// Logout in a browser, and the account page, which links to it. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { EndedClientSession } from '../../service/context/store-types.ts'
+import { findUserById } from '../../service/login/find-user.ts'
 import { endSessions } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { getIssuer } from '../oidc-realm.ts'
-import { infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
+import { accountPage, infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
 import { isRegisteredRedirectUri } from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
@@ -53,6 +54,16 @@ export function confirmLogOut(service: Service, request: BrowserRequest): Promis
   })
 }
 
+/** Shows who is logged in. Keycloak: an account console, which Regent does not have, is at this address. */
+export function showAccount(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
+  return handleBrowserCall(service, request, async (call) => {
+    const session = await findSsoSession(call)
+    const user = session && (await service.read(SYSTEM, call.realm, (context) => findUserById(context, session.user)))
+    const logoutUrl = `${getIssuer(request.base, call.realm)}/protocol/openid-connect/logout`
+    return renderPage(call, accountPage(user && { username: user.username, logoutUrl }))
+  })
+}
+
 /** Returns the client of a request, which `client_id` or the ID token names. Throws LoginError where they differ. */
 async function findRequestClient(
   call: BrowserCall,
@@ -76,7 +87,7 @@ function askForConfirmation(
   const { service, request } = call
   const key = seal(service.vault, PURPOSE, pending)
   const path = `login-actions/logout-confirm?${new URLSearchParams({ key })}`
-  const action = `${getIssuer(request.base, request.realm)}/${path}`
+  const action = `${getIssuer(request.base, call.realm)}/${path}`
   return renderPage(call, logoutPage, { action, languages: [languages] })
 }
 
@@ -99,7 +110,7 @@ async function endSession(
     await service.recordUserEvents(realm, [{ type: 'LOGOUT', ...event }])
   }
   const cookies = expireIdentityCookies(request)
-  const frames = ended.flatMap((clientSession) => listFrame(clientSession, getIssuer(request.base, realm.name)))
+  const frames = ended.flatMap((clientSession) => listFrame(clientSession, getIssuer(request.base, realm)))
   if (frames.length) return renderPage(call, loggedOutPage(frames, redirectUri), { cookies, frames })
   return redirectUri === undefined
     ? renderPage(call, infoPage('successLogout'), { cookies })

@@ -1,10 +1,15 @@
 // Notifications to the admin URLs of clients. Keycloak: ResourceAdminManager.
-import { randomUUID } from 'node:crypto'
-import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { sendRequest } from '../../lib/http/http-request.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
+import {
+  type ClientAdminAction,
+  createActionClaims,
+  getActionUrl,
+  listAdminUrls,
+} from '../../service/clients/admin-urls.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { writers } from '../../service/kinds/index.ts'
+import type { AdminNotification } from '../../service/messages/outbox.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { type OidcRealm, readOidcRealm } from '../oidc-realm.ts'
 import { getSignatureAlgorithm } from '../signature-algorithms.ts'
@@ -17,22 +22,10 @@ export interface GlobalRequestResult {
   readonly failedRequests?: readonly string[]
 }
 
-/** A notification: to revoke earlier tokens, to end sessions, or only to test whether the client responds. */
-export type ClientAdminAction = 'PUSH_NOT_BEFORE' | 'LOGOUT' | 'TEST_AVAILABILITY'
-
-const PATHS: Readonly<Record<ClientAdminAction, string>> = {
-  PUSH_NOT_BEFORE: 'k_push_not_before',
-  LOGOUT: 'k_logout',
-  TEST_AVAILABILITY: 'k_test_available',
-}
-
 /** The number of clients that are notified at a time. */
 const CONCURRENCY = 8
 /** The time for a response, in milliseconds. */
 const TIMEOUT = 5_000
-/** The lifespan of a notification, in seconds. */
-const LIFESPAN = 60
-
 /** Notifies the clients with an admin URL, or only the client with an id, and waits for their responses. */
 export async function notifyClients(
   service: Service,
@@ -45,11 +38,10 @@ export async function notifyClients(
   }))
   const limit = limitConcurrency(CONCURRENCY)
   const notifications = clients.flatMap((client) =>
-    listAdminUrls(client).map((address) =>
+    listAdminUrls(viewClient(client)).map((address) =>
       limit(async () => {
         const token = await signNotification(service, realm, { client, action })
-        const url = `${address.replace(/\/$/, '')}/${PATHS[action]}`
-        return { address, isAccepted: await postNotification(service, url, token) }
+        return { address, isAccepted: await isAccepted(service, getActionUrl(address, action), token) }
       }),
     ),
   )
@@ -65,34 +57,22 @@ function signNotification(
   { client, action }: { readonly client: LiveObject; readonly action: ClientAdminAction },
 ): Promise<string> {
   const notBefore = Math.max(realm.settings.notBefore, viewClient(client).notBefore ?? 0)
-  const claims = {
-    id: randomUUID(),
-    expiration: toEpochSeconds(realm.now) + LIFESPAN,
-    resource: client.key[0],
-    action,
-    ...(action !== 'TEST_AVAILABILITY' && { notBefore }),
-  }
-  return signToken(service, realm, { claims, algorithm: getSignatureAlgorithm(realm.settings, {}, 'access') })
+  return signClaims(service, realm, createActionClaims(action, client.key[0]!, { now: realm.now, notBefore }))
 }
 
-/** Returns the admin URL of a client on each of its nodes. It may be relative to the root URL. */
-function listAdminUrls(client: LiveObject): string[] {
-  const { adminUrl, rootUrl = '', registeredNodes = {} } = viewClient(client)
-  if (!adminUrl) return []
-  const url = URL.canParse(adminUrl) ? adminUrl : URL.parse(adminUrl, rootUrl)?.href
-  if (url === undefined || !/^https?:/i.test(url)) return []
-  const nodes = Object.keys(registeredNodes)
-  return nodes.length ? nodes.map((node) => url.replace(/^(\w+:\/\/)[^/:?#]+/, `$1${node}`)) : [url]
-}
+/** Returns the signed token of a notification. */
+export const signClaims = (service: Service, realm: OidcRealm, claims: AdminNotification['claims']): Promise<string> =>
+  signToken(service, realm, { claims, algorithm: getSignatureAlgorithm(realm.settings, {}, 'access') })
 
-/** Posts a notification; false where the client refuses it or does not respond. */
-async function postNotification({ outbound }: Service, url: string, token: string): Promise<boolean> {
+async function isAccepted(service: Service, url: string, token: string): Promise<boolean> {
   try {
-    const headers = { 'content-type': 'text/plain' }
-    const request = { method: 'POST', headers, body: token, timeout: TIMEOUT, limit: 0 } as const
-    return (await sendRequest(outbound, url, request)).ok
+    return (await sendRequest(service.outbound, url, createAdminRequest(token))).ok
   } catch {
     // The result reports the URL as failed.
     return false
   }
 }
+
+/** Returns the request that posts the token of a notification. */
+export const createAdminRequest = (token: string) =>
+  ({ method: 'POST', headers: { 'content-type': 'text/plain' }, body: token, timeout: TIMEOUT, limit: 0 }) as const

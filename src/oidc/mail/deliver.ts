@@ -5,6 +5,7 @@ import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { ActionLink } from '../../service/messages/action-tokens.ts'
 import type { Email } from '../../service/messages/email-templates.ts'
 import {
+  type AdminNotification,
   type ApplicationNotification,
   type Deliverers,
   type Delivery,
@@ -16,13 +17,19 @@ import { getIssuer, type OidcRealm, readOidcRealm } from '../oidc-realm.ts'
 import { createTranslator, selectLanguage } from '../pages/localize.ts'
 import { getSignatureAlgorithm, INTERNAL_ALGORITHM } from '../signature-algorithms.ts'
 import { signToken } from '../tokens/tokens.ts'
+import { createAdminRequest, signClaims } from './client-notifications.ts'
 import { renderEmail } from './render-email.ts'
 
 /** The time for a response, in milliseconds. */
 const TIMEOUT = 10_000
 
 /** The functions that deliver messages, by kind. */
-export const deliverers: Deliverers = { mail: deliverEmail, notice: deliverNotification, webhook: deliverWebhook }
+export const deliverers: Deliverers = {
+  mail: deliverEmail,
+  notice: deliverNotification,
+  admin: deliverAdminNotification,
+  webhook: deliverWebhook,
+}
 
 async function deliverEmail({ service, realm: name, message: email, id }: Delivery<Email>): Promise<void> {
   const { realm, language, text } = await service.read(SYSTEM, name, async (context) => {
@@ -30,24 +37,21 @@ async function deliverEmail({ service, realm: name, message: email, id }: Delive
     const language = selectLanguage(realm.settings, [email.locale])
     return { realm, language, text: await createTranslator(context, realm.settings, language) }
   })
-  const server = findSmtpSettings(service.vault, realm.settings)
-  if (!server) throw new UndeliverableError('the realm has no mail server')
+  const settings = findSmtpSettings(service.vault, realm.settings)
+  if (!settings) throw new UndeliverableError('the realm has no mail server')
   const link = email.link && (await buildLinkUrl(service, realm, email.link))
-  await sendOverSmtp(service.outbound, server, {
-    to: email.to,
-    id,
-    ...renderEmail(email, {
-      language,
-      text,
-      realm: realm.settings.displayName || realm.name,
-      ...(link && { link }),
-    }),
+  const content = renderEmail(email, {
+    language,
+    text,
+    realm: realm.settings.displayName || realm.name,
+    ...(link && { link }),
   })
+  await sendOverSmtp(service, { realm: realm.name, settings }, { to: email.to, id, ...content })
 }
 
 /** Returns the address of a link, with its signed action token. */
 async function buildLinkUrl(service: Service, realm: OidcRealm, { base, token, query }: ActionLink): Promise<string> {
-  const issuer = getIssuer(base, realm.name)
+  const issuer = getIssuer(base, realm)
   const claims = { ...token, rqac: token.rqac && [...token.rqac], iss: issuer, aud: issuer }
   const key = await signToken(service, realm, { claims, algorithm: INTERNAL_ALGORITHM })
   return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
@@ -60,7 +64,7 @@ async function signNotification(
 ): Promise<string> {
   const realm = await service.read(SYSTEM, realmName, readOidcRealm)
   return signToken(service, realm, {
-    claims: { ...claims, iss: getIssuer(base, realm.name) },
+    claims: { ...claims, iss: getIssuer(base, realm) },
     algorithm: algorithm ?? getSignatureAlgorithm(realm.settings, {}, 'id'),
     type,
   })
@@ -69,7 +73,17 @@ async function signNotification(
 async function deliverNotification({ service, realm, message }: Delivery<ApplicationNotification>): Promise<void> {
   const { url, token } = message
   const form = { ...message.form, ...(token && { [token.name]: await signNotification(service, realm, token) }) }
-  const request = { method: 'POST', body: new URLSearchParams(form), timeout: TIMEOUT, limit: 0 } as const
+  await post(service, url, { method: 'POST', body: new URLSearchParams(form), timeout: TIMEOUT, limit: 0 })
+}
+
+async function deliverAdminNotification({ service, realm: name, message }: Delivery<AdminNotification>): Promise<void> {
+  const realm = await service.read(SYSTEM, name, readOidcRealm)
+  const token = await signClaims(service, realm, message.claims)
+  await post(service, message.url, createAdminRequest(token))
+}
+
+/** Sends a request to an application. Throws UndeliverableError where another attempt would fail as well. */
+async function post(service: Service, url: string, request: Parameters<typeof sendRequest>[2]): Promise<void> {
   const response = await sendRequest(service.outbound, url, request).catch((error: Error) => {
     throw error instanceof OutboundRefused ? new UndeliverableError(error.message) : error
   })

@@ -38,11 +38,10 @@ export async function testSmtpConnection(
   const { user } = caller
   const account = user && (await service.read(SYSTEM, user.realm, (context) => findUserById(context, user.id)))
   if (!account?.email) throw failure('invalid', `${FAILED}: your account has no email address`)
-  await sendOverSmtp(service.outbound, server, { to: account.email, id: randomUUID(), ...content }).catch(
-    (error: Error) => {
-      throw failure('invalid', `${FAILED}: ${error.message}`, { cause: error })
-    },
-  )
+  const email = { to: account.email, id: randomUUID(), ...content }
+  await sendOverSmtp(service, { realm, settings: server }, email).catch((error: Error) => {
+    throw failure('invalid', `${FAILED}: ${error.message}`, { cause: error })
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 // The mappers that are active for a token, and their order.
 import { toEffectiveMapperConfig } from '../../kinds/mapper-types.ts'
-import type { MapperContainer, RoleName } from '../../service/context/store-types.ts'
+import type { MapperContainer, RoleName, StoredMapper } from '../../service/context/store-types.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { viewClient } from '../views.ts'
 import { claimMappers, roleMappers } from './index.ts'
@@ -19,8 +19,18 @@ export function listActiveMappers(containers: readonly MapperContainer[]): Activ
   }
   return mappers
     .filter(({ type }) => findPriority(type) !== undefined)
-    .map(({ type, config }) => ({ type, config: toEffectiveMapperConfig(type, config) }))
+    .map(toActiveMapper)
     .sort((a, b) => findPriority(a.type)! - findPriority(b.type)!)
+}
+
+/** Active mappers by stored mapper, which is the same object until the configuration changes. */
+const activeMappers = new WeakMap<StoredMapper, ActiveMapper>()
+
+function toActiveMapper(mapper: StoredMapper): ActiveMapper {
+  const { type, config } = mapper
+  const active = activeMappers.get(mapper) ?? { type, config: toEffectiveMapperConfig(type, config) }
+  activeMappers.set(mapper, active)
+  return active
 }
 
 function findPriority(type: string): number | undefined {

@@ -18,6 +18,9 @@ const de: TextsByKey = { ...germanPages, ...germanEmails }
 const builtIn: Readonly<Record<string, TextsByKey>> = { en, de }
 const ENGLISH = 'en'
 
+/** The languages with built-in texts. */
+export const BUILT_IN_LANGUAGES: readonly string[] = Object.keys(builtIn)
+
 /** The settings of a realm that select languages. */
 type LanguageSettings = Pick<RealmSettings, 'internationalizationEnabled' | 'supportedLocales' | 'defaultLocale'>
 

@@ -32,6 +32,16 @@ export const infoPage =
     ],
   })
 
+/** Names the user who is logged in, with a link to log out; without a user, says that there is none. */
+export const accountPage =
+  (user: { readonly username: string; readonly logoutUrl: string } | undefined): Page =>
+  ({ text }) => ({
+    title: text('accountTitle'),
+    content: user
+      ? [paragraph(text('signedInMessage', user.username)), link(user.logoutUrl, text('doLogout'))]
+      : [paragraph(text('notSignedInMessage'))],
+  })
+
 /** Asks the user to confirm a logout. */
 export const logoutPage: Page = (view) => ({
   title: view.text('logoutConfirmTitle'),

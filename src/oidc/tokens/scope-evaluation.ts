@@ -109,7 +109,7 @@ export async function generateExample(
     exp: now + getAccessTokenLifespan(realm, client, undefined),
     iat: now,
     jti: randomUUID(),
-    iss: getIssuer(base, realm.name),
+    iss: getIssuer(base, realm),
     typ: target === 'idToken' ? 'ID' : 'Bearer',
     ...claims,
   }

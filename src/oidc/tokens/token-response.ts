@@ -15,25 +15,37 @@ import { buildTokenContent, type Claims, type TokenContent } from './token-conte
 import { readSessionSubject } from './token-subject.ts'
 import { signToken } from './tokens.ts'
 
-/** Creates the response to a granted token request. RFC 6749, section 5.1. */
-export async function createTokenResponse(
+/** Issued tokens: the response to the client, and what identifies the tokens. */
+export interface IssuedTokens {
+  readonly response: Readonly<Record<string, unknown>>
+  readonly accessTokenId: string
+  readonly refreshToken: { readonly id: string; readonly type: string } | undefined
+}
+
+/** Issues the tokens of a granted token request. RFC 6749, section 5.1. */
+export async function issueGrantedTokens(
   { service, base }: Pick<RealmEndpoint, 'service' | 'base'>,
   { realm, client }: Pick<ClientCall, 'realm' | 'client'>,
   granted: GrantResult,
-): Promise<Record<string, unknown>> {
+): Promise<IssuedTokens> {
   const { user, session, clientSession } = granted
   const content = await loadContent({ service, base }, { realm, client }, granted)
   const now = toEpochSeconds(realm.now)
   const lifespan = getAccessTokenLifespan(realm, client, session)
-  const [exp, iss] = [now + lifespan, getIssuer(base, realm.name)]
+  const [exp, iss] = [now + lifespan, getIssuer(base, realm)]
   const issuedTo = { client: client.id, ...(session ? { session: session.id } : { user: user.id }) }
-  const sign = (typ: string, claims: Claims, algorithm: string) =>
-    signToken(service, realm, { claims: { ...claims, iat: now, jti: randomUUID(), iss, typ }, algorithm, issuedTo })
+  const sign = (typ: string, claims: Claims & { readonly jti: string }, algorithm: string) =>
+    signToken(service, realm, { claims: { ...claims, iat: now, iss, typ }, algorithm, issuedTo })
+  const accessTokenId = randomUUID()
   const claims = content.claims('accessToken')
   const { refreshScopes = content.scopes } = granted
   const getAlgorithm = (token: 'access' | 'id') => getSignatureAlgorithm(realm.settings, client.representation, token)
-  const accessToken = await sign('Bearer', { ...claims, exp }, getAlgorithm('access'))
-  const idClaims = { ...content.claims('idToken'), exp, at_hash: createHalfHash(accessToken, getAlgorithm('id')) }
+  const accessToken = await sign('Bearer', { ...claims, exp, jti: accessTokenId }, getAlgorithm('access'))
+  const signIdToken = () => {
+    const hash = createHalfHash(accessToken, getAlgorithm('id'))
+    const idClaims = { ...content.claims('idToken'), exp, at_hash: hash, jti: randomUUID() }
+    return sign('ID', idClaims, getAlgorithm('id'))
+  }
   const refresh =
     session && clientSession && hasRefreshTokens(client)
       ? getRefreshTokenClaims(realm, client, { session, clientSession })
@@ -46,21 +58,23 @@ export async function createTokenResponse(
     sid: session?.id,
     scope: refreshScopes.join(' '),
     ...refresh,
+    jti: randomUUID(),
   }
   // Mappers may add members, but not these, not even where the response has none.
   const { refresh_token: _, id_token: __, session_state: ___, ...added } = content.claims('response')
-  return {
+  const response = {
     ...added,
     access_token: accessToken,
     expires_in: lifespan,
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
     ...(refresh && { refresh_token: await sign(refresh.typ, refreshClaims, INTERNAL_ALGORITHM) }),
     token_type: 'Bearer',
-    ...(refreshScopes.includes('openid') && { id_token: await sign('ID', idClaims, getAlgorithm('id')) }),
+    ...(refreshScopes.includes('openid') && { id_token: await signIdToken() }),
     'not-before-policy': Math.max(realm.settings.notBefore, viewStoredUser(user).notBefore ?? 0),
     ...(session && { session_state: session.id }),
     scope: content.scope,
   }
+  return { response, accessTokenId, refreshToken: refresh && { id: refreshClaims.jti, type: refresh.typ } }
 }
 
 /** Loads the claims of the response's tokens. */

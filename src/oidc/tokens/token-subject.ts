@@ -2,7 +2,7 @@
 import type { Context } from '../../service/context/context.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
-import { findUserById } from '../../service/login/find-user.ts'
+import { findRecentUser } from '../../service/login/find-user.ts'
 import type { TokenSubject } from '../mappers/mapper.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import { readClientSessionData, readSessionData } from '../session-data.ts'
@@ -19,7 +19,7 @@ export function readSessionSubject(
   return { session: { id: session.id, notes, methods, level }, claims, acrValues: acrValues?.split(' ') }
 }
 
-/** Returns the subject of an active token. Two statements. */
+/** Returns the subject of an active token. Two statements, or none. */
 export async function getTokenSubject(
   context: Context,
   realm: OidcRealm,
@@ -27,7 +27,7 @@ export async function getTokenSubject(
 ): Promise<TokenSubject> {
   const { user, session } = status
   const [client] = await writers.client.list(context, { ids: [issuedTo.client] })
-  const storedUser = (await findUserById(context, user.id))!
+  const storedUser = (await findRecentUser(context, user.id))!
   return {
     base: getIssuerBase(claims),
     realm,

@@ -1,12 +1,14 @@
 // Signs tokens, and verifies them with the keys of the realm that is their issuer.
-import { decodeJwt, decodeProtectedHeader, type JWTPayload, type JWTVerifyResult, jwtVerify, SignJWT } from 'jose'
+import type { KeyObject, webcrypto } from 'node:crypto'
+import { CompactSign, decodeJwt, decodeProtectedHeader, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose'
 import { isStorable } from '../../kinds/fields.ts'
 import { getErrorCode } from '../../lib/error-code.ts'
+import type { IssuedToken, TokenValue } from '../../service/context/cached-values.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import { checkToken, type TokenStatus } from '../../service/login/token-status.ts'
 import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../../service/messages/action-tokens.ts'
-import type { OidcRealm } from '../oidc-realm.ts'
+import { getFrontendUrl, type OidcRealm } from '../oidc-realm.ts'
 import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
 
 /** The type of a token, its `typ` claim. */
@@ -26,8 +28,8 @@ export type IssuedTo = { readonly client: string } & (
 
 /** A token with a valid signature. */
 export interface VerifiedToken {
-  /** The realm that issued the token. */
-  readonly realm: RealmRow
+  /** The realm that issued the token. Its row may have changed since the token was verified. */
+  readonly realm: Pick<RealmRow, 'number' | 'name'>
   /** The claims. Protocol mappers cannot write those that are named here: see `writeClaim`. */
   readonly claims: Readonly<Record<string, unknown>> &
     Pick<JWTPayload, 'iss' | 'iat' | 'exp' | 'jti'> & { readonly typ?: string; readonly scope?: string }
@@ -51,7 +53,20 @@ export async function signToken(
 ): Promise<string> {
   const { kid, signingKey } = await getSigningKey(service, realm, algorithm)
   const header = { alg: algorithm, typ: type, kid, ...(issuedTo && { [ISSUED_TO]: issuedTo }) }
-  return new SignJWT(claims).setProtectedHeader(header).sign(signingKey)
+  // SignJWT would copy the claims.
+  const payload = Buffer.from(JSON.stringify(claims))
+  return new CompactSign(payload).setProtectedHeader(header).sign(toJoseKey(signingKey, algorithm))
+}
+
+const symmetricKeys = new WeakMap<KeyObject, webcrypto.CryptoKey>()
+
+/** Returns the key as jose uses it. It would import a symmetric key for each token. */
+function toJoseKey(key: KeyObject, algorithm: string): KeyObject | webcrypto.CryptoKey {
+  if (key.type !== 'secret' || !algorithm.startsWith('HS')) return key
+  const hmac = { name: 'HMAC', hash: `SHA-${algorithm.slice(2)}` }
+  const imported = symmetricKeys.get(key) ?? key.toCryptoKey(hmac, false, ['sign', 'verify'])
+  symmetricKeys.set(key, imported)
+  return imported
 }
 
 /** The requirements for a token. */
@@ -61,6 +76,13 @@ interface TokenRequirements {
   readonly issuerBase?: string | undefined
   /** The row of the realm, if it was read a moment ago. Absent: it may be a cached one. */
   readonly realm?: RealmRow
+  /** The caller itself checks the realm's not-before time. */
+  readonly acceptsStale?: true
+}
+
+/** The requirements for a token whose status is checked. */
+interface StatusRequirements extends Omit<TokenRequirements, 'realm'> {
+  readonly withPermissions?: boolean
 }
 
 /**
@@ -86,7 +108,7 @@ export async function verifyActionToken(
 }
 
 /** A token with a valid signature of a realm. */
-type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> & Pick<VerifiedToken, 'realm'>
+type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> & { readonly realm: RealmRow }
 
 /** Adds the references of a token; undefined where it has none, such as a signed UserInfo response. */
 function toVerifiedToken({ realm, payload, protectedHeader }: SignedToken<unknown>): VerifiedToken | undefined {
@@ -97,23 +119,25 @@ function toVerifiedToken({ realm, payload, protectedHeader }: SignedToken<unknow
 async function verifySignedToken<Claims>(
   service: Service,
   token: string,
-  { types, issuerBase, ...requirements }: TokenRequirements,
+  { types, issuerBase, acceptsStale, ...requirements }: TokenRequirements,
 ): Promise<SignedToken<Claims> | undefined> {
   try {
     const { kid } = decodeProtectedHeader(token)
     const { base, name } = splitIssuer(decodeJwt(token).iss)
-    if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
+    if (!kid) return undefined
     const isOwn = requirements.realm?.name === name
     const [realm] = isOwn ? [requirements.realm] : await service.cache.findRealms([name])
-    const key = realm?.enabled ? await findVerificationKey(service, realm, kid) : undefined
-    if (!realm || !key) return undefined
-    const { payload, protectedHeader } = await jwtVerify<Claims>(token, key.verificationKey, {
+    if (!realm || (issuerBase !== undefined && base !== getFrontendUrl(issuerBase, realm))) return undefined
+    const key = realm.enabled ? await findVerificationKey(service, realm, kid) : undefined
+    if (!key) return undefined
+    const { payload, protectedHeader } = await jwtVerify<Claims>(token, toJoseKey(key.verificationKey, key.algorithm), {
       algorithms: [key.algorithm],
       // A token of an offline session may have no `exp` claim: the session ends instead.
       requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
       currentDate: service.clock(),
     })
-    if (!types.some((type) => type === payload.typ) || payload.iat! < realm.notBefore) return undefined
+    if (!types.some((type) => type === payload.typ)) return undefined
+    if (payload.iat! < realm.notBefore && !acceptsStale) return undefined
     return { realm, payload, protectedHeader }
   } catch (error) {
     if (isTokenError(error)) return undefined
@@ -121,12 +145,19 @@ async function verifySignedToken<Claims>(
   }
 }
 
+/** A verified token with its status. */
+export interface CheckedToken extends VerifiedToken {
+  readonly issued: IssuedToken
+  readonly status: TokenStatus
+}
+
 /** A verified token that is active: its client, user and session still allow it. */
-export type ActiveToken = VerifiedToken & { readonly status: Extract<TokenStatus, { isValid: true }> }
+export interface ActiveToken extends CheckedToken, TokenValue {
+  readonly status: Extract<TokenStatus, { isValid: true }>
+}
 
 /** Whether a token is verified and active. */
-export const isActiveToken = (token: (VerifiedToken & { status: TokenStatus }) | undefined): token is ActiveToken =>
-  token?.status.isValid === true
+export const isActiveToken = (token: CheckedToken | undefined): token is ActiveToken => token?.status.isValid === true
 
 /** Verifies the signature of a token of the realm, which may have expired. Returns undefined for an invalid token. */
 export async function verifySignature(
@@ -139,7 +170,10 @@ export async function verifySignature(
     if (!key) return undefined
     const { iat = 0 } = decodeJwt(token)
     const currentDate = new Date(iat * 1000)
-    const verified = await jwtVerify(token, key.verificationKey, { algorithms: [key.algorithm], currentDate })
+    const verified = await jwtVerify(token, toJoseKey(key.verificationKey, key.algorithm), {
+      algorithms: [key.algorithm],
+      currentDate,
+    })
     return toVerifiedToken({ realm, ...verified })
   } catch (error) {
     if (isTokenError(error)) return undefined
@@ -149,19 +183,34 @@ export async function verifySignature(
 
 /**
  * Verifies a token, and returns it with its status, such as revoked; undefined if it is malformed, expired or not of this server.
- * `withPermissions`: the status contains the admin permissions of its user. One statement, or two.
+ * `withPermissions`: the status contains the admin permissions of its user. Two statements, or none if it is cached.
  */
 export async function verifyTokenStatus(
   service: Service,
   token: string,
-  { withPermissions, ...requirements }: TokenRequirements & { readonly withPermissions?: boolean },
-): Promise<(VerifiedToken & { readonly status: TokenStatus }) | undefined> {
-  const verified = await verifyToken(service, token, requirements)
-  if (!verified) return undefined
-  const { realm, claims, issuedTo } = verified
-  const issued = { ...issuedTo, realm, issuedAt: claims.iat!, id: claims.jti ?? '', withPermissions }
-  return { ...verified, status: await service.query((tx) => checkToken(tx, issued)) }
+  { withPermissions = false, ...requirements }: StatusRequirements,
+): Promise<CheckedToken | undefined> {
+  let inactive: CheckedToken | undefined
+  const { types, issuerBase = '' } = requirements
+  const key = `${types.join('|')} ${issuerBase} ${withPermissions} ${token}`
+  const active = await service.cache.findTokenValue(key, async () => {
+    const verified = await verifyToken(service, token, requirements)
+    if (!verified) return undefined
+    const { realm, claims, issuedTo } = verified
+    const issued = { ...issuedTo, realm, issuedAt: claims.iat!, id: claims.jti ?? '' }
+    const status = await service.query((tx) => checkToken(tx, { ...issued, withPermissions }))
+    if (status.isValid) {
+      const expiresAt = new Date((claims.exp ?? LATEST_EXPIRATION) * 1000)
+      return { ...verified, issued, status, user: status.user, expiresAt }
+    }
+    inactive = { ...verified, issued, status }
+    return undefined
+  })
+  return active ?? inactive
 }
+
+/** The end of tokens without an `exp` claim, which end with their session, in seconds since 1970. */
+const LATEST_EXPIRATION = 4e9
 
 /** Returns the address of the server that issued a token. */
 export const getIssuerBase = ({ iss }: VerifiedToken['claims']): string => splitIssuer(iss).base

@@ -82,7 +82,15 @@ export async function openFollowedRepository(
   const { retryInterval, timeout, dependsOn, suspend, unknownFields } = spec
   const interval = spec.interval ? parseDuration(spec.interval) : defaults.interval
   const repository = await openRepository(address, {
-    ...{ name, unknownFields, suspend, keys, interval, signersFile: defaults.signersFile },
+    ...{
+      name,
+      identity: { name, isComplete: true },
+      unknownFields,
+      suspend,
+      keys,
+      interval,
+      signersFile: defaults.signersFile,
+    },
     configure: async (content) => {
       const sourcePermissions = await updatePermissions(service, followed, { content, getPermissionInputs })
       const permissions = intersectPermissions(sourcePermissions, spec.permissions)

@@ -1,6 +1,6 @@
 // Controllers of git sources by namespace: sources of one namespace are applied one after the other, and block no other namespace.
 import { getErrorMessage } from '../../lib/error-message.ts'
-import { formatPosition } from '../../lib/source-position.ts'
+import { formatMessages } from '../../lib/source-position.ts'
 import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import { ActionError } from '../../reconcile/execute/action-error.ts'
 import type { SourceReporter } from '../../reconcile/following/followed-source.ts'
@@ -48,5 +48,5 @@ export class NamespaceControllers {
 export function renderSourceError(error: unknown): string {
   const problems = error instanceof DocumentError || error instanceof ActionError ? error.problems : []
   if (!problems.length) return getErrorMessage(error)
-  return problems.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('; ')
+  return formatMessages(problems).join('; ')
 }

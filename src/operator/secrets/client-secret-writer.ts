@@ -1,6 +1,7 @@
 // Writes client secrets to the Kubernetes Secrets that resources name, and again after either has changed.
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
+import { parseVaultReference } from '../../kinds/vault-reference.ts'
 import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
@@ -172,5 +173,12 @@ function getSecret(
       'NotAdmitted',
       `the client ${clientId} has roles that this namespace may not grant: ${missingRoles.join(', ')}`,
     )
-  return { secret: vault.open(secret) }
+  const text = vault.open(secret)
+  // Otherwise a tenant could read each secret of the realm: it declares the reference.
+  return parseVaultReference(text) === undefined
+    ? { secret: text }
+    : refuse(
+        'Invalid',
+        `the secret of the client ${clientId} is a reference to the vault, whose secrets are not copied`,
+      )
 }

@@ -1,7 +1,7 @@
 // Builds the document that declares objects. Pure.
 import { type FlatFields, resolveField, unflatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Representation, readObject } from '../../kinds/json.ts'
+import { isObject, type Representation, readObject } from '../../kinds/json.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { joinTree } from '../../kinds/tree.ts'
 import { convertForExport } from '../convert-formats.ts'
@@ -41,10 +41,20 @@ function toRepresentation(kind: Kind, fields: FlatFields): Representation {
   return representation
 }
 
-/** Sorts the fields of a realm: settings first, then the objects in it, in the order of the realm's description. */
-function sortFields(realm: Representation): Representation {
+/** Sorts the fields of a realm: settings first, then the objects in it, in the order of the realm's description, and clients by client id. */
+function sortFields(declared: Representation): Representation {
+  const { roles, clientScopeMappings } = declared
+  const realm: Representation = {
+    ...declared,
+    ...(isObject(roles) && isObject(roles.client) && { roles: { ...roles, client: sortKeys(roles.client) } }),
+    ...(isObject(clientScopeMappings) && { clientScopeMappings: sortKeys(clientScopeMappings) }),
+  }
   const settings = Object.keys(realm).filter((field) => field in kinds.realm.fields)
   const content = Object.keys(kinds.realm.children).filter((field) => field in realm)
   const fields = new Set([...settings, ...content, ...Object.keys(realm)])
   return Object.fromEntries([...fields].map((field) => [field, realm[field]!]))
+}
+
+function sortKeys(map: Representation): Representation {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,4 +1,5 @@
 // Exports a realm as one document, in a stable order.
+import { createHash } from 'node:crypto'
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { flatten, getField, isGenerated, isSecret } from '../../kinds/compare.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
@@ -6,8 +7,10 @@ import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
+import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { listServiceAccounts } from '../../service/clients/service-accounts.ts'
 import type { Context } from '../../service/context/context.ts'
+import { cacheLargeValues } from '../../service/context/realm-values.ts'
 import { transformTexts } from '../../service/context/secrets.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -16,6 +19,7 @@ import { getCredentialsByUser } from '../../service/users/credentials.ts'
 import { findDefaultRoleName } from '../../service/users/default-role.ts'
 import { escapeVariables, transformTextsByPath } from '../substitute-variables.ts'
 import { buildDocument } from './build-document.ts'
+import { completePartialExport, type ExportedRole } from './complete-partial-export.ts'
 import { getCreationEffects } from './creation-effects.ts'
 import { completeObjects, type ExportedObject, minimizeObjects } from './minimize-objects.ts'
 
@@ -64,9 +68,42 @@ export async function exportRealmPartially(context: Context, options: PartialExp
     const clients = objects.filter((object) => object.kind === 'client')
     objects.push(...(await (kind === 'user' ? listServiceAccounts(context, clients) : writers[kind].list(context, {}))))
   }
+  // Changes of users do not change the revision of the realm.
+  const accounts = createHash('sha256').update(JSON.stringify(objects.filter(({ kind }) => kind === 'user')))
+  const key = `${options.clients} ${options.groupsAndRoles} ${accounts.digest('base64')}`
+  return (await getCachedExport(context, key, () => renderPartially(context, objects, options))).document
+}
+
+/** A partial export, and its number of objects. */
+interface PartialExport {
+  readonly document: Representation
+  readonly size: number
+}
+
+/** Partial exports of realms. */
+const getCachedExport = cacheLargeValues<PartialExport>(({ size }) => size)
+
+async function renderPartially(
+  context: Context,
+  objects: readonly LiveObject[],
+  options: PartialExportOptions,
+): Promise<PartialExport> {
   // Other children are in their parent's representation, and are omitted with it.
   const included = options.clients ? objects : objects.filter(({ kind, parent }) => kind !== 'role' || !parent)
-  return renderRealm(context, included, { full: true, ids: true })
+  const document = await renderRealm(context, included, { full: true, ids: true })
+  const complete = completePartialExport(document, {
+    ...options,
+    realmId: context.realm.id,
+    defaultRole: await findDefaultRole(context),
+  })
+  return { document: complete, size: objects.length }
+}
+
+/** Returns the default role of the realm. Two statements. */
+async function findDefaultRole(context: Context): Promise<ExportedRole | undefined> {
+  const name = await findDefaultRoleName(context)
+  const [role] = name === undefined ? [] : await writers.role.list(context, { keys: [[name]] })
+  return role && { id: role.id, name: role.key[0]!, description: role.representation.description }
 }
 
 /** Keycloak: not in partial exports. */
@@ -115,10 +152,17 @@ export function toExportedObject(
     // Keycloak: accepts only the id of such a reference.
     if (options.ids && getField(kind, path).wire === 'id') return [path, references[path] ?? value]
     if (!isSecret(kind, path)) return [path, value]
-    return [path, transformTexts(value, (secret) => (options.secrets ? context.vault.open(secret) : MASK))]
+    const open = (secret: string) => context.vault.open(secret)
+    const mask = (secret: string) => (listVaultReferences(kind, path, open(secret)).length ? open(secret) : MASK)
+    return [path, transformTexts(value, options.secrets ? open : mask)]
   })
   // Generated values are generated again on creation.
   const included =
-    options.full || options.secrets ? fields : fields.filter(([path]) => !isGenerated(kind, path, representation))
+    options.full || options.secrets
+      ? fields
+      : fields.filter(
+          ([path, value]) =>
+            !isGenerated(kind, path, representation) || listVaultReferences(kind, path, value).length > 0,
+        )
   return { kind: name, key, id: options.ids ? id : undefined, fields: Object.fromEntries(included) }
 }

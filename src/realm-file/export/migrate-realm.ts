@@ -7,6 +7,7 @@ import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isEmpty, type Json, type Representation, readObject } from '../../kinds/json.ts'
 import { MASK } from '../../kinds/mask.ts'
+import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { type DeclaredObject, parseRealm } from '../parse-realm.ts'
 import { escapeVariables, transformTextsByPath } from '../substitute-variables.ts'
 import { createDocument } from '../yaml/document.ts'
@@ -68,7 +69,9 @@ function toExportedObject(
   const exportedFields = Object.entries(allFields).filter(
     ([path, value]) =>
       !(kind.fields[path]?.appliedOnChange && isEmpty(value)) &&
-      (!isGenerated(kind, path, representation) || (secrets && !maskedSecrets.includes(path))),
+      (!isGenerated(kind, path, representation) ||
+        listVaultReferences(kind, path, value).length > 0 ||
+        (secrets && !maskedSecrets.includes(path))),
   )
   // Applications refer to users by id, and users refer to their user store.
   const needsId = kind.isUserData ? fields.serviceAccountClientId == null : isUserStore(name, key.at(-1)!)

@@ -1,12 +1,19 @@
-// Client templates, the predecessors of client scopes, as Keycloak's import reads them.
+// Legacy fields of clients, as Keycloak's import reads them: client templates, the predecessors of client scopes, and `directGrantsOnly`.
 import { builtInObjects } from '../../kinds/built-in/index.ts'
+import { readDirectGrantsOnly } from '../../kinds/client.ts'
 import { isList, isObject, type Json, type Representation, readTexts } from '../../kinds/json.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
-/** Reads client templates as client scopes, and the template of a client as one of its client scopes. */
+/** Reads client templates as client scopes, the template of a client as one of its client scopes, and `directGrantsOnly`. */
 export const clientTemplates: FormatConverter = {
-  read: (realm, context) => assignTemplates(convertTemplates(realm, context)),
+  read: (realm, context) => readGrants(assignTemplates(convertTemplates(realm, context))),
   write: (realm) => realm,
+}
+
+function readGrants(realm: Representation): Representation {
+  const { clients } = realm
+  if (!isList(clients)) return realm
+  return { ...realm, clients: clients.map((client) => (isObject(client) ? readDirectGrantsOnly(client) : client)) }
 }
 
 /** Keycloak: uses only the fields of a template that client scopes have. */

@@ -1,7 +1,7 @@
 // The role `uma_protection`, which every client with authorization services has.
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { isList, isObject, type Json, type Representation, readObject } from '../../kinds/json.ts'
-import { UMA_PROTECTION } from '../../service/clients/resource-servers.ts'
+import { UMA_PROTECTION } from '../../kinds/role.ts'
 import type { ConversionContext } from './format-converter.ts'
 
 /** Adds the role to each client with authorization services, since documents refer to it without declaring it. */

@@ -1,6 +1,6 @@
 // Problems in documents, with their positions.
 import { type Json, readPath } from '../../kinds/json.ts'
-import { type DocumentPath, formatPosition, type SourcePosition } from '../../lib/source-position.ts'
+import { type DocumentPath, formatMessages, type SourcePosition } from '../../lib/source-position.ts'
 
 /** A problem in a document, which prevents its use. */
 export interface DocumentProblem {
@@ -17,9 +17,11 @@ export interface DocumentProblem {
 export interface DocumentWarning {
   readonly position: SourcePosition
   readonly message: string
+  /** Of a field that is ignored. */
+  readonly effect?: 'dropped'
 }
 
-/** The error for documents with problems. Its message lists them, one per line, as `file:line:column: message`. */
+/** The error for documents with problems. Its message lists them, one per line, as `file:line:column: message`, and once if several places have the same. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly problems: DocumentProblem[]
@@ -30,7 +32,7 @@ export class DocumentError extends Error {
       ...problem,
       message: problem.message.replaceAll(/\p{Cc}/gu, '\uFFFD'),
     }))
-    super(lines.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('\n'))
+    super(formatMessages(lines).join('\n'))
     this.problems = lines
   }
 }

@@ -41,7 +41,7 @@ export async function storePlan(
   const realms = outcome.realms.map(removeTransientParts)
   const saved = await savePlan(service, caller, {
     digest: digestPlan(realms),
-    sources: outcome.sources,
+    sources: outcome.sources.map(({ name, revision }) => ({ name, revision })),
     outcome: JSON.stringify({ ...outcome, realms }),
     sealedSources: service.vault.seal(JSON.stringify(sources.map(packSource))),
     isFromRun,
@@ -85,8 +85,17 @@ export function unpackSources({ vault }: Service, sealed: string): SourceContent
   }))
 }
 
-function packSource({ name, revision, unknownFields, settings, files, sourcePermissions, removals }: SourceContent) {
-  const text: SerializedSource = { name, revision, unknownFields, settings, files }
+function packSource({
+  name,
+  revision,
+  unknownFields,
+  settings,
+  origin,
+  files,
+  sourcePermissions,
+  removals,
+}: SourceContent) {
+  const text: SerializedSource = { name, revision, unknownFields, settings, origin, files }
   return { ...text, sourcePermissions, removals }
 }
 

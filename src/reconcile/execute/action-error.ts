@@ -1,5 +1,7 @@
+import { kinds } from '../../kinds/index.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { getErrorMessage } from '../../lib/error-message.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
 import type { DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Action } from '../model/action.ts'
@@ -10,14 +12,37 @@ export class ActionError extends Error {
 
   constructor(action: Action, cause: unknown) {
     const reason = cause instanceof ServiceError ? cause.reason : undefined
-    super(reason ?? getErrorMessage(cause), { cause })
+    super(`${reason ?? getErrorMessage(cause)}${getRenameHint(action, cause)}`, { cause })
     this.action = action
   }
 
-  /** The failure at the position of the object; empty if no document declares it. */
+  /** The failure at the position of the refused field, or else of the object; empty if no document declares it. */
   get problems(): DocumentProblem[] {
-    const { operation, kind, key, position } = this.action
-    const message = `${operation} ${describeObject(kind, key)}: ${this.message}; nothing was changed`
-    return position ? [{ position, message }] : []
+    const position = this.#findFieldPosition() ?? this.action.position
+    return position ? [{ position, message: this.describe() }] : []
   }
+
+  /** Returns the failure with its action. `reason` replaces the message of the cause. */
+  describe(reason = this.message): string {
+    const { operation, kind, key } = this.action
+    const end = /[.?!]$/.test(reason) ? ' Nothing was changed.' : '; nothing was changed'
+    return `${operation} ${describeObject(kind, key)}: ${reason}${end}`
+  }
+
+  #findFieldPosition(): SourcePosition | undefined {
+    const field = this.cause instanceof ServiceError ? this.cause.field : undefined
+    if (field === undefined) return undefined
+    const isInside = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`)
+    const { changes } = this.action
+    const declared = changes.find(({ path }) => isInside(path, field) || isInside(field, path))
+    // A missing setting is reported where its group is declared, such as `smtpServer.from` at `smtpServer.host`.
+    const [group] = field.split('.')
+    return (declared ?? changes.find(({ path }) => isInside(path, group!)))?.position
+  }
+}
+
+/** Returns advice for an object that cannot be created because a value is taken: the object with that value may be the same one. */
+function getRenameHint({ operation, kind }: Action, cause: unknown): string {
+  const isTaken = operation === 'create' && cause instanceof ServiceError && cause.code === 'conflict'
+  return isTaken ? `. If the ${kinds[kind].title} was renamed, declare its former name as renamedFrom.` : ''
 }

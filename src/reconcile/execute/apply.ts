@@ -81,7 +81,7 @@ async function startApply(
   const hasLateChange = (action: Action) =>
     action.changes.some((change) => getLateness(action, change).late !== undefined)
   return {
-    context: { ...context, createdIds },
+    context: { ...context, knownIds: createdIds },
     live,
     findSecret: declared.findSecret,
     plan,
@@ -167,7 +167,7 @@ interface ActionBatch {
 
 /** Executes actions in chunks; in a stepwise apply one by one, so that a failure names its action. */
 async function execute(
-  { isStepwise }: ApplyRun,
+  { isStepwise, plan }: ApplyRun,
   { actions, chunkSize = actions.length }: ActionBatch,
   work: (actions: readonly Action[]) => Promise<void>,
 ): Promise<void> {
@@ -179,9 +179,14 @@ async function execute(
     try {
       await work([action])
     } catch (error) {
-      throw concernsWholeChange(error) ? error : new ActionError(action, error)
+      throw concernsWholeChange(error) ? error : new ActionError(toShownAction(action, plan), error)
     }
   }
+}
+
+/** Returns the action as messages name it: a plan creates a realm by an update of its settings, which to a user is its creation. */
+function toShownAction(action: Action, { creates }: RealmPlan): Action {
+  return creates && action.kind === 'realm' ? { ...action, operation: 'create' } : action
 }
 
 function listActions({ actions }: ApplyRun, operation: Action['operation'], kind: KindName): readonly Action[] {

@@ -31,7 +31,7 @@ export async function dryRun(service: Service, caller: Caller, planned: PlannedR
   const guards = planned.guards.length ? { guards: planned.guards } : {}
   const noConsequences = { consequences: [], effects: [], ...guards }
   if (needsEarlierRealm) return { plan: { ...plan, notes: [...plan.notes, NO_DRY_RUN] }, ...noConsequences }
-  if (!plan.actions.length) return { plan, ...noConsequences }
+  if (!plan.creates && !plan.actions.length) return { plan, ...noConsequences }
   return executePlan(service, caller, {
     planned,
     declared: await prepareDeclaredState(service, planned, skipHashing),
@@ -72,7 +72,7 @@ export async function executePlan(service: Service, caller: Caller, execution: P
     // A statement for many rows does not say which row failed, so the plan is repeated action by action.
     await attempt(true).catch((stepError: unknown) => {
       const isRealmRefused = plan.creates && stepError instanceof ServiceError && stepError.code !== 'forbidden'
-      throw isRealmRefused ? new ActionError(toRealmCreation(desired), stepError) : stepError
+      throw isRealmRefused ? new ActionError(toRealmCreation(desired, plan), stepError) : stepError
     })
     throw error
   }
@@ -104,15 +104,16 @@ async function requireNoOtherSource(context: WriteContext, sources: readonly str
     throw failure('stale', `another source declares objects of the realm ${context.realm.name} now`)
 }
 
-/** Returns the action that creates the realm, which the plan of a new realm does not contain. */
-function toRealmCreation({ name, objects }: DesiredRealm): Action {
+/** Returns the action that creates the realm: the plan of a new realm has only an update of its settings. */
+function toRealmCreation({ name, objects }: DesiredRealm, plan: RealmPlan): Action {
   const { position } = objects.get(formatAddress('realm', [name]))!.origin
-  return { operation: 'create', kind: 'realm', key: [name], changes: [], position }
+  const changes = plan.actions.find(({ kind }) => kind === 'realm')?.changes ?? []
+  return { operation: 'create', kind: 'realm', key: [name], changes, position }
 }
 
 /** Returns the realm to write to. A change of the realm itself also writes to its admin client in master. */
 function toWriteTarget({ realm, currentName, actions }: RealmPlan): WriteTarget {
-  return { realm: currentName ?? realm, withMaster: actions.some(({ kind }) => kind === 'realm') }
+  return { realm: currentName ?? realm, withMaster: actions.some(({ kind }) => kind === 'realm'), isLarge: true }
 }
 
 /** Returns the realm to create, with the declared ids of its objects by address. Its settings follow as an update. */

@@ -9,6 +9,7 @@ import type { LintFinding } from '../lint/lint.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
 import type { AppliedApproval, Guard, PendingApproval, RealmPlan } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
+import type { ImpassableFlow } from '../plan/impassable-flows.ts'
 import type { AppliedObjects } from './apply.ts'
 import type { UserEffect } from './effects.ts'
 
@@ -27,6 +28,8 @@ export interface PlannedRealm {
   readonly guards: readonly Guard[]
   /** The admin permissions that the objects it adopts have without it; absent if it grants none to them. */
   readonly heldPermissions?: HeldPermissions | undefined
+  /** The bound flows that nobody could pass before; absent if it changes no flows. */
+  readonly formerlyImpassable?: readonly ImpassableFlow[] | undefined
   /** The admin permissions that its sources may grant; absent: those of the caller. */
   readonly grantablePermissions?: AdminPermissions
 }

@@ -3,14 +3,16 @@ import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { GitAddress } from '../read/git-address.ts'
 import { type GitSourceOptions, openGitSource } from '../read/git-source.ts'
 import type { SourceContent } from '../read/source-content.ts'
+import { type GivenIdentity, requireSameName } from '../read/source-identity.ts'
 import type { FollowedSource } from './followed-source.ts'
 import type { SourceController } from './source-controller.ts'
 
 /** Options of a git source that is followed. */
 export interface RepositoryOptions
-  extends GitSourceOptions,
-    Pick<FollowedSource, 'dependsOn' | 'suspend' | 'retryInterval'> {
-  readonly name: string
+  extends Omit<GitSourceOptions, 'name' | 'environment'>,
+    Pick<FollowedSource, 'name' | 'dependsOn' | 'suspend' | 'retryInterval'> {
+  /** The given identity of the source, which decides which of its files are read. */
+  readonly identity: GivenIdentity
   /** Seconds between two polls. */
   readonly interval: number
   /** Adds the settings of the source to its content. Throws where they do not allow it. */
@@ -31,8 +33,8 @@ export interface FollowedRepository extends FollowedSource {
 
 /** Opens a git source without connecting to its server. Throws SourceError where git is not installed. */
 export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<FollowedRepository> {
-  const { name, dependsOn, suspend, retryInterval, interval, configure } = options
-  const source = await openGitSource(address, options)
+  const { name, identity, dependsOn, suspend, retryInterval, interval, configure } = options
+  const source = await openGitSource(address, { ...options, ...identity, name: identity.name })
   const requeue = { requeueAfter: interval * 1000 }
   let controller: SourceController | undefined
   let queue: WorkQueue<'poll'> | undefined
@@ -53,7 +55,11 @@ export async function openRepository(address: GitAddress, options: RepositoryOpt
     get attemptedRevision() {
       return source.attemptedRevision
     },
-    read: async () => configure(await source.read()),
+    async read() {
+      const content = await source.read()
+      requireSameName(name, content.name)
+      return configure(content)
+    },
     startPolling(pollingController) {
       controller = pollingController
       queue = new WorkQueue(poll, { backOff: () => requeue.requeueAfter })

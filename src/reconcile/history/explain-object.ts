@@ -5,6 +5,7 @@ import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../../service/context/context.ts'
 import { digestSecrets } from '../../service/context/secrets.ts'
+import { findOldestEntry } from '../../service/journal/history.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
@@ -39,6 +40,8 @@ export interface ObjectExplanation {
   readonly id: string
   readonly by?: Attribution
   readonly fields: readonly FieldExplanation[]
+  /** Whether the journal goes back to the creation of the realm. Otherwise the author of a value may be unknown. */
+  readonly isJournalComplete: boolean
 }
 
 /**
@@ -62,6 +65,7 @@ export async function explainObject(context: Context, path: string): Promise<Obj
   const paths =
     field === undefined ? declaredOrChanged : listPaths(field, [...declaredOrChanged, ...Object.keys(fields)])
   const changedBy = blame(entries)
+  const isJournalComplete = (await findOldestEntry(context)) === 1
   const creation = entries.findLast(({ operation }) => operation === 'create')
   const creator = creation && blame([creation])(kind, live.id)
   return {
@@ -69,6 +73,7 @@ export async function explainObject(context: Context, path: string): Promise<Obj
     key: live.key,
     id: live.id,
     ...(creator && { by: creator }),
+    isJournalComplete,
     fields: paths.map((path): FieldExplanation => {
       const by = changed.has(path) ? changedBy(kind, live.id, path) : creator
       return {

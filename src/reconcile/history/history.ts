@@ -1,9 +1,7 @@
 // The history of a realm: its revisions, differences between them, and rollback.
 
-import { findRedirectedSecrets, isDeepEqual } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { describeObject } from '../../kinds/tree.ts'
-import type { Context, WriteContext } from '../../service/context/context.ts'
+import type { Context } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import { digestSecrets } from '../../service/context/secrets.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
@@ -11,19 +9,26 @@ import { asStoreOperator } from '../../service/context/store-operator.ts'
 import { type Revision, Rollback } from '../../service/context/store-types.ts'
 import {
   findExistingRevisions,
+  findOldestEntry,
   listEntriesBetween,
   listRealmRevisions,
   recordHistoryAndSuspend,
 } from '../../service/journal/history.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
 import { writers } from '../../service/kinds/index.ts'
+import {
+  getCallerAccess,
+  requireAdministratorLeft,
+  requireOwnAccessLeft,
+} from '../../service/objects/last-administrator.ts'
 import { recordObjectEvents } from '../../service/objects/object-events.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { apply, recordsAdminEvents } from '../execute/apply.ts'
 import { countEffects } from '../execute/effects.ts'
 import { type RealmOutcome, toObjectChanges, toRealmOutcome } from '../execute/realm-outcome.ts'
-import { type Action, collectNewValues, type FieldChange, type Note, type RealmPlan } from '../model/action.ts'
-import { type CurrentState, diffStates, type JournalChange, removeSecretChanges } from './timeline.ts'
+import type { Action } from '../model/action.ts'
+import { planRollback } from './plan-rollback.ts'
+import { type CurrentState, diffStates, type JournalChange } from './timeline.ts'
 
 /** The most revisions that one call returns. */
 const MAX_REVISIONS = 1_000
@@ -50,24 +55,28 @@ export async function diffRevisions(context: Context, from: number, to = context
 }
 
 /**
- * Rolls a realm back to a revision, in one transaction, which is a new revision, and suspends the sources of the realm. Live secrets
- * stay, and are listed in the notes of the plan. A dry run commits nothing. Throws invalid where the number is not a revision.
+ * Rolls a realm back to a revision, in one transaction, which is a new revision, and suspends the sources of the realm. The notes of the
+ * plan list what is left out: users, secrets, and keys. A dry run commits nothing. Throws invalid where the number is not a revision.
  */
 export function rollback(
   service: Service,
   caller: Caller,
   { realm, revision, dryRun = false }: { realm: string; revision: number; dryRun?: boolean | undefined },
 ): Promise<RealmOutcome> {
-  const actor = asStoreOperator(caller.actor)
+  const actor = { ...asStoreOperator(caller.actor), rolledBackTo: revision }
   // Sources with `ownership: refuse` do not refuse a rollback, which suspends them.
   return service.write({ ...caller, actor, allowDrift: true }, { realm, withMaster: true }, async (context) => {
     requirePermissions(context, 'administer-realm')
-    const plan = await planRollback(context, revision)
+    const reversals = await diffRevisions(context, context.version - 1, revision)
+    const plan = await planRollback(context, reversals, revision)
+    const access = await getCallerAccess(context, caller)
     const effects = await countEffects(context, plan)
     const applied = await apply(context, {
       plan,
       declared: { objects: new Map(), findSecret: () => undefined },
     })
+    await requireAdministratorLeft(context)
+    await requireOwnAccessLeft(context, caller, access)
     const outcome = toRealmOutcome(context, plan, effects)
     if (dryRun) throw new Rollback(outcome)
     if (recordsAdminEvents(context, plan, applied)) recordObjectEvents(context, toObjectChanges(plan, applied))
@@ -77,54 +86,18 @@ export function rollback(
   })
 }
 
-async function planRollback(context: WriteContext, revision: number): Promise<RealmPlan> {
-  const reversals = (await diffRevisions(context, context.version - 1, revision)).map(removeSecretChanges)
-  const notes = reversals.flatMap(({ action: { operation, kind, key }, secrets }): Note[] => {
-    const consequence = operation === 'create' ? 'The former value is lost.' : 'The live value stays.'
-    return secrets.map((path) => ({
-      message: `${describeObject(kind, key)}: ${path} is not restored, since the journal stores no secrets. ${consequence}`,
-    }))
-  })
-  const actions = reversals
-    .map(({ action }) => action)
-    .filter(({ operation, changes }) => operation !== 'update' || changes.length)
-  return {
-    realm: context.realm.name,
-    creates: false,
-    actions: await addSecretRemovals(context, actions),
-    ignoredDrift: [],
-    notes,
-    preconditions: [],
-  }
-}
-
-/** Adds the removal of secrets that would be sent to another address than now. One statement per kind with such secrets. */
-async function addSecretRemovals(context: WriteContext, actions: readonly Action[]): Promise<Action[]> {
-  const updates = actions.filter(({ operation }) => operation === 'update')
-  const candidates = updates.filter(({ kind }) => Object.values(kinds[kind].fields).some((field) => field.destination))
-  const removals = new Map<Action, FieldChange[]>()
-  for (const [kind, group] of Map.groupBy(candidates, (action) => action.kind)) {
-    const objects = await writers[kind].list(context, { keys: group.map(({ key }) => key) })
-    for (const action of group) {
-      const live = objects.find(({ key }) => isDeepEqual(key, action.key))
-      if (!live) continue
-      const fields = digestSecrets(context.vault, kinds[kind], live.representation)
-      const paths = findRedirectedSecrets(kinds[kind], fields, collectNewValues(action.changes))
-      removals.set(
-        action,
-        paths.map((path) => ({ path, from: fields[path]!, to: null, reason: 'declared' })),
-      )
-    }
-  }
-  return actions.map((action) => ({ ...action, changes: [...action.changes, ...(removals.get(action) ?? [])] }))
-}
-
 /** Throws invalid where a number is not a revision. Numbers of journal entries within a transaction are none. */
 async function requireRevisions(context: Context, numbers: readonly number[]): Promise<void> {
   const existing = await findExistingRevisions(context, numbers)
   const missing = numbers.find((number) => !existing.has(number))
   if (missing === undefined) return
   const { name } = context.realm
+  const oldest = await findOldestEntry(context)
+  if (missing < oldest)
+    throw failure(
+      'invalid',
+      `The revision r${missing} of realm ${name} is older than the journal, whose retention has deleted it. The oldest entry is r${oldest}. Run "regent history ${name}" to list the revisions.`,
+    )
   throw failure(
     'invalid',
     `realm ${name} has no revision r${missing}. Run "regent history ${name}" to list its revisions.`,

@@ -14,10 +14,11 @@ interface ObjectPath {
 
 /**
  * Parses the path of an object or field: `displayName`, `clients/my-app`, `clients/my-app/roles/buyer/description`,
- * `groups/staff%2Fnight`. Steps are percent-encoded. Throws invalid where a name is missing.
+ * `groups/staff/night`. Roles may be given as in realm files: `roles/realm/staff`, `roles/client/my-app/buyer`. Steps are
+ * percent-encoded. Throws invalid where a name is missing.
  */
 export function parseObjectPath(realm: string, path: string): ObjectPath {
-  const steps = path.split('/').filter(Boolean).map(decodeURIComponent)
+  const steps = omitRoleLists(path.split('/').filter(Boolean).map(decodeURIComponent))
   let kind: KindName = 'realm'
   let key: Key = [realm]
   for (;;) {
@@ -35,8 +36,24 @@ export function parseObjectPath(realm: string, path: string): ObjectPath {
     key = [...parent, toKeyName(child, names.at(-1)!)]
     kind = child
     steps.splice(0, hasParentField ? 3 : 2)
+    if (kind === 'group') key = [...key.slice(0, -1), [key.at(-1), ...takeSubgroups(steps)].join('/')]
   }
   return { kind, key, field: steps.length ? steps.join('.') : undefined }
+}
+
+/** Returns the steps without the lists of a realm file that are not part of a role's key. */
+function omitRoleLists(steps: readonly string[]): string[] {
+  const [first, list, ...names] = steps
+  if (first === 'roles' && list === 'realm' && names.length) return ['roles', ...names]
+  const [client, ...rest] = names
+  return first === 'roles' && list === 'client' && rest.length ? ['clients', client!, 'roles', ...rest] : [...steps]
+}
+
+/** Takes the names of subgroups from the steps: those before a field of groups. */
+function takeSubgroups(steps: string[]): string[] {
+  const { fields, children } = kinds.group
+  const end = steps.findIndex((step) => Object.hasOwn(fields, step) || Object.hasOwn(children, step))
+  return steps.splice(0, end < 0 ? steps.length : end)
 }
 
 /** Returns the error for a path that names an object which the realm does not have. */

@@ -12,6 +12,7 @@ import {
 } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { formatAddress, splitTree } from '../../kinds/tree.ts'
+import { migrateRepresentation } from '../../realm-file/versions/version-steps.ts'
 import { createDocument } from '../../realm-file/yaml/document.ts'
 import { DocumentError, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import type { WriteContext } from '../../service/context/context.ts'
@@ -45,7 +46,7 @@ export async function prepareNewRealm(
 ): Promise<Representation> {
   const policy = parsePasswordPolicy(String(realm.passwordPolicy ?? ''))
   const hashed = await hashCredentials(realm, (owner) => createPasswordHasher({ policy, blacklists, owner }))
-  return addLogoutRedirectUris(addClientIds(removeUnresolvedMappers(hashed)))
+  return addLogoutRedirectUris(addClientIds(removeUnresolvedMappers(migrateRepresentation(hashed))))
 }
 
 /** Returns the content with hashed passwords. Hashing is slow, and is done before the transaction. */
@@ -127,7 +128,10 @@ export async function importContent(
 ): Promise<AppliedObjects> {
   const { children, fields, alternativeFields } = kinds.realm
   const isContent = (field: string) =>
-    field in children || field in alternativeFields || (fields[field]?.late !== undefined && !fields[field].computed)
+    field in children ||
+    field in alternativeFields ||
+    field === 'defaultRole' ||
+    (fields[field]?.late !== undefined && !fields[field].computed)
   const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
   if (!content.length) return new Map()
   const value = enableAuthorizationServices(

@@ -62,7 +62,7 @@ export function resolveMissingReferences(desired: DesiredRealm, live: PlanInput[
         changed.set(path, { ...declaration, value })
       } else changed.set(path, undefined)
     }
-    if (changed.size) objects.set(address, { ...object, fields: replaceFields(object.fields, changed) })
+    if (changed.size) objects.set(address, { ...object, fields: object.fields.replace(changed) })
   }
   return { desired: { ...desired, objects }, createdRoles }
 }
@@ -86,20 +86,4 @@ function createRole(key: Key, { origin }: DesiredObject): DesiredObject {
     isReference: false,
     origin,
   }
-}
-
-/** Returns the fields with some of them replaced, or removed where the new value is undefined. */
-function replaceFields(
-  fields: DeclaredFieldMap,
-  replacements: ReadonlyMap<string, DeclaredValue | undefined>,
-): DeclaredFieldMap {
-  const all = [...fields].flatMap(([path, declaration]): [string, DeclaredValue][] => {
-    const value = replacements.has(path) ? replacements.get(path) : declaration
-    return value ? [[path, value]] : []
-  })
-  return new DeclaredFieldMap(
-    all.map(([path]) => path),
-    all.map(([, { value }]) => value),
-    all.map(([, { origin }]) => origin),
-  )
 }

@@ -69,7 +69,7 @@ export const clientRules: Readonly<Record<string, LintRule>> = {
       isOidcClient(client) && client.isOn('directAccessGrantsEnabled')
         ? violationAt(
             'directAccessGrantsEnabled',
-            `the client handles passwords of users${client.isOn('publicClient') ? ' without authenticating itself' : ''}: use the standard flow, or the device grant (oauth2.device.authorization.grant.enabled)`,
+            `the client handles passwords of users${client.isOn('publicClient') ? ' without authenticating itself' : ''}: use the standard flow`,
           )
         : [],
   },

@@ -72,8 +72,8 @@ export class LintSubject {
 }
 
 /** Whether a URL of another machine is not encrypted. */
-export function isUnencrypted(url: string, scheme = 'http'): boolean {
-  const [, host] = new RegExp(`^${scheme}://(\\[[^\\]]*\\]|[^/:?#]*)`, 'i').exec(url) ?? []
+export function isUnencrypted(url: string): boolean {
+  const [, host] = /^http:\/\/(\[[^\]]*\]|[^/:?#]*)/i.exec(url) ?? []
   return host !== undefined && !isLoopback(host.toLowerCase())
 }
 

@@ -5,7 +5,6 @@ import { describeObject } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { DeclarationOrigin } from '../model/plan-input.ts'
 import { clientRules } from './client-rules.ts'
-import { connectionRules } from './connection-rules.ts'
 import { type LintedObject, type LintRule, LintSubject, type RuleViolation } from './lint-rule.ts'
 import { realmRules } from './realm-rules.ts'
 
@@ -21,7 +20,7 @@ export interface LintFinding {
   readonly position: SourcePosition
 }
 
-/** The rules by id, each with the standard that it is from. */
+/** The rules by id, each with the standard that it is from. They recommend only what Regent enforces. */
 export const lintRules: Readonly<Record<string, LintRule>> = {
   'plain-secret': {
     finds: 'a secret or password in plain text in a document',
@@ -34,7 +33,6 @@ export const lintRules: Readonly<Record<string, LintRule>> = {
   },
   ...clientRules,
   ...realmRules,
-  ...connectionRules,
 }
 
 const rulesByKind = Map.groupBy(Object.entries(lintRules), ([, { kind }]) => kind)

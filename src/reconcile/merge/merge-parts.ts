@@ -21,10 +21,16 @@ export interface SourcePart {
   readonly digest: string
   readonly desired: DesiredRealm
   readonly settings: SourceSettings
+  /** Whether the source was never applied to the realm. */
+  readonly isNew: boolean
   /** Whether the source has other settings than at its last apply to the realm. */
   readonly hasNewSettings: boolean
   /** Whether objects that the source no longer declares are retained, released or deleted. */
   readonly removals?: Removals | undefined
+  /** The git repository and folder of the files; without a repository, the path of the folder. */
+  readonly origin?: string | undefined
+  /** The origin at the last apply, if that was another one. */
+  readonly formerOrigin?: string | undefined
 }
 
 /** Returns the part of a source that no longer declares anything of a realm. */

@@ -19,6 +19,10 @@ export interface RunInput {
   readonly sources: readonly SourceContent[]
   /** Limits the run to these realms, by their declared names. */
   readonly only?: ReadonlySet<string> | undefined
+  /** Realms of which the store may lack objects: references to these are noted instead of refused. Default: none. */
+  readonly incompleteRealms?: ReadonlySet<string> | undefined
+  /** Whether declared values that are not enforced are errors. */
+  readonly strict?: boolean | undefined
 }
 
 /** A realm as its sources declare it together, and the part of each. */
@@ -103,13 +107,18 @@ function listEndedParts(
 }
 
 function toPart(
-  { name, revision, settings = {}, removals }: SourceContent,
+  { name, revision, settings = {}, removals, origin }: SourceContent,
   desired: DesiredRealm,
   { digest, before = [] }: { readonly digest: string; readonly before: readonly AppliedSource[] | undefined },
 ): SourcePart {
   const last = before.find(({ source }) => source === name)
   const hasNewSettings = last !== undefined && !isDeepStrictEqual(last.settings, settings)
-  return { source: name, revision, digest, desired, settings, hasNewSettings, removals }
+  const { origin: lastOrigin } = last ?? {}
+  const formerOrigin = lastOrigin != null && origin !== undefined && lastOrigin !== origin ? lastOrigin : undefined
+  return {
+    ...{ source: name, revision, digest, desired, settings, isNew: !last, hasNewSettings, removals },
+    ...{ origin, formerOrigin },
+  }
 }
 
 /**
@@ -176,7 +185,8 @@ export function digestByRealm(service: Service, source: SourceContent): Readonly
   const digest = (documents: readonly Document[]) => {
     const { unknownFields, sourcePermissions, settings, removals } = source
     const parts = [version, unknownFields, documents.map(toDigestInput), sourcePermissions, settings]
-    const text = JSON.stringify([...parts, ...(removals?.retained ?? [])])
+    const scope = removals?.scope === undefined ? [] : [{ scope: removals.scope }]
+    const text = JSON.stringify([...parts, ...(removals?.retained ?? []), ...scope])
     return service.vault.digest(createHash('sha256').update(text).digest('hex'))
   }
   return new Map(

@@ -1,4 +1,5 @@
 // The parts of a plan: actions, changes, drift, guards, approvals.
+import type { UnenforcedEffect } from '../../kinds/effects/field-effect.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
@@ -17,6 +18,8 @@ export interface Attribution {
   readonly at: string
   /** Of a source: the revision that was applied. */
   readonly revision?: string | undefined
+  /** Of a rollback: the revision of the realm that it went back to. */
+  readonly rolledBackTo?: number | undefined
 }
 
 /** A changed field of an object. */
@@ -63,11 +66,17 @@ export interface IgnoredDrift {
   readonly kind: KindName
   readonly key: Key
   readonly path?: string
+  readonly declared?: Json
   readonly live: Json
   /** The live value counts as declared until the source declares another value. */
   readonly accepted?: true
   readonly by?: Attribution
 }
+
+/** The reason of a deletion: the object was removed from its source, or is not in an authoritative list. */
+export type DeletionReason =
+  | { readonly reason: 'removed'; readonly file: string; readonly line: number }
+  | { readonly reason: 'undeclared' }
 
 /** The create, update or delete of one object. */
 export interface Action {
@@ -80,12 +89,14 @@ export interface Action {
   readonly changes: readonly FieldChange[]
   /** Of a creation: the author of the deletion that it reverts. */
   readonly deletedBy?: Attribution
+  /** Of a deletion in a plan: why, with the position of the last applied declaration. */
+  readonly deletion?: DeletionReason
   readonly position?: SourcePosition
 }
 
 /** Returns an action as plain JSON, without its version. */
 export function toPlainAction(action: Action, changes: readonly FieldChange[] = action.changes): Action {
-  const { operation, kind, key, id, deletedBy, position } = action
+  const { operation, kind, key, id, deletedBy, deletion, position } = action
   return {
     operation,
     kind,
@@ -93,6 +104,7 @@ export function toPlainAction(action: Action, changes: readonly FieldChange[] = 
     ...(id !== undefined && { id }),
     changes,
     ...(deletedBy && { deletedBy }),
+    ...(deletion && { deletion }),
     ...(position && { position }),
   }
 }
@@ -101,6 +113,8 @@ export function toPlainAction(action: Action, changes: readonly FieldChange[] = 
 export interface Note {
   readonly message: string
   readonly position?: SourcePosition
+  /** Of a declared value that is not enforced. */
+  readonly effect?: UnenforcedEffect['effect']
 }
 
 /** The plan of one realm. */
@@ -119,14 +133,23 @@ export interface RealmPlan {
 }
 
 /** The names of the guards. */
-export const GUARDS = ['deletesRealm', 'recreatesRealm', 'deletions', 'adoption', 'recreated'] as const
+export const GUARDS = [
+  'deletesRealm',
+  'recreatesRealm',
+  'deletions',
+  'adoption',
+  'recreated',
+  'shared',
+  'moved',
+  'impassableFlow',
+] as const
 
 /** A guard that blocks a plan until it is approved. */
 export interface Guard {
   readonly guard: (typeof GUARDS)[number]
   /** The reason as text, such as `deletes 30 objects, more than 20`. */
   readonly message: string
-  /** The affected objects: the name of a realm, or ids of objects. */
+  /** The affected objects: the name of a realm, or ids of objects; of `shared` and `moved` names of sources, of `impassableFlow` that of the flow. */
   readonly objects: readonly string[]
   /** The revision of the realm to delete: an approval is void once the realm has changed. */
   readonly revision?: number

@@ -23,14 +23,19 @@ export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>):
     ...(actor.address !== undefined && { address: actor.address }),
     at: at.toISOString(),
     ...(actor.revision !== undefined && { revision: actor.revision }),
+    ...(actor.rolledBackTo !== undefined && { rolledBackTo: actor.rolledBackTo }),
   }
 }
 
-/** Returns an attribution as text: `ann via admin-cli from 10.0.0.7 at 2026-01-31T12:00:00Z`; a source with its revision. */
-export function renderAttribution({ name, revision, client, address, at }: Attribution): string {
+/**
+ * Returns an attribution as text: `ann via admin-cli from 10.0.0.7 at 2026-01-31T12:00:00Z`; a source with its revision, a rollback with
+ * the one that it went back to.
+ */
+export function renderAttribution({ name, revision, rolledBackTo, client, address, at }: Attribution): string {
   return [
     name,
     revision && `(${shortenRevision(revision)})`,
+    rolledBackTo !== undefined && `(rollback to r${rolledBackTo})`,
     client && `via ${client}`,
     address && `from ${address}`,
     `at ${formatTime(at)}`,

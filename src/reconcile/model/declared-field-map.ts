@@ -39,6 +39,19 @@ export class DeclaredFieldMap implements Iterable<[path: string, declared: Decla
     return index < 0 ? undefined : this.#at(index)
   }
 
+  /** Returns the fields with some of them replaced, or removed where the new value is undefined. */
+  replace(replacements: ReadonlyMap<string, DeclaredValue | undefined>): DeclaredFieldMap {
+    const all = [...this].flatMap(([path, declared]): [string, DeclaredValue][] => {
+      const value = replacements.has(path) ? replacements.get(path) : declared
+      return value ? [[path, value]] : []
+    })
+    return new DeclaredFieldMap(
+      all.map(([path]) => path),
+      all.map(([, { value }]) => value),
+      all.map(([, { origin }]) => origin),
+    )
+  }
+
   [Symbol.iterator](): ArrayIterator<[path: string, declared: DeclaredValue]> {
     return this.#paths.map((path, index): [string, DeclaredValue] => [path, this.#at(index)]).values()
   }

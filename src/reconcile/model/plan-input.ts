@@ -82,6 +82,18 @@ export interface DriftSubject {
   readonly by: Attribution | undefined
 }
 
+/** A declared reference to a secret that the vault does not have. */
+export interface UnresolvedSecret {
+  readonly kind: KindName
+  readonly key: Key
+  readonly path: string
+  /** `${vault.key}` */
+  readonly reference: string
+  /** Advice for administrators, as a sentence. */
+  readonly advice: string
+  readonly position: SourcePosition
+}
+
 /** The input of the plan of one realm. */
 export interface PlanInput {
   readonly realm: string
@@ -102,7 +114,7 @@ export interface PlanInput {
   /** The objects that sources of this run manage. */
   readonly managed: readonly ManagedObject[]
   /** The objects that sources manage which are not read in this run. */
-  readonly otherSources: readonly (ManagedObject & { readonly source: string })[]
+  readonly otherSources: readonly (ManagedObject & Pick<InventoryRow, 'source' | 'lines'>)[]
   readonly getDriftPolicy: (drift: DriftSubject) => DriftPolicy
   /** Whether a declared relation is authoritative: other elements are removed from it. */
   readonly isAuthoritative: (kind: KindName, key: Key, path: string) => boolean
@@ -114,6 +126,8 @@ export interface PlanInput {
   readonly builtIn: ReadonlyMap<string, FlatFields>
   /** Ids of existing users who get their declared credentials, as an approval allows. */
   readonly credentialRecipients?: ReadonlySet<string>
+  /** Absent: none. */
+  readonly unresolvedSecrets?: readonly UnresolvedSecret[]
   /** The default role of new users; absent if no user is declared. */
   readonly defaultRole?: string | undefined
   /** Returns who last changed a path of a live or deleted object. */

@@ -11,7 +11,7 @@ import type { SourcePart } from '../merge/merge-parts.ts'
 import { digestDeclaration, NOT_DECLARED } from '../model/declared-digest.ts'
 import type { ManagedObject } from '../model/plan-input.ts'
 import { isUnchangedValue } from '../model/references.ts'
-import { createRemovalLookup, markRemovals } from '../read/removals.ts'
+import { createRemovalLookup, isUnread, markRemovals } from '../read/removals.ts'
 
 /** The part of a realm that one source declares, as far as observing needs it. */
 export type DeclaredPart = Pick<SourcePart, 'source' | 'desired' | 'settings' | 'hasNewSettings' | 'removals'>
@@ -35,15 +35,43 @@ export async function readInventory(context: Context, parts: readonly DeclaredPa
   const { all, changed } = await readChangedRows(context, parts)
   const sources = new Set(parts.map(({ source }) => source))
   const findRemoval = createRemovalLookup(parts)
-  const isDecided = (row: InventoryRow) => sources.has(row.source) && findRemoval(row) !== 'retained'
+  const isDecided = (row: InventoryRow) => {
+    if (!sources.has(row.source)) return false
+    const removal = findRemoval(row)
+    return removal === 'unread' ? findDeclaration(row, parts) !== undefined : removal !== 'retained'
+  }
   const rows = all.filter(isDecided)
   return {
     all,
     rows,
     otherSources: all.filter((row) => !isDecided(row) && row.declaredDigest !== NOT_DECLARED),
-    managed: markRemovals(rows, findRemoval, (remaining) => mergeManagedObjects(remaining, parts)),
+    managed: markRemovals(rows, findRemoval, (remaining) =>
+      mergeManagedObjects(
+        remaining.map((row) => withoutUnreadFields(row, parts)),
+        parts,
+      ),
+    ),
     changed,
   }
+}
+
+/** Returns what the source of a row declares of its object in this run. */
+function findDeclaration(
+  { source, kind, key }: InventoryRow,
+  parts: readonly DeclaredPart[],
+): DesiredObject | undefined {
+  return parts.find((part) => part.source === source)?.desired.objects.get(formatAddress(kind, key))
+}
+
+/** Returns a row without the fields that only files outside the scope of the run declare: they are as they were applied. */
+function withoutUnreadFields(row: InventoryRow, parts: readonly DeclaredPart[]): InventoryRow {
+  const scope = parts.find(({ source }) => source === row.source)?.removals?.scope
+  if (scope === undefined) return row
+  const declaration = findDeclaration(row, parts)
+  const fields = Object.entries(row.fields).filter(
+    ([path]) => !isUnread(row, path, scope) || declaration?.fields.has(path) === true,
+  )
+  return { ...row, fields: Object.fromEntries(fields) }
 }
 
 async function readChangedRows(

@@ -6,14 +6,16 @@ import { kinds } from '../../kinds/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import { quoteWord } from '../../lib/quote-word.ts'
 import type { Actor, DeletedRealm, RealmSize, StoredEntry } from '../../service/context/store-types.ts'
 import type { Guard, RealmPlan } from '../model/action.ts'
 import { renderAttribution, toAttribution } from '../model/attribution.ts'
 import type { LiveState, ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
 import { bindLiveObjects, findRecreated, listFields, type RecreatedObject } from './binding.ts'
+import { type FlowFacts, guardImpassableFlows } from './impassable-flows.ts'
 
 /** Facts from the store that guards need besides the plan. */
-export interface GuardFacts {
+export interface GuardFacts extends FlowFacts {
   /** The content of a realm to delete. */
   readonly size?: (RealmSize & { readonly revision: number }) | undefined
   /** The deleted realm whose name a new realm has. */
@@ -22,6 +24,10 @@ export interface GuardFacts {
   readonly managedCount?: number | undefined
   /** The creators of adopted users, by user id. */
   readonly creators?: ReadonlyMap<string, Actor> | undefined
+  /** The objects that new sources share with sources that are not read in this run. */
+  readonly shared?: readonly SharedObjects[] | undefined
+  /** The sources whose files were in another place at their last apply. */
+  readonly movedSources?: readonly MovedSource[] | undefined
   /** Recreated objects that none of the sources created. */
   readonly recreated?: readonly RecreationEvidence[] | undefined
   /** Adopted objects that gain admin permissions, and that neither a source nor Regent created. */
@@ -39,6 +45,20 @@ export interface GuardedPlan {
   readonly input: PlanInput
   readonly settings: readonly SourceSettings[]
   readonly facts: GuardFacts
+}
+
+/** Objects of which a source that was never applied to the realm declares what another source manages. */
+export interface SharedObjects {
+  readonly newSource: string
+  readonly source: string
+  readonly count: number
+}
+
+/** A source whose files were in another place at its last apply. */
+export interface MovedSource {
+  readonly source: string
+  readonly from: string
+  readonly to: string
 }
 
 /** An existing user, group, role or client that is declared and that no source has managed before. */
@@ -77,6 +97,9 @@ export function evaluateGuards(guarded: GuardedPlan): Guard[] {
     ...guardRealmRecreation(guarded),
     ...guardAdoption(guarded),
     ...guardRecreatedObjects(guarded),
+    ...guardSharedObjects(guarded),
+    ...guardMovedSources(guarded),
+    ...guardImpassableFlows(guarded),
   ]
 }
 
@@ -203,6 +226,28 @@ function describeAdminGrants(grants: readonly AdminGrant[]): string {
     return `${describeObject(live.kind, live.key)}, ${author}, gains ${roles.join(', ')}${ADOPTED_KINDS[live.kind]}`
   })
   return `grants admin permissions to existing objects that no source created: ${joinNames(descriptions, grants.length, '; ')}`
+}
+
+/** Blocks a plan of a source that may be another one under a new name. */
+function guardSharedObjects({ facts: { shared = [] } }: GuardedPlan): Guard[] {
+  return shared.map(({ newSource, source, count }) => ({
+    guard: 'shared',
+    message: `shares ${formatNumber(count, 'object')} with source ${source}. If ${newSource} is this source under a new name, run "regent source rename ${quoteWord(source)} ${quoteWord(newSource)}" instead of approving this`,
+    objects: [newSource, source],
+  }))
+}
+
+/** Blocks a plan that removes what a source of the same name, which may be another one, declared in another place. */
+function guardMovedSources({ plan: { actions }, facts: { movedSources = [] } }: GuardedPlan): Guard[] {
+  const removes = actions.some(
+    ({ operation, changes }) => operation === 'delete' || changes.some(({ reason }) => reason === 'undeclared'),
+  )
+  if (!removes) return []
+  return movedSources.map(({ source, from, to }) => ({
+    guard: 'moved',
+    message: `removes what the source ${source} declared in ${from}, since ${to} does not declare it. If ${to} is another source, give it a name of its own instead of approving this`,
+    objects: [source],
+  }))
 }
 
 /** Blocks a plan that would grant an object's declared permissions to another object of the same name. */

@@ -19,13 +19,14 @@ export function findIgnoredFieldDrift(object: BoundObject, declaration: ObjectDe
   return listFields(declaration).flatMap((field): IgnoredDrift[] => {
     const policy = findIgnoringPolicy(object, field)
     if (!policy) return []
-    const { path } = field
+    const { path, value } = field
     const by = findAuthor(object, path)
     return [
       {
         kind: live.kind,
         key: declaration.key,
         path,
+        declared: value,
         live: valueAt(kinds[live.kind], live.fields, path),
         ...(policy === 'accept' && { accepted: true as const }),
         ...(by && { by }),

@@ -1,8 +1,9 @@
 // The notes of a plan: what an administrator should know that is no change. Pure.
-import { isSecret, readKeys, resolveField } from '../../kinds/compare.ts'
-import type { Field, ProviderFacts } from '../../kinds/fields.ts'
+import { type FlatFields, isSecret, readKeys, resolveField } from '../../kinds/compare.ts'
+import { listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isList, type Json, readObjects } from '../../kinds/json.ts'
+import type { Json } from '../../kinds/json.ts'
+import { getPluralTitle } from '../../kinds/kind.ts'
 import { describeObject, formatAddress } from '../../kinds/tree.ts'
 import { declaresRoles } from '../../kinds/user.ts'
 import { type Action, collectNewValues, type Note } from '../model/action.ts'
@@ -28,7 +29,8 @@ export function listNotes(plan: NotedPlan): Note[] {
   return [
     ...plan.input.warnings,
     ...noteMaskedSecrets(plan),
-    ...noteUnknownProviders(plan.input.declared.values()),
+    ...noteUnenforcedValues(plan.input),
+    ...noteUnresolvedSecrets(plan.input),
     ...noteUsersWithoutDefaultRole(plan),
     ...noteRetainedCredentials(plan),
     ...noteRetainedObjects(plan),
@@ -57,37 +59,64 @@ function noteMaskedSecrets({ input, actions }: NotedPlan): Note[] {
   }))
 }
 
-/** Notes providers that Regent does not have, such as a custom authenticator: one note for all objects of a kind that use it. */
-function noteUnknownProviders(declarations: Iterable<ObjectDeclaration>): Note[] {
-  const uses = [...declarations].flatMap((declaration) =>
-    listFields(declaration).flatMap(({ path, value, origin }) =>
-      findUnknownProviders(resolveField(kinds[declaration.kind], path).field, value).map(({ facts, provider }) => ({
-        declaration,
-        facts,
-        provider,
-        position: origin.locate(path, [provider]),
-      })),
-    ),
+/** Notes values that Regent does not enforce: one note for all objects of a kind with the same provider, or the same reason. */
+function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
+  const uses = [...declared].flatMap(([address, declaration]) =>
+    findUnenforcedValues(declaration, () => builtIn.get(address)),
   )
-  const byProvider = Map.groupBy(uses, ({ declaration, provider }) => `${declaration.kind} ${provider}`)
-  return [...byProvider.values()].map((all) => {
-    const { declaration, facts, provider, position } = all[0]!
+  const groups = Map.groupBy(uses, ({ declaration: { kind }, value: { provider, effect, reason } }) =>
+    JSON.stringify([kind, provider, effect, reason]),
+  )
+  return [...groups.values()].map((group) => {
+    const { declaration, value, position } = group[0]!
     const { kind, key } = declaration
-    const count = new Set(all.map((use) => use.declaration)).size
-    const users = count === 1 ? describeObject(kind, key) : `${count} ${kinds[kind].title}s`
-    return { message: `${users}: Regent does not have the ${facts.label} ${provider}; ${facts.consequence}`, position }
+    const count = new Set(group.map((use) => use.declaration)).size
+    const subject = count === 1 ? describeObject(kind, key) : `${count} ${getPluralTitle(kinds[kind])}`
+    const paths = [...new Set(group.map((use) => use.value.path))]
+    // If not even its name has an effect, the whole object has none.
+    const description = paths.includes(kinds[kind].naturalKey)
+      ? ` ${count === 1 ? 'is' : 'are'} ${value.effect}; ${value.reason}`
+      : `: ${describeUnenforced(value, paths)}`
+    return { message: `${subject}${description}`, position, effect: value.effect }
   })
 }
 
-function findUnknownProviders(field: Field, value: Json): { facts: ProviderFacts; provider: string }[] {
-  const { members, provider: facts } = field
-  if (members && isList(value))
-    return readObjects(value).flatMap((element) =>
-      Object.entries(members).flatMap(([name, member]) => findUnknownProviders(member, element[name] ?? null)),
-    )
-  return facts && typeof value === 'string' && value !== '' && !facts.supported.has(value)
-    ? [{ facts, provider: value }]
-    : []
+function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn: () => FlatFields | undefined) {
+  const fields = listFields(declaration)
+  const values = listUnenforced(
+    kinds[declaration.kind],
+    fields.map(({ path, value }): [string, Json] => [path, value]),
+    findBuiltIn,
+  )
+  const lacking = new Set(values.flatMap(({ provider, reason }) => (provider ? reason : [])))
+  const origins = new Map(values.length ? fields.map(({ path, origin }) => [path, origin]) : [])
+  return values
+    .filter(({ provider, reason }) => provider || !lacking.has(reason))
+    .map((value) => ({
+      declaration,
+      value,
+      position: origins.get(value.field)!.locate(value.field, value.provider && [value.provider.id]),
+    }))
+}
+
+/** Fields that one note names. */
+const NAMED_FIELDS = 3
+
+function describeUnenforced({ provider, effect, reason }: UnenforcedValue, paths: readonly string[]): string {
+  if (provider) return `Regent does not have the ${provider.label} ${provider.id}; ${reason}`
+  const rest = paths.length - NAMED_FIELDS
+  const names = rest > 0 ? [...paths.slice(0, NAMED_FIELDS), `${rest} other ${rest === 1 ? 'field' : 'fields'}`] : paths
+  const subject = new Intl.ListFormat('en', { style: 'long', type: 'conjunction' }).format(names)
+  return `${subject} ${paths.length === 1 ? 'is' : 'are'} ${effect === 'refused' ? 'not enforced' : effect}; ${reason}`
+}
+
+/** Notes references to the vault whose use fails. */
+function noteUnresolvedSecrets({ unresolvedSecrets = [] }: PlanInput): Note[] {
+  return unresolvedSecrets.map(({ kind, key, path, reference, advice, position }) => ({
+    message: `${describeObject(kind, key)}: ${reference} in ${path} is unresolved, so that its use fails. ${advice}`,
+    position,
+    effect: 'refused',
+  }))
 }
 
 /** Notes the users that the plan creates with declared roles that lack the default role: one note for all of them. */

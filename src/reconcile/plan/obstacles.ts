@@ -4,6 +4,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
 import { findNearestWord } from '../../lib/nearest-word.ts'
+import { quoteWord } from '../../lib/quote-word.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { RealmPlan } from '../model/action.ts'
 import type { ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
@@ -43,7 +44,7 @@ function findMissingRealm({ exists, realmReference, realm }: PlanInput): Obstacl
 function findConflicts(input: PlanInput): Obstacle[] {
   const ofOtherSources = Map.groupBy(input.otherSources, ({ kind, key }) => formatAddress(kind, key))
   return [...input.declared].flatMap(([id, declaration]) =>
-    (ofOtherSources.get(id) ?? []).flatMap(({ source, file, line, fields }) =>
+    (ofOtherSources.get(id) ?? []).flatMap(({ source, file, line, lines, fields }) =>
       listFields(declaration).flatMap(({ path, value, origin }): Obstacle[] => {
         const kind = kinds[declaration.kind]
         const other = fields[path]
@@ -51,8 +52,8 @@ function findConflicts(input: PlanInput): Obstacle[] {
         // Two hashes of a password differ although the password is the same.
         if (other === undefined || field.relation || (field.appliedOnChange && field.secret)) return []
         if (isSameValue(field, value, other)) return []
-        const conflict = `${describeObject(declaration.kind, declaration.key)}: ${path} is declared differently by source ${source}, ${file}:${line}. Declare it once, or with the same value.`
-        const advice = `If ${source} is this source under an earlier name, pass --name ${source} or run "regent source rename".`
+        const conflict = `${describeObject(declaration.kind, declaration.key)}: ${path} is declared differently by source ${source}, ${file}:${line + (lines?.[path] ?? 0)}. Declare it once, or with the same value.`
+        const advice = `If ${source} is this source under an earlier name, run "regent source rename", or pass --name ${quoteWord(source)}.`
         return [{ position: origin.locate(path), message: `${conflict} ${advice}` }]
       }),
     ),

@@ -3,7 +3,14 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import { findRedirectedSecrets } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { formatAddress } from '../../kinds/tree.ts'
-import { type Action, collectNewValues, type FieldChange, type IgnoredDrift, type RealmPlan } from '../model/action.ts'
+import {
+  type Action,
+  collectNewValues,
+  type DeletionReason,
+  type FieldChange,
+  type IgnoredDrift,
+  type RealmPlan,
+} from '../model/action.ts'
 import type { LiveState, ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
 import { type BoundObject, bindLiveObjects, findRecreated, listFields, type RecreatedObject } from './binding.ts'
 import { findFieldChanges } from './changes.ts'
@@ -107,7 +114,7 @@ function planRemovedObjects(
 function planRemoval(object: BoundObject, managed: ManagedObject): Action[] {
   const { input, live } = object
   if (isDeletable(input, managed) && !input.builtIn.has(formatAddress(live.kind, live.key)))
-    return [{ ...toAction('delete', live), changes: [] }]
+    return [toDeletion(live, toRemoval(managed))]
   const changes = findRemovedFieldChanges(object)
   return changes.length ? [{ ...toAction('update', live), changes }] : []
 }
@@ -115,9 +122,9 @@ function planRemoval(object: BoundObject, managed: ManagedObject): Action[] {
 /** Deletes a realm that no source declares any more, if one of the sources had declared the realm itself. */
 function planRealmDeletion({ realm, declared, managed, otherSources, live }: PlanInput): Action | undefined {
   if (declared.size || otherSources.length || realm === MASTER) return undefined
-  const isManaged = managed.some(({ kind, fields }) => kind === 'realm' && kinds.realm.naturalKey in fields)
-  const state = isManaged ? live.find(({ kind }) => kind === 'realm') : undefined
-  return state && { ...toAction('delete', state), changes: [] }
+  const row = managed.find(({ kind, fields }) => kind === 'realm' && kinds.realm.naturalKey in fields)
+  const state = row && live.find(({ kind }) => kind === 'realm')
+  return state && toDeletion(state, toRemoval(row))
 }
 
 /** Deletes live objects that are missing from authoritative lists. */
@@ -125,7 +132,15 @@ function planUndeclaredObjects(input: PlanInput, binding: ReadonlyMap<string, Li
   const bound = new Set(binding.values())
   return input.live
     .filter((live) => live.undeclared && !bound.has(live))
-    .map((live): Action => ({ ...toAction('delete', live), changes: [] }))
+    .map((live) => toDeletion(live, { reason: 'undeclared' }))
+}
+
+function toRemoval({ file, line }: ManagedObject): DeletionReason {
+  return { reason: 'removed', file, line }
+}
+
+function toDeletion(live: LiveState, deletion: DeletionReason): Action {
+  return { ...toAction('delete', live), changes: [], deletion }
 }
 
 function toAction(operation: 'update' | 'delete', live: LiveState): Omit<Action, 'changes'> {

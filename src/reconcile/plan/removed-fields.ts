@@ -5,6 +5,7 @@ import {
   getField,
   isSameValue,
   isSecret,
+  listMapPaths,
   readKeys,
   resolveField,
   subtractKeys,
@@ -20,15 +21,26 @@ import type { BoundObject } from './binding.ts'
 
 /**
  * Returns the changes of fields that were applied and are no longer declared: they return to the value that creation gives, unless
- * others have changed them. `declaration`: absent if the whole object is no longer declared.
+ * others have changed them. A secret stays, unless everything that it is for is removed. `declaration`: absent if the whole object is no
+ * longer declared.
  */
 export function findRemovedFieldChanges(object: BoundObject, declaration?: ObjectDeclaration): FieldChange[] {
-  const { input, live, managed } = object
+  const { managed } = object
   if (!managed) return []
+  const changes = findResetFields(object, managed, declaration)
+  return [...changes, ...findUselessSecrets(object, managed, { declaration, changes })]
+}
+
+function findResetFields(
+  { input, live }: BoundObject,
+  managed: ManagedObject,
+  declaration: ObjectDeclaration | undefined,
+): FieldChange[] {
   let defaults: FlatFields | undefined
   // Created on demand: most objects have no removed field.
   const getDefaults = () => {
-    defaults ??= input.builtIn.get(formatAddress(live.kind, live.key)) ?? getCreationValues(object, declaration)
+    defaults ??=
+      input.builtIn.get(formatAddress(live.kind, live.key)) ?? getCreationValues({ input, live }, declaration)
     return defaults
   }
   return Object.entries(managed.fields).flatMap(([path, last]): FieldChange[] => {
@@ -48,7 +60,30 @@ export function findRemovedFieldChanges(object: BoundObject, declaration?: Objec
   })
 }
 
-/** Whether a field is still declared, or is never reset: names, secrets, and values that are only written once. */
+/** Removes secrets that were applied if no other setting of their destination remains, such as the password of a mail server. */
+function findUselessSecrets(
+  { input, live }: BoundObject,
+  managed: ManagedObject,
+  { declaration, changes }: { readonly declaration: ObjectDeclaration | undefined; readonly changes: FieldChange[] },
+): FieldChange[] {
+  const kind = kinds[live.kind]
+  const removed = new Set(changes.filter((change) => 'to' in change && change.to === null).map(({ path }) => path))
+  return Object.entries(kind.fields).flatMap(([map, { destination }]) => {
+    if (!destination) return []
+    const paths = listMapPaths(live.fields, map)
+    const settings = paths.filter((path) => !isSecret(kind, path))
+    if (!settings.length || !settings.every((path) => removed.has(path))) return []
+    return paths.flatMap((path): FieldChange[] => {
+      if (!isSecret(kind, path)) return []
+      const isStillDeclared = declaration?.fields.has(path) || declaration?.masked.includes(path)
+      const isOwn = isSameValue(getField(kind, path), managed.fields[path] ?? null, live.fields[path] ?? null)
+      if (isStillDeclared || !isOwn || isManagedByOthers(input, managed, path)) return []
+      return [{ path, from: live.fields[path]!, to: null, reason: 'undeclared' }]
+    })
+  })
+}
+
+/** Whether a field is still declared, or is not reset by itself: names, secrets, and values that are only written once. */
 function isStillManaged(
   name: ManagedObject['kind'],
   path: string,
@@ -70,7 +105,7 @@ function isManagedByOthers(input: PlanInput, { kind, object }: ManagedObject, pa
 
 /** Returns the fields that creating the object with its remaining declaration would give. */
 function getCreationValues(
-  { input: { defaultRole }, live }: BoundObject,
+  { input: { defaultRole }, live }: Pick<BoundObject, 'input' | 'live'>,
   declaration: ObjectDeclaration | undefined,
 ): FlatFields {
   const kind = kinds[live.kind]

@@ -1,8 +1,9 @@
 // Reads the documents of a source from a file or a folder of files.
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join, relative, resolve, sep } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { createLruCache } from '../../lib/timing/lru-cache.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
@@ -11,21 +12,25 @@ import type { Document } from '../../realm-file/yaml/document.ts'
 import { megabyte } from '../../realm-file/yaml/limits.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
+import { PROJECT_FILE, readProject } from './project-file.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 import { listVariableValues } from './source-text.ts'
 
 /** Options of reading a file source. */
 export interface FileSourceOptions {
-  /** Name of the source. Default: the path. */
-  readonly name?: string | undefined
+  readonly name: string
   readonly unknownFields?: UnknownFieldPolicy | undefined
   readonly env: Record<string, string | undefined>
   /** Whether documents may take values from the environment variable or file of that name. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
   /** Default: parses every file at every read. */
   readonly parse?: Parse
-  /** The folder that displayed paths are relative to. Default: the working directory. */
-  readonly root?: string
+  /** The folder that names of files are relative to. Default: the working directory. */
+  readonly root?: string | undefined
+  /** The file or folder that is read, relative to the root, if the source has more. */
+  readonly scope?: string | undefined
+  /** The git repository and folder of the files; without a repository, the path of the folder. */
+  readonly origin?: string | undefined
   /** Name of the source in messages. Default: its path. */
   readonly displayName?: string
 }
@@ -49,12 +54,15 @@ export const isHidden = (name: string): boolean => name.startsWith('.')
 
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 
+/** Whether the file of that name contains documents. */
+export const isDocumentFile = (name: string): boolean => EXTENSIONS.some((extension) => name.endsWith(extension))
+
 /** Reads a file or folder. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
 export async function readFileSource(
   path: string,
   options: FileSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
-  const { parse = parseDocuments, displayName = path } = options
+  const { name, scope, origin, unknownFields, parse = parseDocuments, displayName = path } = options
   const toName = (file: string) => toDisplayPath(file, options.root)
   const files = await listFiles(path)
   const problems: DocumentProblem[] = []
@@ -62,7 +70,9 @@ export async function readFileSource(
   const texts: SerializedSource['files'][number][] = []
   const hash = createHash('sha256')
   for (const file of files) {
-    const text = await readFile(file, 'utf8')
+    const bytes = await readFile(file)
+    const text = bytes.toString('utf8')
+    if (!isUtf8(bytes)) problems.push(createEncodingProblem(toName(file), text))
     hash.update(`${relative(path, file)}\0${text}\0`)
     const documents = collectProblems(problems, () => parse(toName(file), text))
       .flat()
@@ -70,7 +80,7 @@ export async function readFileSource(
     parsedDocuments.push(...documents)
     texts.push({ file: toName(file), text, values: listVariableValues(documents) })
   }
-  const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, options.unknownFields))
+  const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, unknownFields))
   if (problems.length) throw new DocumentError(sortByPosition(problems, texts))
   const { documents, warnings } = opened!
   // An empty source would delete all its objects, but is more likely a wrong path or a volume that is not mounted yet.
@@ -80,13 +90,22 @@ export async function readFileSource(
     )
   }
   return {
-    name: options.name ?? toName(path),
+    name,
     revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
     documents,
     warnings,
-    unknownFields: options.unknownFields,
+    unknownFields,
+    origin,
     files: texts,
+    ...(scope !== undefined && { scope, removals: { scope } }),
   }
+}
+
+/** Returns the problem of a file that is not UTF-8, at the first character that could not be decoded. */
+function createEncodingProblem(file: string, text: string): DocumentProblem {
+  const lines = text.slice(0, text.indexOf('\uFFFD')).split('\n')
+  const position = { file, line: lines.length, column: lines.at(-1)!.length + 1 }
+  return { position, message: 'the file is not UTF-8: save it in that encoding' }
 }
 
 /** A source that cannot be read. The message says what is wrong and what to do. */
@@ -102,7 +121,10 @@ const IGNORE_FILE = '.regentignore'
 async function listFiles(path: string): Promise<string[]> {
   const stats = await stat(path).catch(() => undefined)
   if (!stats) throw new SourceError(`${path}: no such file or folder`)
-  return stats.isFile() ? [path] : (await listFilesIn(path, [])).sort()
+  if (!stats.isFile()) return (await listFilesIn(path, [])).sort()
+  if (basename(path) === PROJECT_FILE)
+    throw new SourceError(`${path} is a project file and declares no realm. Pass its folder, or a file in it.`)
+  return [path]
 }
 
 // One after the other, in order: if several links are broken, every run reports the same one.
@@ -113,14 +135,18 @@ async function listFilesIn(folder: string, parents: readonly string[]): Promise<
   }
   const names = (await readdir(folder)).sort()
   if (parents.length && names.includes(IGNORE_FILE)) return []
+  const project = parents.length && names.includes(PROJECT_FILE) ? await readProject(folder) : undefined
+  // Its documents would be managed by two sources.
+  if (project?.name !== undefined)
+    throw new SourceError(`${folder} is the source ${project.name} of its own. Apply it alone, or add ${IGNORE_FILE}.`)
   const files: string[] = []
   for (const name of names) {
-    if (isHidden(name)) continue
+    if (isHidden(name) || name === PROJECT_FILE) continue
     const file = join(folder, name)
     const stats = await stat(file).catch(() => undefined)
     if (stats?.isDirectory()) {
       files.push(...(await listFilesIn(file, [...parents, real])))
-    } else if (EXTENSIONS.some((extension) => name.endsWith(extension))) {
+    } else if (isDocumentFile(name)) {
       // Ignored, its declarations would count as removed from the source.
       if (!stats?.isFile()) throw new SourceError(`${file} cannot be read: it is a broken symbolic link or not a file`)
       files.push(file)
@@ -140,7 +166,7 @@ function variablesOf(options: FileSourceOptions, file: string) {
 }
 
 /** Returns the path relative to the folder if it is inside of it, otherwise the absolute path; with forward slashes. */
-export function toDisplayPath(path: string, folder = process.cwd()): string {
+function toDisplayPath(path: string, folder = process.cwd()): string {
   const relativePath = relative(folder, resolve(path))
   return (relativePath === '' ? '.' : relativePath.startsWith('..') ? resolve(path) : relativePath).split(sep).join('/')
 }

@@ -64,17 +64,13 @@ export function renderGitAddress({ url, ref = '', path }: GitAddress): string {
   return fragment === '' ? url : `${url}#${fragment}`
 }
 
-/** Returns the default name of the source at the address. Two branches of a repository are the same source. */
-export function toSourceName({ url, path }: GitAddress): string {
-  return path === undefined ? url : `${url}:${path}`
-}
-
 /** Whether both URLs name the same repository. Protocol, user, port and the suffix `.git` are ignored. */
 export function isSameRepository(url: string, otherUrl: string): boolean {
   return normalizeUrl(url) === normalizeUrl(otherUrl)
 }
 
-function normalizeUrl(url: string): string {
+/** Returns host and path of a repository: without protocol, user, port and the suffix `.git`. */
+export function normalizeUrl(url: string): string {
   const [, host, path] = /^(?:[a-z]+:\/\/)?(?:[^/]*@)?([^/:]*)(?::\d+(?=\/))?[:/]*(.*)$/is.exec(url)!
   return `${host!.toLowerCase()}/${path!.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '')}`
 }

@@ -1,18 +1,21 @@
 // Reads the documents of a source from a branch, tag or commit of a git repository.
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import { type CloneFolder, createCloneFolder } from './clone-folder.ts'
 import { createCachingParser, type FileSourceOptions, readFileSource, SourceError } from './file-source.ts'
-import { type GitAddress, renderGitAddress, toSourceName } from './git-address.ts'
+import { type GitAddress, renderGitAddress } from './git-address.ts'
 import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-command.ts'
 import { createRemoteGit } from './git-connection.ts'
 import { type GitKeys, writeKeyFiles } from './git-keys.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
+import { type GivenIdentity, locateSource, requireSourceName } from './source-identity.ts'
 
 /** Options of reading a git source. */
-export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unknownFields' | 'env' | 'isAllowed'> {
+export interface GitSourceOptions
+  extends GivenIdentity,
+    Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed'> {
   /** File with the allowed signers, in the format of `gpg.ssh.allowedSignersFile`. Default: commits need no signature. */
   readonly signersFile?: string | undefined
   /** Seconds after which a git command is killed. */
@@ -172,10 +175,10 @@ export class ClonedGitSource {
   }
 
   async #readCommit(commit: string): Promise<SourceContent & SerializedSource> {
-    const { address, name = toSourceName(address), unknownFields, env, isAllowed } = this.#options
+    const { address, unknownFields, env, isAllowed } = this.#options
     const folder = await mkdtemp(join(this.#clone.folder, 'commit-'))
     try {
-      const root = join(folder, 'files')
+      const root = join(await realpath(folder), 'files')
       await mkdir(root)
       const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
       await this.#git(checkout, this.toError, { GIT_INDEX_FILE: join(folder, 'index') })
@@ -184,8 +187,17 @@ export class ClonedGitSource {
         throw this.toError(
           `there is no file or folder ${address.path} in commit ${commit}. Correct the path of the source, or push the file.`,
         )
-      const options = { name, unknownFields, env, isAllowed, parse: this.#parse, root, displayName: this.address }
-      return { ...(await readFileSource(path, options)), revision: commit }
+      const repository = { root, getUrl: async () => address.url }
+      const location = await locateSource(path, this.#options, repository)
+      const reading = { parse: this.#parse, displayName: this.address, unknownFields, env, isAllowed }
+      const source = await readFileSource(location.path, {
+        ...reading,
+        name: requireSourceName(this.address, location, this.#options),
+        root: location.root,
+        scope: location.scope,
+        origin: location.origin,
+      })
+      return { ...source, revision: commit }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

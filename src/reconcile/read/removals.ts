@@ -18,15 +18,22 @@ export interface Removals {
   readonly existing?: readonly string[]
   /** The consequence for files in none of the first three lists, without an approval. */
   readonly rest?: 'deleted'
+  /** The only file or folder that was read. What other files declare stays live and managed. */
+  readonly scope?: string
 }
 
-/** The consequence for an inventory row that is no longer declared. `missing`: its file disappeared without being deleted. */
-export type Removal = 'retained' | 'released' | 'deleted' | 'missing'
+/**
+ * The consequence for an inventory row that is no longer declared. `missing`: its file disappeared without being deleted. `unread`:
+ * a file that declares it was not read.
+ */
+export type Removal = 'retained' | 'released' | 'deleted' | 'missing' | 'unread'
+
+type FileRow = Pick<InventoryRow, 'source' | 'file' | 'declaredDigest' | 'fields' | 'lines'>
 
 /** Returns a function that finds what happens to an inventory row by the file that declared it. */
 export function createRemovalLookup(
   parts: readonly { readonly source: string; readonly removals?: Removals | undefined }[],
-): (row: Pick<InventoryRow, 'source' | 'file' | 'declaredDigest'>) => Removal | undefined {
+): (row: FileRow) => Removal | undefined {
   const lists = ['retained', 'released', 'deleted'] as const
   const byFile = new Map(
     parts.flatMap(({ source, removals = {} }) =>
@@ -41,13 +48,34 @@ export function createRemovalLookup(
   const rest = new Map(
     parts.flatMap(({ source, removals }) => (removals?.rest ? [[source, removals.rest] as const] : [])),
   )
-  if (!byFile.size && !existing.size && !rest.size) return () => undefined
-  return ({ source, file, declaredDigest }) => {
+  const scopes = new Map(
+    parts.flatMap(({ source, removals }) => (removals?.scope === undefined ? [] : [[source, removals.scope] as const])),
+  )
+  if (!byFile.size && !existing.size && !rest.size && !scopes.size) return () => undefined
+  return (row) => {
+    const { source, file, declaredDigest } = row
+    const scope = scopes.get(source)
+    if (
+      scope !== undefined &&
+      Object.keys(row.fields)
+        .concat('')
+        .some((path) => isUnread(row, path, scope))
+    )
+      return 'unread'
     const removal = byFile.get(JSON.stringify([source, file])) ?? rest.get(source)
     if (removal || existing.get(source)?.has(file) !== false) return removal
     // An object that was retained when its declaration was removed may be deleted now.
     return declaredDigest === NOT_DECLARED ? undefined : 'missing'
   }
+}
+
+/**
+ * Whether a field of a row is declared in a file outside the scope of a run; without a path, the object itself. The line of a field is
+ * stored only if it is in the file of its object.
+ */
+export function isUnread(row: Pick<FileRow, 'file' | 'lines'>, path: string, scope: string): boolean {
+  const isInScope = scope === '' || row.file === scope || row.file.startsWith(`${scope}/`)
+  return !isInScope || (path !== '' && row.lines !== null && !(path in row.lines))
 }
 
 /**

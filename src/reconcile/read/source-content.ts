@@ -13,6 +13,10 @@ export interface SerializedSource {
   readonly revision: string
   readonly unknownFields?: UnknownFieldPolicy | undefined
   readonly settings?: SourceSettings | undefined
+  /** The file or folder that was read. What the other files of the source declare is retained. Default: all of it. */
+  readonly scope?: string | undefined
+  /** The git repository and folder of the files; without a repository, the path of the folder. If it changes, deletions need an approval. */
+  readonly origin?: string | undefined
   readonly files: readonly {
     readonly file: string
     readonly text: string
@@ -34,6 +38,8 @@ export interface SourceContent {
   readonly unknownFields?: UnknownFieldPolicy | undefined
   /** Settings of the source: pruning, drift policies, guards. */
   readonly settings?: SourceSettings | undefined
+  /** The git repository and folder of the files; without a repository, the path of the folder. Absent: there are no files. */
+  readonly origin?: string | undefined
   /** The texts that were read, for saved plans. */
   readonly files: SerializedSource['files']
   /** The realms that the source may declare, and the roles that it may grant. The caller's own permissions apply too. */

@@ -1,4 +1,5 @@
 // Deserializes sources, and lists the values of variables for serialized ones. Values are looked up only where the files are.
+import { createHash } from 'node:crypto'
 import type { Json } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
@@ -8,8 +9,18 @@ import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 
+/** A source in a request, which may omit what follows from its files. */
+export type DeclaredSource = Omit<SerializedSource, 'revision' | 'files'> & {
+  readonly revision?: string | undefined
+  readonly files: readonly (Omit<SerializedSource['files'][number], 'values'> &
+    Partial<Pick<SerializedSource['files'][number], 'values'>>)[]
+}
+
 /** Parses a serialized source. Variables get the values that it contains. Throws DocumentError where documents are invalid. */
-export function deserializeSource({ name, revision, unknownFields, settings, files }: SerializedSource): SourceContent {
+export function deserializeSource(declared: DeclaredSource): SourceContent {
+  const { name, unknownFields, settings, scope, origin, ...source } = declared
+  const files = source.files.map((file) => ({ values: [], ...file }))
+  const revision = source.revision ?? createRevision(source.files)
   const documents = files.flatMap(({ file, text, values }) =>
     parseDocuments(file, text).map((document, index) => {
       const substituted = values[index] ?? {}
@@ -20,7 +31,15 @@ export function deserializeSource({ name, revision, unknownFields, settings, fil
     }),
   )
   const opened = unwrapResources(documents, unknownFields)
-  return { name, revision, unknownFields, settings, files, documents: opened.documents, warnings: opened.warnings }
+  const removals = scope === undefined ? undefined : { scope }
+  return { name, revision, unknownFields, settings, origin, removals, files, ...opened }
+}
+
+/** Returns the revision of files that have no other one: a digest of them. */
+export function createRevision(files: readonly { readonly file: string; readonly text: string }[]): string {
+  const hash = createHash('sha256')
+  for (const { file, text } of files) hash.update(`${file}\0${text}\0`)
+  return `sha256:${hash.digest('hex').slice(0, 12)}`
 }
 
 /** Lists, for each document of a file, the values of its texts with variables, by JSON pointer. */

@@ -12,6 +12,7 @@ import { digestDeclaration, NOT_DECLARED, toFlatFields } from '../model/declared
 import type { ObservedRealm } from '../model/plan-input.ts'
 import { bindLiveObjects } from '../plan/binding.ts'
 import { findRetainedObjects } from '../plan/retained-objects.ts'
+import { isUnread } from '../read/removals.ts'
 
 /** An applied realm: its input, the drift that was ignored, and its objects. */
 export interface AppliedRealm {
@@ -29,7 +30,7 @@ export interface InventoryChanges {
 
 /** Returns the inventory rows of a source that differ from the stored ones, and the objects that it no longer manages. */
 export function findInventoryChanges(
-  part: Pick<SourcePart, 'source' | 'desired' | 'settings'>,
+  part: Pick<SourcePart, 'source' | 'desired' | 'settings' | 'removals'>,
   realm: AppliedRealm,
 ): InventoryChanges {
   const { input } = realm
@@ -45,7 +46,7 @@ export function findInventoryChanges(
   const declared = new Set(changed.map(([address, { kind }]) => `${kind} ${getId(address)}`))
   return {
     inventory: concatenate(
-      createChangedRows({ ...realm, getId }, objects, rows),
+      createChangedRows({ ...realm, getId, scope: part.removals?.scope }, objects, rows),
       retained.filter((row) => row.declaredDigest !== NOT_DECLARED).map(toUndeclaredRow),
     ),
     removedObjects: rows.filter((row) => !declared.has(`${row.kind} ${row.object}`) && !retained.includes(row)),
@@ -60,7 +61,12 @@ function createIdLookup({ input, applied }: AppliedRealm): (address: string) => 
 }
 
 function* createChangedRows(
-  { input, ignoredDrift, getId }: AppliedRealm & { readonly getId: (address: string) => string },
+  {
+    input,
+    ignoredDrift,
+    getId,
+    scope,
+  }: AppliedRealm & { readonly getId: (address: string) => string; readonly scope: string | undefined },
   objects: ReadonlyMap<string, DesiredObject>,
   rows: readonly InventoryRow[],
 ): Generator<InventoryEntry> {
@@ -84,8 +90,39 @@ function* createChangedRows(
       drifted: toDriftedValues(drift.get(false), declaration),
       accepted: toDriftedValues(drift.get(true), declaration),
     }
-    if (!isDeepStrictEqual(row, toComparable(stored.get(`${kind} ${object}`))))
-      yield { ...row, lines: getLines(declaration) }
+    const before = stored.get(`${kind} ${object}`)
+    const changed = { ...row, lines: getLines(declaration) }
+    const merged = addUnreadFields(changed, before, scope)
+    if (merged) yield merged
+    else if (!isDeepStrictEqual(row, toComparable(before))) yield changed
+  }
+}
+
+/**
+ * Returns a row of an object that files outside the scope of the run declare as well: their fields stay as they were applied. Returns
+ * undefined if there are none. The next run over the whole source compares the declaration again.
+ */
+function addUnreadFields(
+  row: InventoryEntry,
+  before: InventoryRow | undefined,
+  scope: string | undefined,
+): InventoryEntry | undefined {
+  if (!before || scope === undefined) return undefined
+  const paths = Object.keys(before.fields).filter((path) => isUnread(before, path, scope) && !(path in row.fields))
+  const isOutside = isUnread(before, '', scope)
+  if (!paths.length && !isOutside) return undefined
+  const addUnread = <Values extends InventoryRow['drifted']>(values: Values, earlier: Values) => {
+    const unread = Object.entries(earlier ?? {}).filter(([path]) => paths.includes(path))
+    return unread.length ? { ...Object.fromEntries(unread), ...values } : values
+  }
+  return {
+    ...row,
+    ...(isOutside && { file: before.file, line: before.line, lines: before.lines }),
+    fields: { ...row.fields, ...addUnread(null, before.fields) },
+    marked: before.marked,
+    declaredDigest: null,
+    drifted: addUnread(row.drifted, before.drifted),
+    accepted: addUnread(row.accepted, before.accepted),
   }
 }
 
@@ -107,11 +144,19 @@ function toDriftedValues(
   return declared.length ? Object.fromEntries(declared.map(({ path = '', live }) => [path, live])) : null
 }
 
-/** Returns the line of each field, counted from that of its object. Users may be many, so only the line of the object is stored. */
+/**
+ * Returns the line of each field that is declared in the file of its object, counted from that of the object. Users may be many, so
+ * only the line of the object is stored.
+ */
 function getLines({ kind, fields, origin }: DesiredObject): InventoryRow['lines'] {
   if (kinds[kind].isUserData) return null
-  const { line } = origin.position
-  return Object.fromEntries([...fields].map(([path, { origin }]) => [path, origin.locate(path).line - line]))
+  const { file, line } = origin.position
+  return Object.fromEntries(
+    [...fields].flatMap(([path, { origin }]) => {
+      const position = origin.locate(path)
+      return position.file === file ? [[path, position.line - line]] : []
+    }),
+  )
 }
 
 function toComparable(row: InventoryRow | undefined): Omit<InventoryEntry, 'lines'> | undefined {

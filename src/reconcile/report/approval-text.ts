@@ -5,7 +5,7 @@ import { describeObject } from '../../kinds/tree.ts'
 import type { AppliedApproval, Guard, PendingApproval } from '../model/action.ts'
 import { formatTime, renderAttribution } from '../model/attribution.ts'
 import type { StaleObject } from '../plan/stale.ts'
-import { renderValue } from './value-text.ts'
+import { renderLiveChange } from './value-text.ts'
 
 /** The guards of a realm's plan, and its approval. */
 export interface ApprovalState {
@@ -50,6 +50,7 @@ function renderStaleObject({
     ? elements.join(' ')
     : isSecret(kinds[kind], path!)
       ? '(secret changed)'
-      : `${renderValue(from ?? null)} → ${renderValue(to ?? null)}`
-  return `  ${name}: ${path}: ${values}${author}`
+      : renderLiveChange({ kind, path: path!, from, to })
+  if (typeof values === 'string') return `  ${name}: ${path}: ${values}${author}`
+  return [`  ${name}: ${path}${author}:`, ...values.map((line) => `    ${line}`)].join('\n')
 }

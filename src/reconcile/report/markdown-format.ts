@@ -1,18 +1,16 @@
 // Markdown tables, lists and code. Texts of documents and users are always code, so that they are no markup and mention nobody. Pure.
-import { formatCount } from './value-text.ts'
+import { escapeControls, formatCount } from './whole-value.ts'
 
 /** The longest comment that GitHub accepts, in characters. */
 const MAX_COMMENT = 65_536
-/** Characters that are reserved for the number of omitted items. */
-const RESERVED = 300
-/** The longest text, in characters: documents have it in full. */
-const MAX_TEXT = 200
+/** Characters that are reserved for the warning about what is left out. */
+const RESERVED = 500
 /** Items of a list. */
 const MAX_ITEMS = 50
 
 /** Returns a text as code in one line. */
 export function toCode(value: string): string {
-  const line = shorten(value)
+  const line = escapeControls(value)
   // The fence has more backticks than any run of them in the text.
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length))
   const fence = '`'.repeat(longest + 1)
@@ -23,12 +21,12 @@ export function toCode(value: string): string {
 /** Returns a text as code in a cell of a table; an empty text is an empty cell. A bar would end the cell even in code. */
 export function toCell(value: string): string {
   if (value === '') return ''
-  return value.includes('|') ? `<code>${escapeHtml(shorten(value), /[!-/:-@[-`{-~]/g)}</code>` : toCode(value)
+  return value.includes('|') ? `<code>${escapeHtml(escapeControls(value), /[!-/:-@[-`{-~]/g)}</code>` : toCode(value)
 }
 
 /** Returns a text as code in the summary of a folded section, where only HTML is read. */
 export function toHtmlCode(value: string): string {
-  return `<code>${escapeHtml(shorten(value), /[&<>]/g)}</code>`
+  return `<code>${escapeHtml(escapeControls(value), /[&<>]/g)}</code>`
 }
 
 /** Returns a row of a Markdown table. */
@@ -56,36 +54,44 @@ export function* listItems(title: string, items: readonly string[]): Generator<s
 /** Returns the first items, and the number of further ones. */
 export function limitItems(items: readonly string[]): string[] {
   const rest = items.length - MAX_ITEMS
-  return rest > 0 ? [...items.slice(0, MAX_ITEMS), `and ${formatCount(rest)} more`] : [...items]
+  return rest > 0
+    ? [...items.slice(0, MAX_ITEMS), `and ${formatCount(rest)} more: --output json shows them`]
+    : [...items]
 }
 
-/** Joins pieces up to the length of a comment, and counts the rest. Each piece begins with its separator. */
-export function fitComment(pieces: Iterable<string>, foot = ''): string {
+/** A part of a comment, which begins with its separator. */
+export interface CommentPiece {
+  readonly text: string
+  /** The text if the whole one is too long: the name of an object without its fields. */
+  readonly short?: string
+}
+
+/** Joins pieces up to the length of a comment. A warning at the top says how much is left out, since it is approved too. */
+export function fitComment(pieces: Iterable<string | CommentPiece>, foot = ''): string {
   const fitting: string[] = []
   let length = foot.length
-  let omitted = 0
+  let [shortened, omitted] = [0, 0]
   for (const piece of pieces) {
-    if (omitted || length + piece.length > MAX_COMMENT - RESERVED) omitted++
+    const { text, short = undefined } = typeof piece === 'string' ? { text: piece } : piece
+    const fits = (candidate: string) => length + candidate.length <= MAX_COMMENT - RESERVED
+    const fitted = fits(text) ? text : short !== undefined && fits(short) ? short : undefined
+    if (fitted === undefined) omitted++
     else {
-      fitting.push(piece)
-      length += piece.length
+      if (fitted !== text) shortened++
+      fitting.push(fitted)
+      length += fitted.length
     }
   }
-  const rest = omitted
-    ? `**${formatCount(omitted)} more are omitted, since a comment is limited in length. Run the command to see all as text.**`
+  const missing = [
+    ...(shortened ? [`the fields of ${formatCount(shortened)} objects`] : []),
+    ...(omitted ? [`${formatCount(omitted)} more entries`] : []),
+  ]
+  const warning = missing.length
+    ? `**This comment is incomplete: ${missing.join(' and ')} are left out, since a comment is limited in length. Run the command with \`--output json\` to see all.**`
     : ''
-  return [fitting.join('').trimStart(), rest, foot].filter(Boolean).join('\n\n')
+  return [warning, fitting.join('').trimStart(), foot].filter(Boolean).join('\n\n')
 }
 
 function escapeHtml(value: string, characters: RegExp): string {
   return value.replace(characters, (character) => `&#${character.codePointAt(0)};`)
-}
-
-/** Returns a text in one line of limited length. Control characters and marks of writing direction are shown as escapes. */
-function shorten(value: string): string {
-  const line = value.replace(
-    /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,
-    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
-  )
-  return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT - 1).toWellFormed()}…` : line
 }

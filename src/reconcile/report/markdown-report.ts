@@ -1,23 +1,32 @@
 // A plan or an outcome as markdown, for a comment on a pull request. Pure.
 import { formatPosition } from '../../lib/source-position.ts'
 import type { Action, Note } from '../model/action.ts'
-import { fitComment, limitItems, listItems, toCell, toCode, toHead, toHtmlCode, toRow } from './markdown-format.ts'
+import {
+  type CommentPiece,
+  fitComment,
+  limitItems,
+  listItems,
+  toCell,
+  toCode,
+  toHead,
+  toHtmlCode,
+  toRow,
+} from './markdown-format.ts'
 import {
   type ActionText,
   type ChangeText,
   OPERATION_SIGNS,
   type OutcomeTense,
   type RenderedOutcome,
+  renderSource,
   renderSummary,
   toActionText,
   toRealmText,
 } from './outcome-text.ts'
+import { formatCount, MARKDOWN_LIMITS } from './whole-value.ts'
 
 /** Up to this number of fields, an action is not folded. */
 const MAX_UNFOLDED_FIELDS = 6
-/** The fields of an action, and the lines of a value. */
-const MAX_FIELDS = 60
-const MAX_LINES = 20
 
 /** Renders an outcome as a comment: a heading per realm, what follows, then its objects; long ones are folded. */
 export function renderMarkdownOutcome(outcome: RenderedOutcome, tense: OutcomeTense): string {
@@ -26,11 +35,12 @@ export function renderMarkdownOutcome(outcome: RenderedOutcome, tense: OutcomeTe
 
 /** Renders actions as a comment, such as those between two revisions. */
 export function renderMarkdownActions(actions: readonly Action[]): string {
-  return fitComment(actions.map((action) => renderAction(toActionText(action))))
+  return fitComment(actions.map((action) => renderAction(toActionText(action, MARKDOWN_LIMITS))))
 }
 
-function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Generator<string> {
+function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Generator<string | CommentPiece> {
   yield `\n\n**${renderSummary(outcome, tense)}**`
+  for (const source of outcome.sources ?? []) yield `\n\n${toCode(renderSource(source))}`
   const isOneOfMany = outcome.realms.length > 1
   for (const realm of outcome.realms) yield* listRealmPieces(realm, isOneOfMany ? tense : undefined)
   yield* listItems('Notes', outcome.notes.map(renderNote))
@@ -40,8 +50,8 @@ function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Gene
 function* listRealmPieces(
   outcome: RenderedOutcome['realms'][number],
   tense: OutcomeTense | undefined,
-): Generator<string> {
-  const realm = toRealmText(outcome)
+): Generator<string | CommentPiece> {
+  const realm = toRealmText(outcome, MARKDOWN_LIMITS)
   const heading = `\n\n### Realm ${toCode(realm.name)}${realm.isNew ? ' (new)' : ''}`
   const summary = tense ? `\n\n${renderSummary({ realms: [outcome] }, tense)}` : ''
   yield realm.isUnchanged ? `${heading}: unchanged` : heading + summary
@@ -55,36 +65,40 @@ function* listRealmPieces(
     'Consequences',
     realm.consequences.map(({ operation, text }) => `**${OPERATION_SIGNS[operation]}** ${toCode(text)}`),
   )
-  yield* listItems('Ignored drift', realm.ignoredDrift.map(toCode))
+  yield* listItems(
+    'Ignored drift',
+    realm.ignoredDrift.map(({ text, lines }) => [text, ...lines].map(toCode).join('<br>')),
+  )
   yield* listItems('Notes', realm.notes.map(renderNote))
   yield* listItems('Lint findings', realm.findings.map(renderNote))
   for (const action of realm.actions) yield renderAction(action)
 }
 
-function renderAction({ operation, name, position, deletedBy, changes }: ActionText): string {
+function renderAction({ operation, name, position, deletedBy, deletion, changes }: ActionText): CommentPiece {
   const location = position && formatPosition(position)
   const sign = OPERATION_SIGNS[operation]
-  const deletion = deletedBy ? `\n\n${toCode(deletedBy)}` : ''
-  const title = `\n\n**${sign}** ${toCode(name)}${location ? ` ${toCode(location)}` : ''}${deletion}`
-  if (!changes.length) return title
+  const reason = deletion ?? deletedBy
+  const explanation = reason ? `\n\n${toCode(reason)}` : ''
+  const title = `\n\n**${sign}** ${toCode(name)}${location ? ` ${toCode(location)}` : ''}${explanation}`
+  if (!changes.length) return { text: title }
   const table = renderFields(changes)
-  if (changes.length <= MAX_UNFOLDED_FIELDS) return `${title}\n\n${table}`
-  const summary = [`<b>${sign}</b>`, toHtmlCode(name), location && toHtmlCode(location), `${changes.length} fields`]
-  return `\n\n<details><summary>${summary.filter(Boolean).join(' ')}</summary>${deletion}\n\n${table}\n\n</details>`
+  const fields = changes.length === 1 ? '1 field' : `${formatCount(changes.length)} fields`
+  const short = `${title}\n\n${fields}: not shown here`
+  if (changes.length <= MAX_UNFOLDED_FIELDS) return { text: `${title}\n\n${table}`, short }
+  const summary = [`<b>${sign}</b>`, toHtmlCode(name), location && toHtmlCode(location), fields]
+  const head = `<details><summary>${summary.filter(Boolean).join(' ')}</summary>`
+  return { text: `\n\n${head}${explanation}\n\n${table}\n\n</details>`, short }
 }
 
 function renderFields(changes: readonly ChangeText[]): string {
   const hasReasons = changes.some(({ reason }) => reason)
   const head = ['Field', 'Value', ...(hasReasons ? ['Reason'] : []), 'Declared at']
-  const rows = changes.slice(0, MAX_FIELDS).map(({ path, value, reason, position }) => {
-    const lines = typeof value === 'string' ? [value] : value
-    const values = [...lines.slice(0, MAX_LINES).map(toCell), ...(lines.length > MAX_LINES ? ['…'] : [])].join('<br>')
+  const rows = changes.map(({ path, value, reason, position }) => {
     const reasons = hasReasons ? [toCell(reason?.text ?? '')] : []
+    const values = [value].flat().map(toCell).join('<br>')
     return toRow([toCell(path), values, ...reasons, position ? toCell(formatPosition(position)) : ''])
   })
-  const rest = changes.length - MAX_FIELDS
-  const restRow = rest > 0 ? [toRow([`and ${rest} more`, ...head.slice(1).map(() => '')])] : []
-  return [toHead(head), ...rows, ...restRow].join('\n')
+  return [toHead(head), ...rows].join('\n')
 }
 
 function renderNote({ message, position }: Note): string {

@@ -2,17 +2,20 @@
 import { isSecret } from '../../kinds/compare.ts'
 import { isKindName, kinds } from '../../kinds/index.ts'
 import { isList } from '../../kinds/json.ts'
-import type { Key, KindName } from '../../kinds/kind.ts'
+import { getPluralTitle, type Key, type KindName } from '../../kinds/kind.ts'
 import { describeObject, formatAddress } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { LintFinding } from '../lint/lint.ts'
-import type { Action, FieldChange, IgnoredDrift, Note, RealmPlan } from '../model/action.ts'
-import { formatTime, renderAttribution } from '../model/attribution.ts'
+import type { Action, DeletionReason, FieldChange, IgnoredDrift, Note, RealmPlan } from '../model/action.ts'
+import { formatTime, renderAttribution, shortenRevision } from '../model/attribution.ts'
 import { type ApprovalState, describeApproval } from './approval-text.ts'
-import { formatCount, renderChange, renderUserEffect, renderValue } from './value-text.ts'
+import { renderChange, renderLiveChange, renderUserEffect } from './value-text.ts'
+import { formatCount, renderValue, TEXT_LIMITS, type ValueLimits } from './whole-value.ts'
 
 /** The outcome of a plan or an apply, in the form of its JSON. */
 export interface RenderedOutcome {
+  /** Absent for a rollback. */
+  readonly sources?: readonly RenderedSource[]
   readonly realms: readonly (ApprovalState & {
     readonly plan: RealmPlan
     readonly consequences: readonly RenderedConsequence[]
@@ -21,6 +24,16 @@ export interface RenderedOutcome {
     readonly suspended?: { readonly revision: number; readonly by: string; readonly at: string }
   })[]
   readonly notes: readonly Note[]
+}
+
+/** A source of an outcome, in the form of its JSON. */
+export interface RenderedSource {
+  readonly name: string
+  readonly revision: string
+  /** The file or folder that was read, if the source has more. */
+  readonly scope?: string
+  /** The apply before; absent if there was none. */
+  readonly lastApplied?: { readonly revision: string; readonly at: string }
 }
 
 /** An effect of a deleted or disabled object on its users. */
@@ -48,6 +61,8 @@ export interface ActionText {
   readonly position: SourcePosition | undefined
   /** The deletion that a creation reverts. */
   readonly deletedBy: string | undefined
+  /** The reason of a deletion. */
+  readonly deletion: string | undefined
   readonly userEffects: readonly string[]
   readonly changes: readonly ChangeText[]
 }
@@ -62,6 +77,13 @@ export interface ChangeText {
   readonly position: SourcePosition | undefined
 }
 
+/** Drift that a plan does not correct, as texts for a report. */
+export interface DriftText {
+  readonly text: string
+  /** The differences inside a long value. */
+  readonly lines: readonly string[]
+}
+
 /** The outcome of a realm as texts for a report. */
 export interface RealmText {
   readonly name: string
@@ -72,7 +94,7 @@ export interface RealmText {
   /** The effects on users, one text per object. */
   readonly userEffects: readonly { readonly name: string; readonly text: string }[]
   readonly consequences: readonly { readonly operation: Action['operation']; readonly text: string }[]
-  readonly ignoredDrift: readonly string[]
+  readonly ignoredDrift: readonly DriftText[]
   readonly notes: readonly Note[]
   readonly findings: readonly Note[]
   readonly suspended: string | undefined
@@ -87,7 +109,7 @@ const PAST_TENSE = { create: 'created', update: 'updated', delete: 'deleted' } a
 const MAX_LISTED = 10
 
 /** Renders the outcome in a realm as texts. */
-export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText {
+export function toRealmText(realm: RenderedOutcome['realms'][number], limits = TEXT_LIMITS): RealmText {
   const { plan, consequences, effects = [], findings = [], suspended } = realm
   const approval = describeApproval(realm)
   const isUnchanged = !plan.actions.length && !plan.creates && !approval.length
@@ -96,13 +118,13 @@ export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText
     name: plan.realm,
     isNew: plan.creates,
     isUnchanged,
-    actions: createActionTexts(plan, effectsByObject),
+    actions: createActionTexts(plan, effectsByObject, limits),
     userEffects: [...effectsByObject.values()].map((all) => ({
       name: describeObject(all[0]!.kind, all[0]!.key),
       text: all.map(renderUserEffect).join('; '),
     })),
     consequences: isUnchanged ? [] : renderConsequences(consequences),
-    ignoredDrift: plan.ignoredDrift.map(renderIgnoredDrift),
+    ignoredDrift: plan.ignoredDrift.map((drift) => renderIgnoredDrift(drift, limits)),
     notes: plan.notes,
     findings: toFindingNotes(findings),
     suspended:
@@ -115,16 +137,23 @@ export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText
 function* createActionTexts(
   plan: RealmPlan,
   effects: ReadonlyMap<string, readonly RenderedUserEffect[]>,
+  limits: ValueLimits,
 ): Generator<ActionText> {
   for (const action of plan.actions)
-    yield toActionText(action, getShownOperation(plan, action), effects.get(formatAddress(action.kind, action.key)))
+    yield toActionText(action, limits, {
+      operation: getShownOperation(plan, action),
+      effects: effects.get(formatAddress(action.kind, action.key)) ?? [],
+    })
 }
 
 /** Renders an action as texts. */
 export function toActionText(
   action: Action,
-  operation = action.operation,
-  effects: readonly RenderedUserEffect[] = [],
+  limits: ValueLimits,
+  {
+    operation = action.operation,
+    effects = [],
+  }: { readonly operation?: Action['operation']; readonly effects?: readonly RenderedUserEffect[] } = {},
 ): ActionText {
   return {
     operation,
@@ -132,16 +161,23 @@ export function toActionText(
     position: action.position,
     deletedBy:
       action.deletedBy && `was deleted by ${renderAttribution(action.deletedBy)}; its id and its dependents are lost`,
+    deletion: action.deletion && renderDeletion(action.deletion),
     userEffects: effects.map(renderUserEffect),
     changes: action.changes
       .filter((change) => !repeatsName(action, change))
       .map((change) => ({
         path: change.path,
-        value: renderChange(action.kind, action.operation, change),
+        value: renderChange(change, { kind: action.kind, operation: action.operation, limits }),
         reason: renderReason(change),
         position: change.position,
       })),
   }
+}
+
+function renderDeletion(deletion: DeletionReason): string {
+  return deletion.reason === 'removed'
+    ? `removed from ${deletion.file}, line ${deletion.line}`
+    : 'not declared, and its list is authoritative'
 }
 
 /** Renders the numbers of created, updated and deleted objects. A new realm counts as one. */
@@ -152,12 +188,22 @@ export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense
     const hasRealmAction = plan.actions.some(({ kind }) => kind === 'realm')
     return plan.creates && !hasRealmAction ? ['create' as const, ...ofActions] : ofActions
   })
-  if (!operations.length) return renderNothingDone(realms, tense)
+  const isBlocked = tense === 'planned' && realms.some(({ guards }) => guards?.length)
+  if (!operations.length && !isBlocked) return renderNothingDone(realms, tense)
   const parts = (['create', 'update', 'delete'] as const).map((operation) => {
     const count = formatCount(operations.filter((other) => other === operation).length)
     return tense === 'planned' ? `${count} to ${operation}` : `${count} ${PAST_TENSE[operation]}`
   })
   return `${tense === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
+}
+
+/** Renders a source in a line: its name and revision, and its last apply. */
+export function renderSource({ name, revision, scope, lastApplied }: RenderedSource): string {
+  const part = scope === undefined ? '' : `, only ${scope}`
+  const before = lastApplied
+    ? `last applied at ${shortenRevision(lastApplied.revision)}, ${formatTime(lastApplied.at)}`
+    : 'never applied before'
+  return `Source ${name} at ${shortenRevision(revision)}${part}; ${before}`
 }
 
 /** Explains why there is no operation. */
@@ -194,7 +240,10 @@ function renderConsequences(consequences: readonly RenderedConsequence[]): Realm
   return [...groups.values()].flatMap((group) => {
     const { operation, kind } = group[0]!
     if (!isKindName(kind)) return []
-    if (group.length > MAX_LISTED) return [{ operation, text: `${formatCount(group.length)} ${kinds[kind].title}s` }]
+    if (group.length > MAX_LISTED)
+      return [
+        { operation, text: `${formatCount(group.length)} ${getPluralTitle(kinds[kind])}: --output json lists them` },
+      ]
     return group.map(({ key }) => ({ operation, text: `${describeObject(kind, key)}` }))
   })
 }
@@ -210,12 +259,17 @@ function toFindingNotes(findings: readonly LintFinding[]): Note[] {
   ])
 }
 
-function renderIgnoredDrift({ kind, key, path, live, accepted, by }: IgnoredDrift): string {
+function renderIgnoredDrift(drift: IgnoredDrift, limits: ValueLimits): DriftText {
+  const { kind, key, path, declared, live, accepted, by } = drift
   const name = describeObject(kind, key)
   const author = by ? ` by ${renderAttribution(by)}` : ''
-  if (path === undefined)
-    return `${name} was deleted${author}; it is not created again${accepted ? ', since that is accepted' : ''}`
-  const value = isSecret(kinds[kind], path) || isList(live) ? '' : ` to ${renderValue(live)}`
+  if (path === undefined) {
+    const ending = accepted ? ', since that is accepted' : ''
+    return { text: `${name} was deleted${author}; it is not created again${ending}`, lines: [] }
+  }
+  const change = isSecret(kinds[kind], path) ? [] : renderLiveChange({ kind, path, from: declared, to: live }, limits)
+  const isShort = typeof change === 'string' && !isList(live)
+  const value = isShort ? ` to ${renderValue(live, limits)}` : ''
   const ending = accepted ? 'accepted until the document declares another value' : 'reported only'
-  return `${name}: ${path} was changed${value}${author}; ${ending}`
+  return { text: `${name}: ${path} was changed${value}${author}; ${ending}`, lines: isShort ? [] : [change].flat() }
 }

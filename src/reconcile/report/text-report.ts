@@ -7,10 +7,12 @@ import {
   OPERATION_SIGNS,
   type OutcomeTense,
   type RenderedOutcome,
+  renderSource,
   renderSummary,
   toActionText,
   toRealmText,
 } from './outcome-text.ts'
+import { TEXT_LIMITS } from './whole-value.ts'
 
 /** Styles a text, or returns it as it is. */
 export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string
@@ -22,7 +24,8 @@ const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
 
 /** Renders an outcome: object by object, field by field, with the position of each declared value. */
 export function renderOutcome(outcome: RenderedOutcome, tense: OutcomeTense, paint: Paint = withoutColors): string {
-  return [...listOutcomeLines(outcome, tense, paint)].join('\n')
+  const sources = (outcome.sources ?? []).map((source) => paint('dim', renderSource(source)))
+  return [...sources, ...listOutcomeLines(outcome, tense, paint)].join('\n')
 }
 
 /** Yields the lines of an outcome, each created on demand, since they may be many. */
@@ -39,7 +42,10 @@ function* listRealmLines(outcome: RenderedOutcome['realms'][number], paint: Pain
   for (const action of realm.actions) yield* listActionLines(action, paint)
   for (const { operation, text } of realm.consequences)
     yield paint('dim', `  ${OPERATION_SIGNS[operation]} ${text} (consequence)`)
-  for (const drift of realm.ignoredDrift) yield paint('yellow', `  ! ${drift}`)
+  for (const { text, lines } of realm.ignoredDrift) {
+    yield paint('yellow', `  ! ${text}`)
+    for (const line of lines) yield `        ${line}`
+  }
   for (const note of realm.notes) yield renderNote(note, paint)
   for (const finding of realm.findings) yield paint('yellow', renderLabelled('lint', finding))
   for (const text of realm.approval) yield paint('yellow', `  ! ${text}`)
@@ -48,15 +54,16 @@ function* listRealmLines(outcome: RenderedOutcome['realms'][number], paint: Pain
 
 /** Renders actions, such as those between two revisions: object by object, field by field. */
 export function renderActions(actions: readonly Action[], paint: Paint = withoutColors): string {
-  return actions.flatMap((action) => [...listActionLines(toActionText(action), paint)]).join('\n')
+  return actions.flatMap((action) => [...listActionLines(toActionText(action, TEXT_LIMITS), paint)]).join('\n')
 }
 
 function* listActionLines(
-  { operation, name, position, deletedBy, userEffects, changes }: ActionText,
+  { operation, name, position, deletedBy, deletion, userEffects, changes }: ActionText,
   paint: Paint,
 ): Generator<string> {
   const object = paint(COLORS[operation], `${OPERATION_SIGNS[operation]} ${name}`)
-  yield `  ${object}${renderSuffix(position, paint)}${deletedBy ? paint('yellow', `  ${deletedBy}`) : ''}`
+  const reason = deletion ? paint('dim', `  ${deletion}`) : deletedBy ? paint('yellow', `  ${deletedBy}`) : ''
+  yield `  ${object}${renderSuffix(position, paint)}${reason}`
   for (const effect of userEffects) yield paint('yellow', `      ! ${effect}`)
   for (const change of changes) yield renderChangeLine(change, paint)
 }

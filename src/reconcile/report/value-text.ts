@@ -1,19 +1,42 @@
-// Changed values and counts as text. Pure.
-import { isSameElement, isSecret, resolveField } from '../../kinds/compare.ts'
+// Changed values, and effects on users, as text. Pure.
+import { isSameElement, isSecret, readKeys, resolveField, subtractKeys } from '../../kinds/compare.ts'
 import type { Field } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isList, type Json } from '../../kinds/json.ts'
+import { isList, isObject, type Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { type Action, type FieldChange, isRelationChange } from '../model/action.ts'
+import { isLongValue, renderValueChange } from './value-diff.ts'
+import { formatCount, renderValue, TEXT_LIMITS, type ValueLimits } from './whole-value.ts'
 
-/** The longest value in a line, in characters. */
-const MAX_LENGTH = 160
+/** A change of a live value that is not one of a plan, such as drift. Values of secrets are absent. */
+export interface LiveChange {
+  readonly kind: KindName
+  readonly path: string
+  readonly from?: Json | undefined
+  readonly to?: Json | undefined
+}
+
+/** Renders the change of a live value in one line, or as a list of lines. */
+export function renderLiveChange(
+  { kind, path, from = null, to = null }: LiveChange,
+  limits: ValueLimits = TEXT_LIMITS,
+): string | readonly string[] {
+  const { field } = resolveField(kinds[kind], path)
+  const base = { path, reason: 'drift' } as const
+  const change: FieldChange = field.relation
+    ? { ...base, add: subtractKeys(readKeys(to), readKeys(from)), remove: subtractKeys(readKeys(from), readKeys(to)) }
+    : { ...base, from, to }
+  return renderChange(change, { kind, operation: 'update', limits })
+}
 
 /** Renders a change in one line, or as a list of lines. Secrets are never shown. */
 export function renderChange(
-  name: KindName,
-  operation: Action['operation'],
   change: FieldChange,
+  {
+    kind: name,
+    operation,
+    limits,
+  }: { readonly kind: KindName; readonly operation: Action['operation']; readonly limits: ValueLimits },
 ): string | readonly string[] {
   const kind = kinds[name]
   if (isRelationChange(change)) {
@@ -24,40 +47,53 @@ export function renderChange(
   const { field } = resolveField(kind, path)
   if (isSecret(kind, path))
     return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
-  if (isList(to) && field.type !== 'json') return renderListChange(field, isList(from) ? from : [], to)
-  return operation === 'create' ? renderValue(to) : `${renderValue(from)} → ${renderValue(to)}`
+  if (isList(to) && field.type !== 'json')
+    return renderListChange({ field, from: isList(from) ? from : [], to }, limits)
+  return operation === 'create' ? renderValue(to, limits) : renderValueChange(from, to, limits)
 }
 
-/** Renders a list by its added and removed elements; objects, such as the executions of a flow, get a line each. */
-function renderListChange(field: Field, from: readonly Json[], to: readonly Json[]): string | readonly string[] {
+/** A list before and after a change. */
+interface ListChange {
+  readonly field: Field
+  readonly from: readonly Json[]
+  readonly to: readonly Json[]
+}
+
+/**
+ * Renders a list by its added and removed elements, or by the differences inside long ones. Objects, such as the executions of a flow,
+ * get a line each.
+ */
+function renderListChange({ field, from, to }: ListChange, limits: ValueLimits): string | readonly string[] {
   const subtract = (list: readonly Json[], other: readonly Json[]) => {
     const texts = new Set(other.map((element) => JSON.stringify(element)))
     const isInOther = (element: Json) =>
       texts.has(JSON.stringify(element)) ||
       (field.optionalMembers && other.some((candidate) => isSameElement(field, element, candidate)))
-    return list.filter((element) => !isInOther(element)).map(renderElement)
+    return list.filter((element) => !isInOther(element))
   }
-  const changes = [...subtract(to, from).map((text) => `+${text}`), ...subtract(from, to).map((text) => `-${text}`)]
+  const [added, removed] = [subtract(to, from), subtract(from, to)]
+  if (added.length && removed.length && [...added, ...removed].some(isLongElement))
+    return from.length === 1 && to.length === 1
+      ? renderValueChange(from[0]!, to[0]!, limits)
+      : renderValueChange(from, to, limits)
+  const render = (element: Json) => renderElement(element, limits)
+  const changes = [...added.map((element) => `+${render(element)}`), ...removed.map((element) => `-${render(element)}`)]
   if (!changes.length) {
-    const all = to.map(renderElement).join(', ')
+    const all = to.map(render).join(', ')
     return from.length === to.length && all ? `in another order: ${all}` : all || 'none'
   }
   return to.some((element) => element !== null && typeof element === 'object') ? changes : changes.join(' ')
 }
 
-function renderElement(value: Json): string {
-  if (value === null || typeof value !== 'object' || isList(value)) return renderValue(value)
-  const { authenticator, flowAlias, ...rest } = value
-  const members = Object.entries(rest).map(([name, member]) => `${name}=${renderValue(member)}`)
-  const step = authenticator ?? flowAlias
-  return [...(step === undefined ? [] : [renderValue(step)]), ...members].join(' ')
-}
+const isLongElement = (element: Json): boolean =>
+  isObject(element) ? Object.values(element).some(isLongValue) : isLongValue(element)
 
-/** Renders a value in one line. Long values are cut, since the document has them in full. */
-export function renderValue(value: Json): string {
-  if (value === null) return 'none'
-  const json = typeof value === 'string' && /^[\w./:*@${} -]+$/.test(value) ? value : JSON.stringify(value)
-  return json.length > MAX_LENGTH ? `${json.slice(0, MAX_LENGTH - 3)}…` : json
+function renderElement(value: Json, limits: ValueLimits): string {
+  if (value === null || typeof value !== 'object' || isList(value)) return renderValue(value, limits)
+  const { authenticator, flowAlias, ...rest } = value
+  const members = Object.entries(rest).map(([name, member]) => `${name}=${renderValue(member, limits)}`)
+  const step = authenticator ?? flowAlias
+  return [...(step === undefined ? [] : [renderValue(step, limits)]), ...members].join(' ')
 }
 
 function renderKey(key: Key): string {
@@ -82,9 +118,4 @@ const EFFECTS: Readonly<Record<string, [singular: string, plural: string]>> = {
 export function renderUserEffect({ effect, count }: { readonly effect: string; readonly count: number }): string {
   const [singular, plural] = EFFECTS[effect]!
   return count === 1 ? singular : plural.replace('#', formatCount(count))
-}
-
-/** Returns a number with separators of thousands: `1,204`. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en')
 }

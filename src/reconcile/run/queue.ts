@@ -23,6 +23,7 @@ import { observe } from '../observe/observe.ts'
 import type { Obstacle } from '../plan/obstacles.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import type { SourceContent } from '../read/source-content.ts'
+import { removeUnknownReferences } from './unknown-references.ts'
 
 /** A realm to reconcile. */
 export interface QueuedRealm extends MergedRealm {
@@ -41,6 +42,8 @@ export interface Queue {
   /** The objects that new realms create in master. */
   readonly created: readonly LiveState[]
   readonly notes: readonly Note[]
+  /** The earlier applies of each source, by its name. */
+  readonly applied: ReadonlyMap<string, readonly AppliedSource[]>
   /** Plans of earlier runs of the same sources that are pending approval. */
   readonly pending: readonly PendingPlan[]
 }
@@ -61,12 +64,15 @@ interface RunState {
 export async function readQueue(run: RunInput): Promise<Queue> {
   const state = await readRunState(run)
   await requireAdministration(run, state)
-  const unchanged = findUnchangedRealms(state)
+  const unchanged = run.strict ? new Set<string>() : findUnchangedRealms(state)
   const { retained, removed } = findUndeclaredRealms(run, state)
   const { digested, before, currentNames } = state
   const sourcesWithSecrets = listSourcesWithGeneratedSecrets(run.sources, unchanged)
   const getSecret = await loadGeneratedSecrets(run.service, sourcesWithSecrets, currentNames)
-  const merged = mergeSources(run.service, { sources: digested, before, unchanged, removed, getSecret })
+  const merged = await removeUnknownReferences(
+    run,
+    mergeSources(run.service, { sources: digested, before, unchanged, removed, getSecret }),
+  )
   const renamed = await findRenamedRealms(run, merged)
   const realms = merged.map((realm) => {
     const { name } = realm.desired
@@ -77,7 +83,8 @@ export async function readQueue(run: RunInput): Promise<Queue> {
   const notes = retained.map((realm) => ({
     message: `realm ${currentNames.get(realm)!} is no longer declared; it is retained`,
   }))
-  return { realms, unchanged, created, notes, pending: state.pending }
+  const applied = Map.groupBy([...before.values()].flat(), ({ source }) => source)
+  return { realms, unchanged, created, notes, applied, pending: state.pending }
 }
 
 async function readRunState({ service, sources, only }: RunInput): Promise<RunState> {

@@ -1,7 +1,7 @@
 // The reconciliation of one realm, step by step: observe, plan, dry run, approve, apply, record.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
-import { DocumentError, sortByPosition } from '../../realm-file/yaml/problem.ts'
+import { DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Caller } from '../../service/context/service.ts'
@@ -10,7 +10,7 @@ import { recordObjectEvents } from '../../service/objects/object-events.ts'
 import { markPlanApplied } from '../../service/sources/saved-plans.ts'
 import { hashPassword } from '../../service/users/password-hashing.ts'
 import { type AppliedPlanReference, findApproval } from '../approve/approvals.ts'
-import { findGuards, requireSameGuards } from '../approve/find-guards.ts'
+import { type EvaluatedGuards, findGuards, requireSameGuards } from '../approve/find-guards.ts'
 import { storePendingPlan } from '../approve/plan-storage.ts'
 import { ActionError } from '../execute/action-error.ts'
 import { recordsAdminEvents } from '../execute/apply.ts'
@@ -21,7 +21,7 @@ import { findLintFindings } from '../lint/lint.ts'
 import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
-import { observe } from '../observe/observe.ts'
+import { findUnresolvedSecrets, observe } from '../observe/observe.ts'
 import { isRealmDeletion } from '../plan/guards.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import { recordApply } from '../record/record.ts'
@@ -61,8 +61,9 @@ export function dryRunRealm(
   return withRetries(realm, async () => {
     const planning = await observeAndPlan(run, realm)
     if (!planning) return createUnchangedOutcome(realm.desired.name)
-    onPlanned(planning.planned)
-    return dryRun(run.service, run.caller, planning.planned)
+    const { planned } = planning
+    onPlanned(planned)
+    return { ...(await dryRun(run.service, run.caller, planned)), ...toSuspension(realm, planned) }
   })
 }
 
@@ -74,8 +75,8 @@ export function applyRealm(run: SourceRun, realm: QueuedRealm): Promise<RealmOut
     if (!planning) return createUnchangedOutcome(realm.desired.name)
     const { planned } = planning
     await savedPlan?.requireSame(planned)
-    if (realm.suspended && planned.plan.actions.length)
-      return { ...(await dryRun(service, caller, planned)), suspended: realm.suspended }
+    const suspension = toSuspension(realm, planned)
+    if (suspension.suspended) return { ...(await dryRun(service, caller, planned)), ...suspension }
     const approval = await findApproval(service, caller, { planned, savedPlan: savedPlan?.plan })
     if (approval && 'notes' in approval) return leavePending(run, planned, approval.notes)
     if (planned.needsEarlierRealm && run.pending) return leavePending(run, planned)
@@ -86,23 +87,30 @@ export function applyRealm(run: SourceRun, realm: QueuedRealm): Promise<RealmOut
   })
 }
 
+/** Returns the rollback that suspends the sources of a realm, if the plan has changes. A plan without changes ends it. */
+function toSuspension({ suspended }: QueuedRealm, { plan }: PlannedRealm): Pick<RealmOutcome, 'suspended'> {
+  return suspended && plan.actions.length ? { suspended } : {}
+}
+
 /** Observes and plans a realm in one snapshot. Returns undefined if the realm to delete does not exist. Throws DocumentError. */
 async function observeAndPlan(
   run: SourceRun,
   { desired, parts, currentName }: QueuedRealm,
 ): Promise<Planning | undefined> {
-  const { service, caller, sources, queue } = run
+  const { service, caller, sources, queue, strict } = run
   const grantablePermissions = toGrantablePermissions(
     currentName,
     sources.map(({ sourcePermissions = {} }) => sourcePermissions),
   )
-  const plan = (observed: ObservedRealm): Omit<PlannedRealm, 'guards' | 'heldPermissions'> => {
+  const unresolvedSecrets = await findUnresolvedSecrets(service.vaultDirectory, desired)
+  const plan = (observed: ObservedRealm): Omit<PlannedRealm, keyof EvaluatedGuards> => {
     const { obstacles, ...result } = planRealm(observed, desired.name === MASTER ? queue.created : [])
-    if (obstacles.length) throw new DocumentError(sortByPosition(obstacles, listDocuments(sources)))
+    const problems = [...obstacles, ...(strict ? listUnenforcedProblems(result.plan.notes) : [])]
+    if (problems.length) throw new DocumentError(sortByPosition(problems, listDocuments(sources)))
     return { desired, ...result, grantablePermissions }
   }
   const { observed, planned, ...snapshot } = await service.readSnapshot(caller, currentName, async (context) => {
-    const observed = await observe(context, parts, desired)
+    const observed = { ...(await observe(context, parts, desired)), unresolvedSecrets }
     const planned = plan(observed)
     return { observed, planned, blocking: context && (await findGuards(context, { ...planned, parts })) }
   })
@@ -112,6 +120,13 @@ async function observeAndPlan(
     planned: { ...planned, ...blocking },
     planWithCredentials: (users) => ({ ...plan({ ...observed, credentialRecipients: users }), ...blocking }),
   }
+}
+
+/** Returns the notes about declared values that are not enforced as problems. */
+function listUnenforcedProblems(notes: readonly Note[]): DocumentProblem[] {
+  return notes.flatMap(({ message, position, effect }) =>
+    effect && position ? [{ message: `${message} (refused by --strict)`, position }] : [],
+  )
 }
 
 /** Saves a plan that needs an approval. Without notes, the plan only needs an earlier realm that is pending itself. */
@@ -162,7 +177,8 @@ async function applyAndRecord(
           context,
           parts.map(({ source }) => source),
         )
-        const { guards } = await findGuards(context, { plan, input, parts, heldPermissions: planned.heldPermissions })
+        const { heldPermissions, formerlyImpassable } = planned
+        const { guards } = await findGuards(context, { plan, input, parts, heldPermissions, formerlyImpassable })
         requireSameGuards(planned.guards, guards)
         if (reference) await markPlanApplied(context, reference.plan, plan.realm)
         // The records of a deleted realm are deleted with it.

@@ -1,19 +1,22 @@
 // Runs of sources: plan or apply all of their realms, one after the other, master last.
-import type { Caller, Service } from '../../service/context/service.ts'
+import { MASTER } from '../../kinds/built-in/index.ts'
+import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
+import type { AppliedSource } from '../../service/context/store-types.ts'
 import { deleteSavedPlans } from '../../service/sources/saved-plans.ts'
 import type { SavedPlanReference } from '../approve/plan-storage.ts'
 import type { PlannedRealm, RealmOutcome } from '../execute/realm-outcome.ts'
-import { compareRealmNames } from '../merge/desired-realm.ts'
+import { compareRealmNames, type DesiredRealm } from '../merge/desired-realm.ts'
 import type { RunInput } from '../merge/merge-sources.ts'
 import { FORMAT_VERSION, type Note } from '../model/action.ts'
 import type { SourceContent } from '../read/source-content.ts'
+import type { RenderedSource } from '../report/outcome-text.ts'
 import { type QueuedRealm, readQueue } from './queue.ts'
 import { applyRealm, createUnchangedOutcome, dryRunRealm, type SavedPlanToApply, type SourceRun } from './reconcile.ts'
 
 /** The outcome of a run: of each realm, and notes about the sources. */
 export interface RunOutcome {
   readonly formatVersion: typeof FORMAT_VERSION
-  readonly sources: readonly { readonly name: string; readonly revision: string }[]
+  readonly sources: readonly RenderedSource[]
   readonly realms: readonly RealmOutcome[]
   readonly notes: readonly Note[]
   /** The saved plan, if saving was requested. */
@@ -29,6 +32,25 @@ export function planSources(service: Service, caller: Caller, sources: readonly 
 export async function planRun(input: RunInput): Promise<RunOutcome> {
   const run = await startRun(input)
   return toRunOutcome(run, await reconcileEach(run, (realm) => dryRunRealm(run, realm)))
+}
+
+/**
+ * Plans a source on a new store, which finds what a plan in its realms would find. `realms`: those of its documents. What a realm has
+ * that they do not create, such as master, is unknown: references to it are noted. Throws DocumentError, ActionError.
+ */
+export async function validateSource(
+  service: Service,
+  source: SourceContent,
+  {
+    realms,
+    strict,
+  }: Pick<RunInput, 'strict'> & { readonly realms: readonly Pick<DesiredRealm, 'name' | 'realmReference'>[] },
+): Promise<RunOutcome> {
+  const referenced = realms.filter(({ name, realmReference }) => realmReference && name !== MASTER)
+  for (const { name } of referenced)
+    await service.createRealm(SYSTEM, { representation: { realm: name } }, async () => {})
+  const incompleteRealms = new Set([MASTER, ...referenced.map(({ name }) => name)])
+  return planRun({ service, caller: SYSTEM, sources: [source], incompleteRealms, strict })
 }
 
 /** A plan, and the outcome of its dry run. */
@@ -100,10 +122,21 @@ async function reconcileEach(
 function toRunOutcome({ sources, queue }: SourceRun, realms: readonly RealmOutcome[]): RunOutcome {
   return {
     formatVersion: FORMAT_VERSION,
-    sources: sources.map(({ name, revision }) => ({ name, revision })),
+    sources: sources.map(({ name, revision, removals }) => ({
+      name,
+      revision,
+      ...(removals?.scope !== undefined && { scope: removals.scope }),
+      ...toLastApply(queue.applied.get(name)),
+    })),
     realms,
     notes: [...sources.flatMap(({ warnings }) => warnings ?? []), ...queue.notes],
   }
+}
+
+/** Returns the last apply among those to several realms. */
+function toLastApply(applied: readonly AppliedSource[] = []): Pick<RenderedSource, 'lastApplied'> {
+  const last = applied.toSorted((a, b) => b.appliedAt.getTime() - a.appliedAt.getTime())[0]
+  return last ? { lastApplied: { revision: last.revision, at: last.appliedAt.toISOString() } } : {}
 }
 
 /** Deletes plans of earlier runs that are no longer pending: they are applied by now, or the declarations have changed. */

@@ -18,11 +18,11 @@ import {
   unpackSources,
 } from '../approve/plan-storage.ts'
 import type { PlannedRealm, RealmOutcome } from '../execute/realm-outcome.ts'
+import type { RunInput } from '../merge/merge-sources.ts'
 import { blame } from '../model/attribution.ts'
 import { type DigestedPlan, digestRealmPlan } from '../plan/plan-digest.ts'
 import { findStaleDeletions, findStaleObjects, type StaleObject } from '../plan/stale.ts'
-import type { SourceContent } from '../read/source-content.ts'
-import { applyRun, dryRunPlans, planSources, type RunOutcome } from './run.ts'
+import { applyRun, dryRunPlans, planRun, type RunOutcome } from './run.ts'
 
 /** A saved plan is stale: the realm has changed since, and nothing was applied. */
 export class StalePlanError extends Error {
@@ -35,12 +35,9 @@ export class StalePlanError extends Error {
 }
 
 /** Plans sources and saves the plan. Throws `invalid` if the sources declare no realm. */
-export async function planAndSave(
-  service: Service,
-  caller: Caller,
-  sources: readonly SourceContent[],
-): Promise<RunOutcome & { readonly saved: SavedPlanReference }> {
-  const outcome = await planSources(service, caller, sources)
+export async function planAndSave(input: RunInput): Promise<RunOutcome & { readonly saved: SavedPlanReference }> {
+  const { service, caller, sources } = input
+  const outcome = await planRun(input)
   if (!outcome.realms.length) throw failure('invalid', 'The sources declare no realm, so there is no plan to save.')
   return { ...outcome, saved: await storePlan(service, caller, { sources, outcome }) }
 }

@@ -79,7 +79,8 @@ export async function listPoliciesWithTarget(
   if (!objects.length) return []
   const { tx, realm } = context
   const targets = objects.map(({ id }) => id)
-  const ids = await selectReferrers(tx, realm.number, { kind: 'authorizationPolicy', fields: [field], targets })
+  const referring = [{ kind: 'authorizationPolicy' as const, fields: [field] }]
+  const ids = (await selectReferrers(tx, realm.number, { referring, targets })).map(({ id }) => id)
   return ids.length ? listObjects(context, 'authorizationPolicy', { ids }) : []
 }
 
@@ -88,7 +89,8 @@ export async function deleteResourcesOfOwners(context: WriteContext, owners: rea
   if (!owners.length) return
   const { tx, realm } = context
   const targets = owners.map(({ id }) => id)
-  const ids = await selectReferrers(tx, realm.number, { kind: 'authorizationResource', fields: ['owner'], targets })
+  const referring = [{ kind: 'authorizationResource' as const, fields: ['owner'] }]
+  const ids = (await selectReferrers(tx, realm.number, { referring, targets })).map(({ id }) => id)
   if (ids.length) {
     await authorizationResources.delete(context, await listObjects(context, 'authorizationResource', { ids }))
   }

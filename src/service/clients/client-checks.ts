@@ -1,6 +1,8 @@
-// Checks of a client's ID, protocol and URLs. Keycloak: the messages are its own.
+// Checks of a client's ID, protocol, URLs and timeouts. Keycloak: the messages are its own.
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
+import type { Context } from '../context/context.ts'
+import { findLiveRealm } from '../objects/live-objects.ts'
 
 const OIDC = 'openid-connect'
 
@@ -108,4 +110,49 @@ function readTextOrTexts(value: Json | undefined): readonly string[] {
 
 function isBlank(value: string): boolean {
   return value.trim() === ''
+}
+
+/** The timeouts that attributes of clients set, and the settings of the realm that limit them. Keycloak: a later change of the realm is not checked. */
+const timeouts = [
+  {
+    attribute: 'client.session.idle.timeout',
+    setting: 'ssoSessionIdleTimeout',
+    rememberMeSetting: 'ssoSessionIdleTimeoutRememberMe',
+    message: 'Client session idle timeout cannot exceed realm SSO session idle timeout',
+    rememberMeMessage: ' and RememberMe idle timeout',
+  },
+  {
+    attribute: 'client.session.max.lifespan',
+    setting: 'ssoSessionMaxLifespan',
+    rememberMeSetting: 'ssoSessionMaxLifespanRememberMe',
+    message: 'Client session max lifespan cannot exceed realm SSO session max lifespan',
+    rememberMeMessage: ' and RememberMe Max span',
+  },
+]
+
+/** A timeout of a client that exceeds that of its realm. */
+interface TimeoutProblem {
+  readonly attribute: string
+  readonly message: string
+}
+
+/** Returns the settings of the realm if one of the clients has a timeout, to check it against them. One statement, or none. */
+export async function findTimeoutLimits(
+  context: Context,
+  clients: readonly Representation[],
+): Promise<Representation | undefined> {
+  const hasTimeout = clients.some(({ attributes }) =>
+    timeouts.some(({ attribute }) => readObject(attributes)[attribute]),
+  )
+  return hasTimeout ? (await findLiveRealm(context))?.representation : undefined
+}
+
+/** Returns the timeouts of a client that exceed those of its realm. */
+export function listTimeoutProblems(client: Representation, realm: Representation): TimeoutProblem[] {
+  const remembers = realm.rememberMe === true
+  return timeouts.flatMap(({ attribute, setting, rememberMeSetting, message, rememberMeMessage }) => {
+    const limit = Math.max(Number(realm[setting] ?? 0), remembers ? Number(realm[rememberMeSetting] ?? 0) : 0)
+    if (!(Number(readObject(client.attributes)[attribute] ?? 0) > limit)) return []
+    return [{ attribute, message: `${message}${remembers ? rememberMeMessage : ''}.` }]
+  })
 }

@@ -9,23 +9,30 @@ const isGlobal = (name: Json | undefined) => globalProfiles.some((profile) => pr
 /** Throws invalid where the name of a profile is missing or used twice. */
 export function checkClientProfiles({ clientProfiles }: Representation): void {
   const names = listNames(readObjects(clientProfiles))
-  if (!names.every(Boolean)) throw failure('invalid', 'client profile without its name not allowed.')
-  if (new Set(names).size < names.length) throw failure('invalid', 'proposed client profile name duplicated.')
+  if (!names.every(Boolean))
+    throw failure('invalid', 'client profile without its name not allowed.', { field: 'clientProfiles' })
+  if (new Set(names).size < names.length)
+    throw failure('invalid', 'proposed client profile name duplicated.', { field: 'clientProfiles' })
   const global = names.find(isGlobal)
   if (global !== undefined)
-    throw failure('invalid', `Proposed profile name '${global}' is duplicated as a global profile`)
+    throw failure('invalid', `Proposed profile name '${global}' is duplicated as a global profile`, {
+      field: 'clientProfiles',
+    })
 }
 
 /** Throws invalid where the name of a policy is missing or used twice, or a policy refers to a profile that does not exist. */
 export function checkClientPolicies({ clientPolicies, clientProfiles }: Representation): void {
   const policies = readObjects(clientPolicies)
   const names = listNames(policies)
-  if (!names.every(Boolean)) throw failure('invalid', 'client policy without name not allowed')
-  if (new Set(names).size < names.length) throw failure('invalid', 'proposed client policy name duplicated')
+  if (!names.every(Boolean))
+    throw failure('invalid', 'client policy without name not allowed', { field: 'clientPolicies' })
+  if (new Set(names).size < names.length)
+    throw failure('invalid', 'proposed client policy name duplicated', { field: 'clientPolicies' })
   const profileNames = listNames(readObjects(clientProfiles))
   for (const { name, profiles } of policies) {
     const unknown = readTexts(profiles).find((profile) => !profileNames.includes(profile) && !isGlobal(profile))
-    if (unknown !== undefined) throw failure('invalid', `Policy ${name} contains invalid profile ${unknown}`)
+    if (unknown !== undefined)
+      throw failure('invalid', `Policy ${name} contains invalid profile ${unknown}`, { field: 'clientPolicies' })
   }
 }
 

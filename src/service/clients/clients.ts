@@ -2,6 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
+import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
@@ -12,12 +13,13 @@ import { type LiveObject, listObjects, type ObjectRepresentation } from '../obje
 import { createPlainWriters, toUpdatedRepresentation, updateClientObjects } from '../objects/plain-writers.ts'
 import type { CreatedObject, NewObject, ObjectUpdate, Writers } from '../objects/writers.ts'
 import { requireControlOfClients } from '../permissions/privilege-escalation.ts'
-import { findClientProblem } from './client-checks.ts'
+import { findClientProblem, findTimeoutLimits, listTimeoutProblems } from './client-checks.ts'
 import {
   createClientDefaults,
   type DefaultClientScopes,
   getClientDefaults,
   getDefaultClientScopes,
+  withScopeIds,
 } from './new-client-defaults.ts'
 import {
   disableAuthorization,
@@ -41,11 +43,13 @@ const SECRET_CREATION_TIME = 'client.secret.creation.time'
 export const clients: Writers = {
   ...writers,
   async create(context, objects) {
-    const scopes = await getDefaultClientScopes(context, objects)
-    const created = await writers.create(
+    const scopes = await getDefaultClientScopes(context)
+    const limits = await findTimeoutLimits(
       context,
-      objects.map((object) => prepareCreation(context, object, scopes)),
+      objects.map(({ representation }) => representation),
     )
+    const prepared = objects.map((object) => prepareCreation(context, object, { scopes, limits }))
+    const created = await writers.create(withScopeIds(context, scopes.all), prepared)
     await recordCreator(
       context,
       created.map(({ id }) => id),
@@ -60,7 +64,9 @@ export const clients: Writers = {
     const updates = changes.map(withAuthorizationSettings)
     const gainingAccount = findSwitched(updates, 'serviceAccountsEnabled', true)
     const losingAccount = findSwitched(updates, 'serviceAccountsEnabled', false)
-    const complete = await withServiceAccountScopes(context, updates.map(prepareUpdate), gainingAccount)
+    const limits = await findTimeoutLimits(context, updates.filter(changesAttributes).map(toUpdatedRepresentation))
+    const prepared = updates.map((update) => prepareUpdate(update, limits))
+    const complete = await withServiceAccountScopes(context, prepared, gainingAccount)
     requireClientUpdates(context, complete)
     const updated = await updateClientObjects(context, complete, toClientEditor(context, complete))
     await addServiceAccounts(context, gainingAccount)
@@ -121,21 +127,28 @@ export function generateClientSecret(
   return { secret: createSecret(), attributes: { ...attributes, [SECRET_CREATION_TIME]: String(toEpochSeconds(now)) } }
 }
 
-function prepareCreation(context: Context, client: NewObject, scopes: DefaultClientScopes): NewObject {
+/** The parts of the realm on which new clients depend. */
+interface NewClientRealm {
+  readonly scopes: DefaultClientScopes
+  /** The settings of the realm, if they limit a timeout of one of the clients. */
+  readonly limits: Representation | undefined
+}
+
+function prepareCreation(context: Context, client: NewObject, { scopes, limits }: NewClientRealm): NewObject {
   const id = client.id ?? randomUUID()
   const declared: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
   const complete = { ...kinds.client.defaults(declared), ...declared }
-  checkClient(complete)
+  checkClient(complete, limits)
   const { attributes, ...fields }: Representation = { ...declared, ...getClientDefaults(declared, scopes) }
   const generated = lacksSecret(complete) ? generateClientSecret(context, {}) : { attributes: {} }
   const allAttributes = { ...generated.attributes, ...readObject(attributes) }
   return { ...client, id, representation: { ...fields, ...generated, attributes: allAttributes } }
 }
 
-function prepareUpdate(update: ObjectUpdate): ObjectUpdate {
+function prepareUpdate(update: ObjectUpdate, limits: Representation | undefined): ObjectUpdate {
   const { set } = update
   const next = toUpdatedRepresentation(update)
-  checkClient(next)
+  checkClient(next, changesAttributes(update) ? limits : undefined)
   // Keycloak: it allows this client to be renamed, which leaves the realm without one.
   if (isAdminPermissions(update.live.representation) && !isAdminPermissions(next))
     throw failure('invalid', 'Not supported for this client.', { form: { error: 'invalid_input' } })
@@ -144,17 +157,26 @@ function prepareUpdate(update: ObjectUpdate): ObjectUpdate {
   return { ...update, set: { ...set, secret: createSecret() } }
 }
 
-/** Assigns the client scope of service accounts, if the realm has it, to clients that get one. One statement, or none. */
+/** Whether an update changes attributes. They are one field or one field each. */
+function changesAttributes({ set }: ObjectUpdate): boolean {
+  return Object.keys(set).some((path) => resolveField(kinds.client, path).name === 'attributes')
+}
+
+/** Assigns the client scope of service accounts to clients of its protocol that get one. One statement, or none. */
 async function withServiceAccountScopes(
   context: Context,
   updates: readonly ObjectUpdate[],
   clients: readonly LiveObject[],
 ): Promise<readonly ObjectUpdate[]> {
   if (!clients.length) return updates
-  const scopes = await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] })
-  if (!scopes.length) return updates
+  const [scope] = await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] })
+  if (!scope) return updates
   const ids = new Set(clients.map(({ id }) => id))
-  return updates.map((update) => (ids.has(update.live.id) ? withServiceAccountScope(update) : update))
+  return updates.map((update) =>
+    ids.has(update.live.id) && toUpdatedRepresentation(update).protocol === scope.representation.protocol
+      ? withServiceAccountScope(update)
+      : update,
+  )
 }
 
 function withServiceAccountScope(update: ObjectUpdate): ObjectUpdate {
@@ -163,13 +185,16 @@ function withServiceAccountScope(update: ObjectUpdate): ObjectUpdate {
   return { ...update, relations: { ...relations, defaultClientScopes: { ...defaultClientScopes, add } } }
 }
 
-/** Throws invalid where a complete client cannot be as it is. */
-function checkClient(client: Representation): void {
+/** Throws invalid where a complete client cannot be as it is. `limits`: the settings of its realm, to check its timeouts. */
+function checkClient(client: Representation, limits: Representation | undefined): void {
   const { authorizationServicesEnabled, publicClient, bearerOnly } = client
   if (authorizationServicesEnabled === true && (publicClient === true || bearerOnly === true))
     throw failure('invalid', 'Only confidential clients are allowed to set authorization settings')
   const problem = findClientProblem(client)
-  if (problem) throw failure('invalid', problem, { form: { error: 'invalid_input' } })
+  const timeouts = limits ? listTimeoutProblems(client, limits) : []
+  const messages = [...(problem ? [problem] : []), ...timeouts.map(({ message }) => message)]
+  const field = !problem && timeouts[0] ? { field: `attributes.${timeouts[0].attribute}` } : {}
+  if (messages.length) throw failure('invalid', messages.join('; '), { form: { error: 'invalid_input' }, ...field })
 }
 
 function lacksSecret(client: Representation): boolean {

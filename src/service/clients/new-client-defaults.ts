@@ -4,10 +4,11 @@ import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { builtInObjects } from '../../kinds/built-in/index.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Representation, readObject, readTexts } from '../../kinds/json.ts'
-import type { Context } from '../context/context.ts'
-import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
-import type { NewObject } from '../objects/writers.ts'
+import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import type { Context, WriteContext } from '../context/context.ts'
+import { cacheUntilChange } from '../context/realm-values.ts'
+import { findLiveRealm, type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
 
 type ClientScope = Pick<LiveObject, 'key' | 'representation'>
 
@@ -15,22 +16,29 @@ type ClientScope = Pick<LiveObject, 'key' | 'representation'>
 export interface DefaultClientScopes {
   readonly default: readonly ClientScope[]
   readonly optional: readonly ClientScope[]
-  /** Whether the realm has the client scope `service_account`. */
-  readonly hasServiceAccountScope: boolean
+  /** The client scope `service_account`, if the realm has it. */
+  readonly serviceAccount: ClientScope | undefined
 }
 
-/** Returns the client scopes that the realm assigns to these new clients. Two statements. */
-export async function getDefaultClientScopes(
-  context: Context,
-  objects: readonly NewObject[],
-): Promise<DefaultClientScopes> {
-  const [realm] = await listObjects(context, 'realm', {})
-  const needsAccountScope = objects.some(({ representation }) => hasServiceAccount(representation))
-  const names = getScopeNames(realm?.representation ?? {})
-  const keys = [...names.default, ...names.optional, ...(needsAccountScope ? [SERVICE_ACCOUNT_SCOPE] : [])]
-  const scopes = await listObjects(context, 'clientScope', { keys: keys.map((name) => [name]) })
-  return selectScopes(names, scopes)
+/** Adds the ids of the client scopes to those that the context knows. */
+export function withScopeIds(context: WriteContext, scopes: readonly LiveObject[]): WriteContext {
+  const ids = scopes.map(({ id, key }) => [formatAddress('clientScope', key), id] as const)
+  return { ...context, knownIds: new Map([...(context.knownIds ?? []), ...ids]) }
 }
+
+/** Returns the client scopes that the realm assigns to new clients. Two statements at most. */
+export const getDefaultClientScopes: (
+  context: Context,
+) => Promise<DefaultClientScopes & { readonly all: readonly LiveObject[] }> = cacheUntilChange(
+  ['realm', 'clientScope'],
+  async (context) => {
+    const realm = await findLiveRealm(context)
+    const names = getScopeNames(realm?.representation ?? {})
+    const keys = [...names.default, ...names.optional, SERVICE_ACCOUNT_SCOPE]
+    const scopes = await listObjects(context, 'clientScope', { keys: keys.map((name) => [name]) })
+    return { ...selectScopes(names, scopes), all: scopes }
+  },
+)
 
 interface ScopeNames {
   readonly default: readonly string[]
@@ -47,23 +55,27 @@ function selectScopes(names: ScopeNames, scopes: readonly ClientScope[]): Defaul
   return {
     default: select(names.default),
     optional: select(names.optional),
-    hasServiceAccountScope: select([SERVICE_ACCOUNT_SCOPE]).length > 0,
+    serviceAccount: select([SERVICE_ACCOUNT_SCOPE])[0],
   }
+}
+
+/** Returns the names of those client scopes that have the protocol. */
+export function selectNamesOfProtocol(scopes: readonly ClientScope[], protocol: Json | undefined): string[] {
+  return scopes.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
 }
 
 /** Returns the fields that a new client gets from its realm, given the declared ones. Generated values are not included. */
 export function getClientDefaults(declared: Representation, scopes: DefaultClientScopes): Representation {
   const protocol = String(declared.protocol ?? kinds.client.defaults(declared).protocol)
-  const listNames = (list: readonly ClientScope[]) =>
-    list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
+  const listNames = (list: readonly ClientScope[]) => selectNamesOfProtocol(list, protocol)
   // Keycloak: a client that declares only one of the two lists gets an empty other one.
   const { defaultClientScopes: assigned = null, optionalClientScopes: optional = null } = declared
   const defaultNames = assigned ? readTexts(assigned) : optional ? [] : listNames(scopes.default)
-  // Keycloak: a client with a service account always has the scope for it.
-  const needsAccountScope = hasServiceAccount(declared) && scopes.hasServiceAccountScope
+  // Keycloak: a client with a service account always has the scope for it, if both have the same protocol.
+  const accountNames = hasServiceAccount(declared) && scopes.serviceAccount ? listNames([scopes.serviceAccount]) : []
   const identifier = createHash('sha1').update(String(declared.clientId)).digest('base64')
   return {
-    defaultClientScopes: [...new Set([...defaultNames, ...(needsAccountScope ? [SERVICE_ACCOUNT_SCOPE] : [])])],
+    defaultClientScopes: [...new Set([...defaultNames, ...accountNames])],
     optionalClientScopes: optional ?? (assigned ? [] : listNames(scopes.optional)),
     ...(protocol === 'saml' && {
       attributes: { 'saml.artifact.binding.identifier': identifier, ...readObject(declared.attributes) },

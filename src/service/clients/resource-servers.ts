@@ -5,6 +5,7 @@ import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
+import { UMA_PROTECTION } from '../../kinds/role.ts'
 import {
   authorizationPolicies,
   authorizationResources,
@@ -16,9 +17,6 @@ import { createObjects } from '../objects/plain-writers.ts'
 import type { CreatedObject, ObjectUpdate } from '../objects/writers.ts'
 import { users } from '../users/users.ts'
 import { listServiceAccounts } from './service-accounts.ts'
-
-/** Keycloak: the client role that allows managing the client's resources; its service account has it. */
-export const UMA_PROTECTION = 'uma_protection'
 
 const defaults = flatten(kinds.client, { authorizationSettings: defaultAuthorizationSettings })
 

@@ -15,8 +15,20 @@ export function toAccessChanges(
   }: { readonly entries: readonly JournalEntry[]; readonly userEntries: readonly JournalEntry[] },
 ): AccessChange[] {
   const users = new Set(userEntries.filter(({ operation }) => operation !== 'create').map(({ object }) => object))
-  if (entries.length || users.size > MOST_USERS) return [{ topic: 'access', realm }]
-  return [...users].map((name) => ({ topic: 'access', realm, name }))
+  const userChanges = [...users].map((name): AccessChange => ({ topic: 'access', realm, name }))
+  if (users.size > MOST_USERS) return [{ topic: 'access', realm }]
+  if (!entries.length) return userChanges
+  if (!createsOnlyClients(entries)) return [{ topic: 'access', realm }]
+  return [{ topic: 'access', realm, keepsTokens: true }, ...userChanges]
+}
+
+/** Whether entries create clients and roles of these, as that of a new realm in master. No token is issued to them, and nobody has the roles. */
+function createsOnlyClients(entries: readonly JournalEntry[]): boolean {
+  const created = entries.filter(({ operation }) => operation === 'create')
+  const clients = new Set(created.filter(({ kind }) => kind === 'client').map(({ key }) => key.at(-1)))
+  const isOfNewClient = ({ kind, key }: JournalEntry) =>
+    kind === 'client' || (kind === 'role' && key.length > 1 && clients.has(key.at(-2)))
+  return created.length === entries.length && created.every(isOfNewClient)
 }
 
 /**

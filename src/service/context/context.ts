@@ -1,5 +1,8 @@
 // The first argument of every function of the service: one call by one actor on one realm, in one transaction.
+
 import type { FlatFields } from '../../kinds/compare.ts'
+import type { UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
@@ -19,7 +22,11 @@ export interface Context {
   readonly now: Date
   readonly vault: Vault
   readonly passwordBlacklists: PasswordBlacklists
+  /** Attributes by which clients can be searched, besides those of Keycloak. */
+  readonly searchableClientAttributes: readonly string[]
   readonly cache: RealmCache
+  /** Objects that may be found in caches. Absent: none, so that all are in the state that the transaction sees. */
+  readonly cached?: 'configuration' | 'configuration and users' | undefined
   /** The admin permissions of the actor. */
   readonly permissions: AdminPermissions
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
@@ -28,10 +35,10 @@ export interface Context {
   readonly allowDrift?: true | undefined
   /** The transaction applies what sources declare, which was checked for conflicts between them before. */
   readonly isApply?: true
-  /** Collects the declarations that the transaction overwrites, for the response. Absent: they are not reported. */
-  readonly overwrittenDeclarations?: OverwrittenDeclaration[] | undefined
-  /** Ids of objects that this transaction has created, by address, which saves looking them up. */
-  readonly createdIds?: ReadonlyMap<string, string>
+  /** Collects what the caller should know about the changes, for the response. Absent: it is not reported. */
+  readonly writeReport?: WriteReport | undefined
+  /** Ids of objects by address, such as those that this transaction has created. They are not looked up. */
+  readonly knownIds?: ReadonlyMap<string, string>
   readonly afterCommit: AfterCommit
 }
 
@@ -61,6 +68,8 @@ export interface RuntimeContext extends Context {
 export interface WriteContext extends Context {
   /** The number of the first journal entry of this transaction, which is the version of every object that it writes. */
   readonly version: number
+  /** The time of its journal entries. No other revision of the realm has it. */
+  readonly changedAt: Date
   /** Entries of the configuration stream. */
   readonly entries: JournalEntry[]
   /** Entries of the users stream. */
@@ -75,6 +84,17 @@ export interface WriteContext extends Context {
   readonly createsUsersOnly?: true
   /** The number of entries of the configuration stream that are written already. */
   flushedEntries: number
+  readonly lastChanges: LastChanges
+}
+
+/** The last changes of a locked realm, as far as the transaction can know them. */
+export interface LastChanges {
+  /** The revision at which the realm was locked. */
+  readonly lockedAt: number
+  /** A revision after which kinds without an entry in `byKind` did not change. */
+  readonly knownSince: number
+  /** By kind, the revision of the last change, or a later one. This transaction adds its own changes. */
+  readonly byKind: Map<KindName, number>
 }
 
 /** Something that happened to a user or client; with an error, an attempt that failed. */
@@ -91,6 +111,21 @@ export interface UserEvent {
   /** Keycloak: an error code such as `user_not_found`. */
   readonly error?: string | undefined
   readonly details?: Readonly<Record<string, string | undefined>>
+}
+
+/** A report about the changes of a call, for its caller. */
+export interface WriteReport {
+  readonly overwrittenDeclarations: OverwrittenDeclaration[]
+  readonly unenforcedValues: WrittenUnenforcedValue[]
+}
+
+/** Creates a report that is still empty. */
+export const createWriteReport = (): WriteReport => ({ overwrittenDeclarations: [], unenforcedValues: [] })
+
+/** A written value that is not enforced. */
+export interface WrittenUnenforcedValue extends UnenforcedValue {
+  /** The kind and name of the object, for messages. */
+  readonly object: string
 }
 
 /** A declaration of a source that a call overwrites. */

@@ -43,6 +43,7 @@ interface ErrorOptions {
   readonly pageText?: PageText
   readonly reason?: string
   readonly hidesReason?: true
+  readonly field?: string
 }
 
 /** A message for pages, translated into the language of the reader. */
@@ -69,6 +70,8 @@ export class ServiceError extends Error {
   readonly reason: string | undefined
   /** Keycloak: the response of REST does not contain the reason. */
   readonly hidesReason: boolean
+  /** The path of the refused field, such as `smtpServer.from`. A document declares it at a position of its own. */
+  readonly field: string | undefined
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
@@ -79,6 +82,7 @@ export class ServiceError extends Error {
     this.pageText = options.pageText
     this.reason = options.reason
     this.hidesReason = options.hidesReason === true
+    this.field = options.field
   }
 }
 

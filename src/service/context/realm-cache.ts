@@ -1,46 +1,23 @@
-// A cache of what requests need before their own statements: the rows of realms, and the access that tokens give.
+// A cache of what requests need before their own statements: the rows of realms, and values about tokens and users.
 import { evictOldest } from '../../lib/timing/evict-oldest.ts'
 import type { Store } from '../../store/database/database.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
-import { findRealms, type PermissionVersions, type RealmRow } from '../../store/realms.ts'
-import type { TokenReferences } from '../../store/users/token-state.ts'
-import type { AdminPermissions } from './admin-permissions.ts'
+import { findRealms, type RealmRow } from '../../store/realms.ts'
+import { type TokenValue, TokenValues, type UserValueKey, UserValues } from './cached-values.ts'
 import { failure } from './errors.ts'
 
-/** An issued token: its realm, and the ids of its client, and of its session or user. */
-export interface IssuedToken extends Omit<TokenReferences, 'revoked'> {
-  readonly realm: Pick<RealmRow, 'number' | 'name'>
-  readonly id: string
-  /** In seconds since 1970. */
-  readonly issuedAt: number
-}
-
-/** The access that a token gives, until it expires or something changes that it depends on. */
-export interface TokenAccess {
-  readonly token: IssuedToken
-  readonly user: { readonly id: string; readonly username: string }
-  /** The client ID. */
-  readonly client: string
-  /** The admin permissions of the user, within those of the token. */
-  readonly permissions?: AdminPermissions | undefined
-  /** The versions of what the permissions depend on. */
-  readonly versions?: PermissionVersions | undefined
-  readonly expiresAt: Date
-}
-
-/** Realms, and tokens, that are cached at a time. The oldest are evicted. */
+/** Realms that are cached at a time. The oldest are evicted. */
 const MOST_REALMS = 10_000
-const MOST_TOKENS = 1_000
 
 /**
- * Caches rows of realms, and the access of tokens. Each change is announced at its commit: see `AccessChange`. While announcements by other
+ * Caches rows of realms, and values about tokens and users. Each change is announced at its commit: see `AccessChange`. While announcements by other
  * processes might not arrive, nothing cached is used.
  */
 export class RealmCache {
   readonly #store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>
-  readonly #clock: () => Date
   readonly #realms = new Map<string, RealmRow>()
-  readonly #tokens = new Map<string, TokenAccess>()
+  readonly #tokens: TokenValues
+  readonly #users = new UserValues()
   #epoch: object = {}
   /** Counts the changes. What was read before a change is not cached after it. */
   #changes = 0
@@ -48,7 +25,7 @@ export class RealmCache {
 
   constructor(store: Pick<Store, 'read' | 'subscribe' | 'isUpToDate'>, clock: () => Date) {
     this.#store = store
-    this.#clock = clock
+    this.#tokens = new TokenValues(clock)
   }
 
   /** A key for further caches, which is replaced when everything is forgotten. */
@@ -84,38 +61,39 @@ export class RealmCache {
     return realm
   }
 
-  /** Returns the access that a token gives. `load` reads it, and returns undefined if the token is not valid. */
-  async findAccess(key: string, load: () => Promise<TokenAccess | undefined>): Promise<TokenAccess | undefined> {
-    const cached = this.#isUsable() ? this.#tokens.get(key) : undefined
-    if (cached && this.#clock() < cached.expiresAt) return cached
+  /** Returns the value about a token with the key. `load` reads it, and returns undefined if the token is not valid. */
+  async findTokenValue<T extends TokenValue>(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    const cached = this.#isUsable() ? this.#tokens.find(key) : undefined
+    // It was loaded for the same key, so that it has the same type.
+    if (cached) return cached as T
     const changes = this.#changes
-    const access = await load()
-    if (access && changes === this.#changes && this.#isStarted) this.#tokens.set(key, access)
-    this.#evictExpired()
-    evictOldest(this.#tokens, MOST_TOKENS)
-    return access
+    const value = await load()
+    if (value && changes === this.#changes && this.#isStarted) this.#tokens.set(key, value)
+    return value
+  }
+
+  /**
+   * Returns a value about a user that depends on nothing but the user and the configuration of the realm. `load` reads it. Undefined is not
+   * cached: the user does not exist yet.
+   */
+  async getUserValue<T>(key: UserValueKey, load: () => Promise<T>): Promise<T> {
+    const cached = this.#isUsable() ? this.#users.find(key) : undefined
+    // It was loaded for the same key, so that it has the same type.
+    if (cached !== undefined) return cached as T
+    const changes = this.#changes
+    const value = await load()
+    if (value !== undefined && changes === this.#changes && this.#isStarted) this.#users.set(key, value)
+    return value
   }
 
   /** Removes what a change concerns; without a realm, everything. */
-  forget({ realm, name }: Pick<WakeUp, 'realm' | 'name'>): void {
+  forget({ realm, name, keepsTokens }: Pick<WakeUp, 'realm' | 'name' | 'keepsTokens'>): void {
     this.#changes++
     if (realm === undefined) this.#epoch = {}
-    const concerns = (number: number) => realm === undefined || realm === number
-    for (const [key, { token, user }] of this.#tokens) {
-      const ids = [token.id, token.session, user.id]
-      if (concerns(token.realm.number) && (name === undefined || ids.includes(name))) this.#tokens.delete(key)
-    }
+    this.#users.delete(realm, name)
+    if (!keepsTokens) this.#tokens.delete(realm, name)
     if (name !== undefined) return
-    for (const [key, row] of this.#realms) if (concerns(row.number)) this.#realms.delete(key)
-  }
-
-  /** Removes expired tokens up to the first valid one; most tokens are valid for the same time. */
-  #evictExpired(): void {
-    const now = this.#clock()
-    for (const [key, { expiresAt }] of this.#tokens) {
-      if (now < expiresAt) return
-      this.#tokens.delete(key)
-    }
+    for (const [key, row] of this.#realms) if (realm === undefined || realm === row.number) this.#realms.delete(key)
   }
 
   #isUsable(): boolean {

@@ -1,5 +1,5 @@
 // The secrets of representations: sealed in the store, digests in comparisons, in plain text for callers that may see them.
-import { type FlatFields, flatten, isSecret, unflatten } from '../../kinds/compare.ts'
+import { type FlatFields, flatten, isSecret, mapRepresentation } from '../../kinds/compare.ts'
 import type { Json, Representation } from '../../kinds/json.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import type { Vault } from './vault.ts'
@@ -11,10 +11,8 @@ export function digestSecrets(vault: Vault, kind: Kind, representation: Represen
 
 /** Returns the representation with its secrets in plain text. */
 export function openSecrets(vault: Vault, kind: Kind, representation: Representation): Representation {
-  return unflatten(
-    kind,
-    mapSecrets(kind, flatten(kind, representation), (secret) => vault.open(secret)),
-  )
+  const open = (secret: string) => vault.open(secret)
+  return mapRepresentation(kind, representation, (secret) => transformTexts(secret, open))
 }
 
 /** Returns flat fields with their secrets sealed, as they are stored. */

@@ -11,11 +11,13 @@ import type { Actor } from '../../store/journal/journal.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
-import type { Context, OverwrittenDeclaration, RuntimeContext, UserEvent, WriteContext } from './context.ts'
+import type { IssuedToken } from './cached-values.ts'
+import type { Context, RuntimeContext, UserEvent, WriteContext, WriteReport } from './context.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
-import type { IssuedToken, RealmCache } from './realm-cache.ts'
+import type { RealmCache } from './realm-cache.ts'
 import type { Transport } from './transport.ts'
 import type { Vault } from './vault.ts'
+import type { VaultDirectory } from './vault-directory.ts'
 
 /** The caller of the service. Regent itself, and commands on the store, have all permissions; users have those of their roles. */
 export interface Caller {
@@ -34,8 +36,8 @@ export interface Caller {
   readonly allowLockOut?: true
   /** The caller confirms a change of what a source manages and refuses to have changed. */
   readonly allowDrift?: true
-  /** Collects the declarations of sources that writes of the caller overwrite. */
-  readonly overwrittenDeclarations?: OverwrittenDeclaration[]
+  /** Collects what the caller should know about the changes. */
+  readonly writeReport?: WriteReport
   /** Writes are committed only while the caller has this lease. Absent: always. */
   readonly lease?: Lease
   /** The end of a snapshot or write; afterwards it is rolled back. */
@@ -52,7 +54,11 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** The secrets to which `${vault.key}` refers. */
+  readonly vaultDirectory: VaultDirectory
   readonly passwordBlacklists: PasswordBlacklists
+  /** Attributes by which clients can be searched, besides those of Keycloak. */
+  readonly searchableClientAttributes: readonly string[]
   /** Applies by their outcome, since the service was opened. */
   readonly applyCounts: Record<'changed' | 'unchanged' | 'failed', number>
   /** Attempts to deliver messages by their outcome, since the service was opened. */
@@ -94,13 +100,18 @@ export interface Service {
   close(): Promise<void>
 }
 
-/**
- * The name of a realm to write to. `withMaster`: master is locked and written too. `newUserNames`: nothing is written but new users
- * with these names and email addresses, so that other users can be created at the same time.
- */
+/** The name of a realm to write to, or more about the write. */
 export type WriteTarget =
   | string
-  | { readonly realm: string; readonly withMaster?: boolean; readonly newUserNames?: readonly string[] }
+  | {
+      readonly realm: string
+      /** Master is locked and written too. */
+      readonly withMaster?: boolean
+      /** Nothing is written but new users with these names and email addresses, so that other users can be created at the same time. */
+      readonly newUserNames?: readonly string[]
+      /** Other writes do not share its transaction, which takes long. */
+      readonly isLarge?: true
+    }
 
 /** A realm to create: its representation, and ids to use for its objects, by address. */
 export interface NewRealm {

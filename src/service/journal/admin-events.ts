@@ -1,5 +1,6 @@
 import { type AdminEvent, type AdminEventRealm, insertAdminEvents } from '../../store/journal/admin-events.ts'
 import type { Context, WriteContext } from '../context/context.ts'
+import { sendWrite } from '../context/send-write.ts'
 
 /** Sets details of the operation's admin event that its description cannot know, such as the name of a deleted object. */
 export function describeAdminEvent(context: WriteContext, details: Partial<AdminEvent>): void {
@@ -22,10 +23,10 @@ export function recordAdminEvent(context: WriteContext, event: AdminEvent): void
   if (!none) context.adminEvents.push({ ...event, ...details })
 }
 
-/** Writes an event into the realm of the actor. Keycloak: that of the creation or deletion of a realm. One statement. */
+/** Sends the insert of an event into the realm of the actor. Keycloak: that of the creation or deletion of a realm. One statement. */
 export async function recordEventInOwnRealm(context: Context, event: AdminEvent): Promise<void> {
   const { realm } = context.actor
-  if (realm !== undefined) await insertEvents(context, [event], { name: realm })
+  if (realm !== undefined) await sendWrite(context, insertEvents(context, [event], { name: realm }))
 }
 
 /** Writes events of the actor of the context. One statement per chunk. */

@@ -1,7 +1,9 @@
 // The history of a realm, as its journal has it.
 import {
+  countUsersChangedAfter,
   type Revision,
   selectEntriesAfter,
+  selectOldestEntry,
   selectRevisions,
   selectRevisionsAmong,
 } from '../../store/journal/history.ts'
@@ -19,6 +21,16 @@ export function listEntriesBetween({ tx, realm }: Context, after: number, until:
   return selectEntriesAfter(tx, realm.number, { after, until })
 }
 
+/** Returns the number of users that were changed after a revision. One statement. */
+export function countChangedUsers({ tx, realm }: Context, revision: number): Promise<number> {
+  return countUsersChangedAfter(tx, realm.number, revision)
+}
+
+/** Returns the number of the oldest entry that the retention of the journal has left. One statement. */
+export function findOldestEntry({ tx, realm }: Context): Promise<number> {
+  return selectOldestEntry(tx, realm.number)
+}
+
 /** Returns those of the numbers that are revisions of the realm. One statement. */
 export function findExistingRevisions({ tx, realm }: Context, numbers: readonly number[]): Promise<Set<number>> {
   return selectRevisionsAmong(tx, realm.number, numbers)
@@ -30,9 +42,9 @@ export async function recordHistoryAndSuspend(
   plan: object,
   suspension: { readonly revision: number; readonly by: string },
 ): Promise<void> {
-  const { tx, realm, now, actor } = context
+  const { tx, realm, now, changedAt, actor } = context
   const entry: HistoryEntry = {
-    at: now,
+    at: changedAt,
     actor,
     sources: [],
     version: getLastVersion(context),

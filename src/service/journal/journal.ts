@@ -1,7 +1,9 @@
 // The journal: every change of configuration and of users, written in the transaction that makes it.
 import type { FlatFields } from '../../kinds/compare.ts'
+import { listUnenforced } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
+import { describeObject } from '../../kinds/tree.ts'
 import {
   insertEntries,
   insertUserEntries,
@@ -10,15 +12,31 @@ import {
   selectEntries,
 } from '../../store/journal/journal.ts'
 import { toAccessChanges } from '../context/access-changes.ts'
-import type { Context, WriteContext } from '../context/context.ts'
+import type { Context, LastChanges, WriteContext } from '../context/context.ts'
+import { sendWrite } from '../context/send-write.ts'
+import type { WakeUp } from '../context/store-types.ts'
 import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
 import { findOverwrittenDeclarations, refuseOverwrites } from './ownership.ts'
 
+/** The most entries that are sent without waiting for the response. */
+const MOST_SENT = 100
+
+/** The state of a realm after it was locked. */
+interface LockedState {
+  readonly lastChanges?: LastChanges
+  /** The time of the last change; null if there is none. */
+  readonly lastChangeAt?: Date | null
+}
+
 /** Returns a context that may write. The realm must have been read after it was locked. */
-export function toWriteContext(context: Context): WriteContext {
+export function toWriteContext(context: Context, { lastChanges, lastChangeAt }: LockedState = {}): WriteContext {
+  const { now, realm } = context
+  const { revision } = realm
   return {
     ...context,
+    changedAt: lastChangeAt ? new Date(Math.max(now.getTime(), lastChangeAt.getTime() + 1)) : now,
+    lastChanges: lastChanges ?? { lockedAt: revision, knownSince: revision, byKind: new Map() },
     version: context.realm.revision + 1,
     entries: [],
     userEntries: [],
@@ -46,7 +64,19 @@ export function recordEntry(
   const stream = kinds[kind].isUserData ? context.userEntries : context.entries
   const entry = { operation, kind, object: object.id, key: object.key, fields }
   stream.push(entry)
-  if (newValues && isSubjectToOwnership(context)) context.newValues.set(entry, newValues)
+  if (stream === context.entries) context.lastChanges.byKind.set(kind, context.version)
+  if (!newValues) return
+  if (operation === 'update' && isSubjectToOwnership(context)) context.newValues.set(entry, newValues)
+  reportUnenforced(context, entry, newValues)
+}
+
+/** The most values that a report lists. */
+const MOST_REPORTED = 10
+
+function reportUnenforced({ writeReport }: WriteContext, { kind, key }: JournalEntry, newValues: FlatFields): void {
+  if (!writeReport || writeReport.unenforcedValues.length >= MOST_REPORTED) return
+  const values = listUnenforced(kinds[kind], Object.entries(newValues))
+  writeReport.unenforcedValues.push(...values.map((value) => ({ ...value, object: describeObject(kind, key) })))
 }
 
 /** Whether the `ownership` of sources applies: to administrators, but not to users, Regent itself, and applies. */
@@ -59,26 +89,52 @@ function isSubjectToOwnership({ actor, isApply }: Context): boolean {
  * it is. Throws managed if another source refuses a change. Two statements at most, and one per chunk of admin events.
  */
 export async function flushJournal(context: WriteContext, sources: readonly string[] = []): Promise<void> {
-  const { tx, realm, version, now, actor } = context
+  const { realm } = context
   await insertEvents(context, context.adminEvents.splice(0))
   const userEntries = context.userEntries.splice(0)
   const entries = context.entries.splice(0)
+  if (!userEntries.length && !entries.length) return
   const wakeUps = toAccessChanges(realm.number, { entries, userEntries })
-  const returnsProtected = isSubjectToOwnership(context) && !sources.length
-  const common = { at: now, actor, except: sources, wakeUps, returnsProtected }
+  context.afterCommit.journalEntries += userEntries.length + entries.length
+  context.afterCommit.accessChanges.push(...wakeUps)
+  const first = context.version + context.flushedEntries
+  context.flushedEntries += entries.length
+  // What was just created, no source manages.
+  const changesExisting = [...entries, ...userEntries].some(({ operation }) => operation !== 'create')
+  const returnsProtected = isSubjectToOwnership(context) && !sources.length && changesExisting
+  const writing = insertJournal(context, { first, entries, userEntries, wakeUps, sources, returnsProtected })
+  // The statements of many entries, or of both streams, follow each other.
+  if ((userEntries.length && entries.length) || userEntries.length + entries.length > MOST_SENT) await writing
+  else await sendWrite(context, writing, { isCheck: returnsProtected })
+}
+
+/** Entries to write, and the wake-ups that announce them. */
+interface FlushedEntries {
+  /** The number of the first entry of the configuration stream. */
+  readonly first: number
+  readonly entries: readonly JournalEntry[]
+  readonly userEntries: readonly JournalEntry[]
+  readonly wakeUps: readonly WakeUp[]
+  readonly sources: readonly string[]
+  /** Whether the ownership of sources is checked. */
+  readonly returnsProtected: boolean
+}
+
+async function insertJournal(
+  context: WriteContext,
+  { first, entries, userEntries, wakeUps, sources, returnsProtected }: FlushedEntries,
+): Promise<void> {
+  const { tx, realm, changedAt, actor } = context
+  const common = { at: changedAt, actor, except: sources, wakeUps, returnsProtected }
   const protectedUsers = userEntries.length
     ? await insertUserEntries(tx, realm.number, { ...common, entries: userEntries })
     : []
-  const first = version + context.flushedEntries
   const protectedObjects = entries.length ? await insertEntries(tx, realm.number, { ...common, first, entries }) : []
-  context.flushedEntries += entries.length
-  context.afterCommit.journalEntries += userEntries.length + entries.length
-  context.afterCommit.accessChanges.push(...wakeUps)
   const rows = [...protectedUsers, ...protectedObjects]
   if (!rows.length) return
   const overwritten = findOverwrittenDeclarations([...userEntries, ...entries], context.newValues, rows)
   if (!context.allowDrift || !isPermitted(context, 'administer-realm')) refuseOverwrites(overwritten)
-  context.overwrittenDeclarations?.push(...overwritten)
+  context.writeReport?.overwrittenDeclarations.push(...overwritten)
 }
 
 /** Returns the latest journal entries about the objects, newest first. One statement per stream. */

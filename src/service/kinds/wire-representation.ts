@@ -1,5 +1,5 @@
 // Objects in the form of REST: some references by id, secrets in plain text, children nested.
-import { flatten, resolveField } from '../../kinds/compare.ts'
+import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
 import type { Kind } from '../../kinds/kind.ts'
@@ -13,15 +13,29 @@ import { writers } from './index.ts'
 /** Converts an object to its representation in REST. */
 export type ToWire = (vault: Vault, live: LiveObject) => Representation
 
+/** Representations by object: reads find the same object in the cache until its realm changes. Their values are frozen. */
+const wireRepresentations = new WeakMap<LiveObject, Representation>()
+
 /** Returns the id and the fields of an object, secrets in plain text. Kinds that differ have a function of their own. */
-export const toWireRepresentation: ToWire = (vault, { kind: name, id, representation, references }) => {
+export const toWireRepresentation: ToWire = (vault, live) => {
+  const representation = wireRepresentations.get(live) ?? createWireRepresentation(vault, live)
+  wireRepresentations.set(live, representation)
+  return { ...representation }
+}
+
+function createWireRepresentation(
+  vault: Vault,
+  { kind: name, id, representation, references }: LiveObject,
+): Representation {
   const kind = kinds[name]
-  const fields = Object.fromEntries(Object.entries(representation).filter(([field]) => !kind.fields[field]?.isSeparate))
-  return {
-    [kind.idField]: id,
-    ...listConstantFields(kind),
-    ...withReferenceIds(kind, openSecrets(vault, kind, fields), references),
-  }
+  const fields = openSecrets(vault, kind, representation)
+  for (const field of Object.keys(fields)) if (kind.fields[field]?.isSeparate) delete fields[field]
+  const values: Representation = { ...getConstantFields(kind), ...withReferenceIds(kind, fields, references) }
+  // Responses have the fields in the order of the kind.
+  const result: Representation = { [kind.idField]: id }
+  for (const name of [...Object.keys(kind.fields), ...Object.keys(values)])
+    if (name in values) result[name] = Object.freeze(values[name]!)
+  return result
 }
 
 /** Converts objects of one kind, with their nested children. Statements: one per kind of children. */
@@ -42,13 +56,18 @@ export async function toWireRepresentations(
   return [...representations.values()]
 }
 
+const constantFields = new Map<Kind, Representation>()
+
 /** Returns the fields that are present even if the store has no value: maps with defaults, and computed fields that never change. */
-function listConstantFields(kind: Kind): Representation {
+function getConstantFields(kind: Kind): Representation {
+  const cached = constantFields.get(kind)
+  if (cached) return cached
   const fields: Representation = {}
   for (const [name, value] of Object.entries(kind.defaults({}))) {
     if (kind.fields[name]?.computed) fields[name] = value
     else if (kind.fields[name]?.type === 'map') fields[name] = {}
   }
+  constantFields.set(kind, fields)
   return fields
 }
 
@@ -58,10 +77,9 @@ function withReferenceIds(
   references: LiveObject['references'],
 ): Representation {
   const result = { ...representation }
-  for (const path of Object.keys(flatten(kind, representation))) {
+  for (const [path, id] of Object.entries(references)) {
     const { name, key, field } = resolveField(kind, path)
-    const id = references[path]
-    if (field.wire !== 'id' || id === undefined) continue
+    if (field.wire !== 'id' || !(name in result)) continue
     result[name] = key === undefined ? id : { ...readObject(result[name]), [key]: id }
   }
   return result

@@ -4,6 +4,7 @@ import { waitForBeat } from '../../lib/timing/constant-duration.ts'
 import { insertUserEntries } from '../../store/journal/journal.ts'
 import { replaceHash } from '../../store/users/credentials.ts'
 import { findUserForLogin, requireAction, type StoredUser, type UserWithPasswords } from '../../store/users/users.ts'
+import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
@@ -105,7 +106,7 @@ function saveHash(
 
 /**
  * Adds a required action and returns the user with it; returns the user unchanged if the realm has not enabled the action.
- * Two statements.
+ * Three statements.
  */
 async function addRequiredAction(context: Context, user: StoredUser, action: string): Promise<StoredUser> {
   const { tx, realm, now, actor } = context
@@ -114,5 +115,6 @@ async function addRequiredAction(context: Context, user: StoredUser, action: str
   const fields = { requiredActions: before }
   const entry = { operation: 'update', kind: 'user', object: user.id, key: [user.username], fields } as const
   await insertUserEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
+  await announceAccessChange(context, user.id)
   return { ...user, body: { ...user.body, requiredActions: [...before, action] } }
 }

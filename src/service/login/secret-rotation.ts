@@ -1,11 +1,12 @@
 // Rotation of client secrets: where a client policy demands it, secrets expire, and the previous secret stays valid for a
 // while after a renewal. Keycloak: the executor secret-rotation, and the client attributes in which it stores its state.
-import { type Json, type Representation, readObject, readObjects, readTextMap, readTexts } from '../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects, readTextMap } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { generateClientSecret } from '../clients/clients.ts'
+import { listMatchingProfiles } from '../clients/matching-profiles.ts'
 import type { WriteContext } from '../context/context.ts'
 import { writers } from '../kinds/index.ts'
-import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import { findLiveRealm, type LiveObject } from '../objects/live-objects.ts'
 
 const EXECUTOR = 'secret-rotation'
 const CREATED = 'client.secret.creation.time'
@@ -27,13 +28,7 @@ const DEFAULTS: SecretRotation = { lifespan: 2_505_600, gracePeriod: 172_800 }
 /** Returns the rotation that the realm's client policies demand for a client; undefined if none do. */
 export function findSecretRotation(realm: Representation, client: Representation): SecretRotation | undefined {
   if (client.publicClient === true || client.bearerOnly === true) return undefined
-  const profileNames = new Set(
-    readObjects(realm.clientPolicies)
-      .filter(({ enabled, conditions }) => enabled === true && matchesAll(readObjects(conditions), client))
-      .flatMap(({ profiles }) => readTexts(profiles)),
-  )
-  const executor = readObjects(realm.clientProfiles)
-    .filter(({ name }) => profileNames.has(String(name)))
+  const executor = listMatchingProfiles(realm, client, { unknownConditions: 'not met' })
     .flatMap(({ executors }) => readObjects(executors))
     .find((entry) => entry.executor === EXECUTOR)
   if (!executor) return undefined
@@ -92,10 +87,14 @@ export const clearedRotatedSecret: Fields = {
   [`attributes.${ROTATED_EXPIRES}`]: null,
 }
 
-/** Sets an expiration on the secrets of updated clients whose policies demand rotation, and renews those that have expired. */
-export async function applySecretRotation(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
-  const [live] = await listObjects(context, 'realm', {})
-  const realm = live!.representation
+/** Sets an expiration on the secrets of listed clients whose policies demand rotation, and renews those that have expired. */
+export async function applySecretRotation(
+  context: WriteContext,
+  listClients: () => Promise<readonly LiveObject[]>,
+): Promise<void> {
+  if (!context.realm.hasClientPolicies) return
+  const realm = (await findLiveRealm(context))!.representation
+  const clients = await listClients()
   const updates = clients.flatMap((client) => {
     const rotation = findSecretRotation(realm, client.representation)
     const expires = Number(readTextMap(client.representation.attributes)[EXPIRES] || 0)
@@ -107,20 +106,3 @@ export async function applySecretRotation(context: WriteContext, clients: readon
 }
 
 type Fields = Readonly<Record<string, Json>>
-
-function matchesAll(conditions: readonly Representation[], client: Representation): boolean {
-  return conditions.length > 0 && conditions.every((condition) => isMet(condition, client))
-}
-
-/** Whether a condition is known to hold for the client; conditions on requests never are. */
-function isMet({ condition, configuration }: Representation, client: Representation): boolean {
-  const { type, 'is-negative-logic': isNegative = false } = readObject(configuration)
-  if (condition !== 'any-client' && condition !== 'client-access-type') return false
-  const isMatch = condition === 'any-client' || readTexts(type).includes(getAccessType(client))
-  return isMatch !== (String(isNegative) === 'true')
-}
-
-function getAccessType({ publicClient, bearerOnly }: Representation): string {
-  if (publicClient === true) return 'public'
-  return bearerOnly === true ? 'bearer-only' : 'confidential'
-}

@@ -7,15 +7,20 @@ import type { SessionFilter, SessionLimits } from '../../store/login/session-fil
 import {
   type ClientSession,
   findSession,
+  findSessionToRefresh,
   insertSession,
+  type SessionKey,
+  type SessionToRefresh,
   touchSession,
   type UserSession,
   updateSession,
   upsertClientSession,
 } from '../../store/login/sessions.ts'
+import { createActionClaims, getActionUrl, listAdminUrls } from '../clients/admin-urls.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
-import { type ApplicationNotification, enqueueMessages } from '../messages/outbox.ts'
+import { sendWrite } from '../context/send-write.ts'
+import { type AdminNotification, type ApplicationNotification, enqueueMessages } from '../messages/outbox.ts'
 
 /** The longest total and idle time of a session, in seconds; `Infinity` if unlimited. */
 export interface SessionLifespan {
@@ -117,33 +122,41 @@ export async function findActiveSession(
   return session && context.now < getSessionEnd(settings, session) ? session : undefined
 }
 
-/** Records that a client uses a session. One statement. */
-export async function refreshSession(
-  { tx, realm, now }: Context,
-  session: UserSession,
-  { client }: ClientSession,
-): Promise<void> {
-  await touchSession(tx, realm.number, { session, client, now })
+/**
+ * Returns an active session with its session of a client, and what decides whether it continues; undefined if it has ended. Locks it. One
+ * statement.
+ */
+export async function findActiveSessionToRefresh(
+  context: Context,
+  settings: Representation,
+  key: SessionKey & { readonly client: string },
+): Promise<SessionToRefresh | undefined> {
+  const stored = await findSessionToRefresh(context.tx, context.realm.number, key)
+  return stored && context.now < getSessionEnd(settings, stored.session) ? stored : undefined
 }
 
-/** Records that a login continues a session, and replaces the session's data. One statement. */
-export async function renewSession(
-  { tx, realm, now }: Context,
-  session: UserSession,
-  body: Representation,
-): Promise<UserSession> {
+/** Records that a client uses a session. One statement, whose response is not awaited. */
+export async function refreshSession(context: Context, session: UserSession, { client }: ClientSession): Promise<void> {
+  await sendWrite(context, touchSession(context.tx, context.realm.number, { session, client, now: context.now }))
+}
+
+/** Records that a login continues a session, and replaces the session's data. Two statements. */
+export async function renewSession(context: Context, session: UserSession, body: Representation): Promise<UserSession> {
+  const { tx, realm, now } = context
   await updateSession(tx, realm.number, { session, now, body })
+  await announceAccessChange(context, session.id)
   return { ...session, refreshedAt: now, body }
 }
 
 /**
- * Ends sessions and queues a back-channel logout for each client that has a URL for it. Returns the client sessions that
+ * Ends sessions and queues a notification for each client that has a URL for it. Returns the client sessions that
  * ended. Two statements, and one per chunk of notifications.
  */
 export async function endSessions(context: Context, filter: SessionFilter): Promise<EndedClientSession[]> {
   const ended = await deleteSessions(context.tx, context.realm.number, filter)
   await announceAccessChange(context, filter.id ?? filter.user)
-  const notifications = ended.flatMap((clientSession) => createLogoutNotification(context.now, clientSession))
+  const isOfUser = filter.id !== undefined || filter.user !== undefined
+  const notifications = ended.flatMap((clientSession) => createLogoutNotifications(context, clientSession, isOfUser))
   if (notifications.length) await enqueueMessages(context, ...notifications)
   return ended
 }
@@ -151,13 +164,32 @@ export async function endSessions(context: Context, filter: SessionFilter): Prom
 /** The time after which a logout notification is not delivered any more, in seconds. */
 const NOTIFICATION_LIFESPAN = 120
 
+/** Returns the notifications of a client: at its back-channel logout URL or, as in Keycloak, else at its admin URLs. */
+function createLogoutNotifications(
+  context: Pick<Context, 'now' | 'realm'>,
+  ended: EndedClientSession,
+  isOfUser: boolean,
+): (ApplicationNotification | AdminNotification)[] {
+  const url = ended.attributes?.['backchannel.logout.url']
+  if (url) return [createLogoutNotification(context.now, url, ended)]
+  // Who ends all sessions of a realm notifies each client once.
+  if (!isOfUser) return []
+  const { now, realm } = context
+  const claims = { now, notBefore: realm.notBefore, sessions: [ended.session] }
+  return listAdminUrls(ended).map((adminUrl) => ({
+    kind: 'admin',
+    url: getActionUrl(adminUrl, 'LOGOUT'),
+    claims: createActionClaims('LOGOUT', ended.clientId, claims),
+    until: toEpochSeconds(now) + NOTIFICATION_LIFESPAN,
+  }))
+}
+
 /** Returns the logout token and the URL that it is posted to. OpenID Connect Back-Channel Logout 1.0, section 2.4. */
 function createLogoutNotification(
   now: Date,
+  url: string,
   { session, user, clientId, attributes, body }: EndedClientSession,
-): ApplicationNotification[] {
-  const url = attributes?.['backchannel.logout.url']
-  if (!url) return []
+): ApplicationNotification {
   const iat = toEpochSeconds(now)
   const until = iat + NOTIFICATION_LIFESPAN
   const claims = {
@@ -178,7 +210,7 @@ function createLogoutNotification(
     claims,
     ...(algorithm && { algorithm }),
   }
-  return [{ kind: 'notice', url, form: {}, token, until }]
+  return { kind: 'notice', url, form: {}, token, until }
 }
 
 /** Ends the client sessions of a client, and user sessions that have none left. Returns their number. Two statements. */

@@ -24,16 +24,18 @@ export function listMapperContainers(
 }
 
 /**
- * Returns what tokens of a client may contain about a user. Unless `roles` are needed, the role that administers every
- * realm is not expanded. One statement.
+ * Returns what tokens of a client may contain about a user, as it was up to a second ago. Unless `roles` are needed, the role that
+ * administers every realm is not expanded. One statement, or none.
  */
-export function loadTokenUserData(
-  { tx, realm }: Context,
+export async function loadTokenUserData(
+  { tx, realm, cache }: Context,
   user: string,
-  { roles, ...grant }: Omit<TokenGrant, 'unexpandedRole'> & { readonly roles: boolean },
+  { roles, ...requested }: Omit<TokenGrant, 'unexpandedRole'> & { readonly roles: boolean },
 ): Promise<TokenUserData> {
-  const unexpandedRole = !roles && realm.name === MASTER ? ADMIN_ROLE : undefined
-  return getTokenUserData(tx, realm.number, { user, grant: { ...grant, unexpandedRole } })
+  const grant = { ...requested, unexpandedRole: !roles && realm.name === MASTER ? ADMIN_ROLE : undefined }
+  return cache.getUserValue({ realm: realm.number, user, value: JSON.stringify(grant) }, () =>
+    getTokenUserData(tx, realm.number, { user, grant }),
+  )
 }
 
 /** Lists the ids of the roles that are in the scope of a client or of one of the client scopes. One statement. */

@@ -1,7 +1,7 @@
 // The status of tokens: whether the client, the user and the session of a token still allow it.
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { PermissionVersions } from '../../store/realms.ts'
-import { findTokenState, hasCredential, type TokenState } from '../../store/users/token-state.ts'
+import { findTokenState, type TokenState } from '../../store/users/token-state.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import {
   type AdminPermissions,
@@ -9,8 +9,8 @@ import {
   intersectPermissions,
   toAdminPermissions,
 } from '../context/admin-permissions.ts'
-import type { Context, RuntimeContext } from '../context/context.ts'
-import type { IssuedToken } from '../context/realm-cache.ts'
+import type { IssuedToken } from '../context/cached-values.ts'
+import type { RuntimeContext } from '../context/context.ts'
 import { recordKeyUse } from '../context/single-use.ts'
 import { findFullAccessRole } from '../permissions/require-permissions.ts'
 
@@ -66,9 +66,4 @@ const revocationKey = (id: string) => `revoked ${id}`
 export async function revokeToken(context: RuntimeContext, id: string, expiresAt: Date): Promise<void> {
   await recordKeyUse(context, revocationKey(id), expiresAt)
   await announceAccessChange(context, id)
-}
-
-/** Whether the user still has the credential with that id. One statement. */
-export function hasUserCredential({ tx, realm }: Context, user: string, credential: string): Promise<boolean> {
-  return hasCredential(tx, realm.number, { user, id: credential })
 }

@@ -34,6 +34,15 @@ export interface ApplicationNotification {
   readonly until?: number
 }
 
+/** A notification that is posted to the admin URL of a client, as a signed token. */
+export interface AdminNotification {
+  readonly kind: 'admin'
+  readonly url: string
+  readonly claims: Readonly<Record<string, Json>>
+  /** The time after which it is not sent any more, in seconds since 1970. */
+  readonly until?: number
+}
+
 /** A JSON document that is posted to a webhook of the settings. */
 export interface WebhookMessage {
   readonly kind: 'webhook'
@@ -45,7 +54,7 @@ export interface WebhookMessage {
 }
 
 /** A message in the outbox. */
-export type Message = Email | ApplicationNotification | WebhookMessage
+export type Message = Email | ApplicationNotification | AdminNotification | WebhookMessage
 
 /** The functions that deliver messages, by kind. Their errors are reported, and the message is retried unless it is an UndeliverableError. */
 export type Deliverers = {
@@ -72,7 +81,12 @@ const CLAIM_MS = 5 * 60_000
 const DELAYS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600].map((seconds) => seconds * 1000)
 
 /** The kinds of messages, as the log names them. */
-const labels: Readonly<Record<string, string>> = { mail: 'An email', notice: 'A notification', webhook: 'A webhook' }
+const labels: Readonly<Record<string, string>> = {
+  mail: 'An email',
+  notice: 'A notification',
+  admin: 'A notification',
+  webhook: 'A webhook',
+}
 
 /** Adds messages to the outbox. They are delivered after the commit of the transaction. One statement per chunk. */
 export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
@@ -172,6 +186,8 @@ class ConcurrentOutboxWorker implements OutboxWorker {
         return this.#deliverers.mail({ service, realm, id, message })
       case 'notice':
         return this.#deliverers.notice({ service, realm, id, message })
+      case 'admin':
+        return this.#deliverers.admin({ service, realm, id, message })
       case 'webhook':
         return this.#deliverers.webhook({ service, realm, id, message })
     }

@@ -3,11 +3,22 @@ import { isIP } from 'node:net'
 import { type Representation, readObject } from '../../kinds/json.ts'
 import { parseJsonOrNull, sendRequest } from '../../lib/http/http-request.ts'
 import { type Outbound, OutboundRefused } from '../../lib/http/outbound.ts'
+import type { Service } from '../context/service.ts'
 import type { Vault } from '../context/vault.ts'
+import { resolveSecret } from '../context/vault-directory.ts'
 import { UndeliverableError } from './outbox.ts'
 
-/** The `smtpServer` of a realm, secrets in plain text. Keycloak: all values are texts. */
+/** The `smtpServer` of a realm, secrets in plain text, or as references to the vault. Keycloak: all values are texts. */
 export type SmtpSettings = Readonly<Record<string, string>>
+
+/** The SMTP server of a realm. */
+export interface SmtpServer {
+  readonly realm: string
+  readonly settings: SmtpSettings
+}
+
+/** The parts of the service that connections to SMTP servers need. */
+type SmtpService = Pick<Service, 'outbound' | 'vaultDirectory'>
 
 /** The content of an email. */
 export interface EmailContent {
@@ -36,12 +47,13 @@ export function findSmtpSettings(vault: Vault, { smtpServer }: Representation): 
 }
 
 /** Sends an email. Throws an error with a message for administrators if the server does not accept it. */
-export async function sendOverSmtp(outbound: Outbound, settings: SmtpSettings, email: OutgoingEmail): Promise<void> {
+export async function sendOverSmtp(service: SmtpService, server: SmtpServer, email: OutgoingEmail): Promise<void> {
   // Loaded on demand, since few processes send email.
   const { createTransport } = await import('nodemailer')
+  const { settings } = server
   const host = settings.host || 'localhost'
   const transport = createTransport({
-    host: await resolveHost(outbound, host),
+    host: await resolveHost(service.outbound, host),
     // The connection is made by address, while the certificate has the name.
     ...(!isIP(host) && { servername: host }),
     port: readPort(settings),
@@ -54,7 +66,7 @@ export async function sendOverSmtp(outbound: Outbound, settings: SmtpSettings, e
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(settings.auth === 'true' && { auth: await createAuthentication(outbound, settings) }),
+    ...(settings.auth === 'true' && { auth: await createAuthentication(service, server) }),
   })
   const envelope = { from: settings.envelopeFrom || settings.from || '', to: email.to }
   try {
@@ -105,20 +117,23 @@ function readPort({ port, ssl }: SmtpSettings): number {
 const toMailbox = (address: string, name = '') => ({ address, name })
 
 /** Keycloak: `basic` is a password, `token` an access token of an OAuth server. */
-async function createAuthentication(outbound: Outbound, settings: SmtpSettings) {
-  const { authType = 'basic', user = '', password = '' } = settings
-  if (authType === 'basic') return { user, pass: password }
-  if (authType === 'token') return { type: 'OAuth2', user, accessToken: await requestAccessToken(outbound, settings) }
+async function createAuthentication(service: SmtpService, server: SmtpServer) {
+  const { authType = 'basic', user = '', password = '' } = server.settings
+  if (authType === 'basic') return { user, pass: await resolveSecret(service.vaultDirectory, server.realm, password) }
+  if (authType === 'token') return { type: 'OAuth2', user, accessToken: await requestAccessToken(service, server) }
   throw new Error(`the authentication type ${authType} of the mail server is not supported: use basic or token`)
 }
 
-async function requestAccessToken(outbound: Outbound, settings: SmtpSettings): Promise<string> {
+async function requestAccessToken(
+  { outbound, vaultDirectory }: SmtpService,
+  { realm, settings }: SmtpServer,
+): Promise<string> {
   const { authTokenUrl = '', authTokenScope, authTokenClientId = '', authTokenClientSecret = '' } = settings
   const toError = (cause?: unknown) => new Error('could not get an access token for the mail server', { cause })
   const form = {
     grant_type: 'client_credentials',
     client_id: authTokenClientId,
-    client_secret: authTokenClientSecret,
+    client_secret: await resolveSecret(vaultDirectory, realm, authTokenClientSecret),
     ...(authTokenScope && { scope: authTokenScope }),
   }
   const request = {

@@ -4,15 +4,16 @@ import { kinds } from '../../kinds/index.ts'
 import { isList, type Json } from '../../kinds/json.ts'
 import { type KindName, referenceFields, relationFields } from '../../kinds/kind.ts'
 import { toTargetKey } from '../../kinds/relations.ts'
-import { deleteObjects, updateVersions } from '../../store/objects.ts'
-import { selectReferrers } from '../../store/relations.ts'
+import { deleteObjects, selectKindsOfChildren, updateVersions } from '../../store/objects.ts'
+import { type ReferringFields, selectReferrers } from '../../store/relations.ts'
 import type { WriteContext } from '../context/context.ts'
 import { digestSecrets } from '../context/secrets.ts'
+import { sendWrite } from '../context/send-write.ts'
 import { recordEntry } from '../journal/journal.ts'
 import { type LiveObject, listObjects } from './live-objects.ts'
 import { checkPrivilegesOfDeleted } from './privilege-checks.ts'
 
-/** Deletes objects and their children, and journals the objects that lose a reference. Statements: some per kind. */
+/** Deletes objects and their children, and journals the objects that lose a reference. Statements: some per kind of children. */
 export async function deleteObjectsWithDependents(
   context: WriteContext,
   kind: KindName,
@@ -22,7 +23,8 @@ export async function deleteObjectsWithDependents(
   await checkPrivilegesOfDeleted(context, kinds[kind], objects)
   await deleteChildren(context, kind, objects)
   await recordReferrers(context, kind, objects)
-  await deleteObjects(context.tx, context.realm.number, { kind, ids: objects.map(({ id }) => id) })
+  const ids = objects.map(({ id }) => id)
+  await sendWrite(context, deleteObjects(context.tx, context.realm.number, { kind, ids }))
   for (const object of objects) {
     const fields = digestSecrets(context.vault, kinds[kind], object.representation)
     recordEntry(context, { operation: 'delete', kind, object, fields })
@@ -34,16 +36,18 @@ async function deleteChildren(
   parentKind: KindName,
   parents: readonly LiveObject[],
 ): Promise<void> {
-  const ids = parents.map(({ id }) => id)
-  for (const { name } of Object.values(kinds).filter((kind) => kind.parents.includes(parentKind))) {
-    const children = await listObjects(context, name, { parents: { kind: parentKind, ids } })
-    await deleteObjectsWithDependents(context, name, children)
-  }
+  const filter = { parents: { kind: parentKind, ids: parents.map(({ id }) => id) } }
+  const possible = Object.values(kinds)
+    .filter((kind) => kind.parents.includes(parentKind))
+    .map(({ name }) => name)
+  if (!possible.length) return
+  for (const kind of await selectKindsOfChildren(context.tx, context.realm.number, { children: possible, ...filter }))
+    await deleteObjectsWithDependents(context, kind, await listObjects(context, kind, filter))
 }
 
 /**
- * Journals the objects whose references or relations name the given ones, which are about to be deleted or renamed.
- * Statements: some per kind.
+ * Journals the objects whose references or relations name the given ones, which are about to be deleted or renamed. One statement, and
+ * two per kind of these objects.
  */
 export async function recordReferrers(
   context: WriteContext,
@@ -53,18 +57,27 @@ export async function recordReferrers(
   const { tx, realm, version } = context
   const ids = targets.map(({ id }) => id)
   const targetKeys = new Set(targets.map(({ key }) => JSON.stringify(key)))
-  for (const kind of Object.values(kinds)) {
-    const fields = [...relationFields(kind), ...referenceFields(kind)]
-      .filter(([, field]) => field.refersTo === targetKind)
-      .map(([name]) => name)
-    if (!fields.length) continue
-    const owners = await selectReferrers(tx, realm.number, { kind: kind.name, fields, targets: ids })
-    const remaining = kind.name === targetKind ? owners.filter((id) => !ids.includes(id)) : owners
+  const referring = listReferringFields(targetKind)
+  const referrers = await selectReferrers(tx, realm.number, { referring, targets: ids })
+  for (const { kind, fields } of referring) {
+    const owners = referrers.filter((referrer) => referrer.kind === kind).map(({ id }) => id)
+    const remaining = kind === targetKind ? owners.filter((id) => !ids.includes(id)) : owners
     if (!remaining.length) continue
-    await updateVersions(tx, realm.number, { kind: kind.name, version, ids: remaining })
-    for (const owner of await listObjects(context, kind.name, { ids: remaining }))
+    await updateVersions(tx, realm.number, { kind, version, ids: remaining })
+    for (const owner of await listObjects(context, kind, { ids: remaining }))
       recordLostReferences(context, owner, { fields, targetKeys })
   }
+}
+
+/** Returns the fields that may refer to objects of a kind. */
+export function listReferringFields(target: KindName): ReferringFields[] {
+  const referring = Object.values(kinds).map((kind) => ({
+    kind: kind.name,
+    fields: [...relationFields(kind), ...referenceFields(kind)]
+      .filter(([, { refersTo }]) => refersTo === target)
+      .map(([name]) => name),
+  }))
+  return referring.filter(({ fields }) => fields.length)
 }
 
 /** Fields of a kind, and the keys to which they may refer, as JSON. */

@@ -6,7 +6,9 @@ import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { toRelationValue } from '../../kinds/relations.ts'
 import type { ObjectFilter } from '../../store/object-filter.ts'
 import { type StoredObject, selectAllRealms, selectKeys, selectObjects } from '../../store/objects.ts'
-import type { Context } from '../context/context.ts'
+import type { RealmRow } from '../../store/realms.ts'
+import type { Context, WriteContext } from '../context/context.ts'
+import { cacheLargeValues, getUserValue } from '../context/realm-values.ts'
 
 /** An object in the store. */
 export interface LiveObject {
@@ -25,11 +27,47 @@ export interface LiveObject {
 /** The representation of an object with its kind and key, whether the object is live or only declared. */
 export type ObjectRepresentation = Pick<LiveObject, 'kind' | 'key' | 'representation'>
 
-/** Returns the objects of a kind that match a filter, by natural key. */
+/** Lists of objects of the configuration. */
+const getCachedObjects = cacheLargeValues<readonly LiveObject[]>(({ length }) => length)
+
+/** Returns the objects of a kind that match a filter, by natural key. One statement, or none where a read finds them in the cache. */
 export async function listObjects(context: Context, kind: KindName, filter: ObjectFilter): Promise<LiveObject[]> {
-  const stored = await selectObjects(context.tx, context.realm.number, { kind, filter })
-  return stored.map((object) => toLiveObject(kinds[kind], object))
+  const load = async () => {
+    const stored = await selectObjects(context.tx, context.realm.number, { kind, filter })
+    return stored.map((object) => toLiveObject(kinds[kind], object))
+  }
+  if (!context.cached) return load()
+  if (kinds[kind].isUserData) return kind === 'user' ? listUsers(context, filter, load) : load()
+  return [...(await getCachedObjects(context, `${kind} ${JSON.stringify(filter)}`, load))]
 }
+
+/** Returns users. A user by id is cached; changes of users do not change the revision of the realm, but are announced. */
+async function listUsers(
+  context: Context,
+  filter: ObjectFilter,
+  load: () => Promise<LiveObject[]>,
+): Promise<LiveObject[]> {
+  const { ids, ...otherFilters } = filter
+  const [id, ...otherIds] = ids ?? []
+  if (id === undefined || otherIds.length || Object.keys(otherFilters).length) return load()
+  const user = await getUserValue(context, { user: id, value: 'object' }, async () => (await load())[0])
+  return user ? [user] : []
+}
+
+/** Realms by the rows that their contexts have, which are read again when a realm has changed. */
+const realms = new WeakMap<RealmRow, LiveObject>()
+
+/** Returns the realm of the context with its settings; undefined if it has just been deleted. One statement for all calls of a write. */
+export async function findLiveRealm(context: Context | WriteContext): Promise<LiveObject | undefined> {
+  const isChanged = 'entries' in context && (context.flushedEntries > 0 || context.entries.some(isAboutRealm))
+  const cached = isChanged ? undefined : realms.get(context.realm)
+  if (cached) return cached
+  const [realm] = await listObjects(context, 'realm', {})
+  if (realm && !isChanged) realms.set(context.realm, realm)
+  return realm
+}
+
+const isAboutRealm = ({ kind }: { readonly kind: string }): boolean => kind === 'realm'
 
 /** Returns every realm of the store, by name: for lists of realms only. One statement. */
 export async function listEveryRealm({ tx }: Context): Promise<LiveObject[]> {

@@ -10,6 +10,7 @@ import { insertObjects, updateObjects } from '../../store/objects.ts'
 import { deleteRelation, insertRelation } from '../../store/relations.ts'
 import type { WriteContext } from '../context/context.ts'
 import { sealSecrets } from '../context/secrets.ts'
+import { sendWrite } from '../context/send-write.ts'
 import { recordEntry } from '../journal/journal.ts'
 import { checkNameLength, checkRequestedIds, withConflictErrors } from './conflicts.ts'
 import { deleteObjectsWithDependents, recordReferrers } from './deletion.ts'
@@ -69,11 +70,14 @@ export async function createObjects(
     ...toObjectRow(kind, { id, fields, references: toReferenceIds(kind, fields, ids) }),
     ...(parent && { parent }),
   }))
-  await withConflictErrors(kind, 'create', () => insertObjects(tx, realm.number, { kind: name, version, rows }))
+  const write = createWrite(context, rows)
+  await write(withConflictErrors(kind, 'create', () => insertObjects(tx, realm.number, { kind: name, version, rows })))
   const relations = listRelationElements(kind, objects, ids)
-  for (const { field, elements } of relations) await insertRelation(tx, realm.number, { kind: name, field, elements })
+  for (const { field, elements } of relations)
+    await write(insertRelation(tx, realm.number, { kind: name, field, elements }))
   await checkPrivilegesOfCreated(context, kind, { objects, relations })
-  for (const object of objects) recordEntry(context, { operation: 'create', kind: name, object, fields: {} })
+  for (const object of objects)
+    recordEntry(context, { operation: 'create', kind: name, object, fields: {}, newValues: object.fields })
   return objects.map(({ id, key, parent, fields }) => ({
     kind: name,
     id,
@@ -83,6 +87,11 @@ export async function createObjects(
     representation: unflatten(kind, fields),
     references: toReferenceIds(kind, fields, ids),
   }))
+}
+
+/** Returns a function that awaits a statement about many objects, whose parameters are large, and only sends it otherwise. */
+function createWrite(context: WriteContext, objects: readonly unknown[]): (statement: Promise<void>) => Promise<void> {
+  return (statement) => (objects.length === 1 ? sendWrite(context, statement) : statement)
 }
 
 function prepareObject({ vault }: WriteContext, kind: Kind, { id, parent, representation }: NewObject): PreparedObject {
@@ -132,7 +141,10 @@ async function writeUpdates(
     }),
   )
   await prepareRenames(context, kind, changing)
-  await withConflictErrors(kind, 'update', () => updateObjects(tx, realm.number, { kind: name, version, rows, editor }))
+  const write = createWrite(context, rows)
+  await write(
+    withConflictErrors(kind, 'update', () => updateObjects(tx, realm.number, { kind: name, version, rows, editor })),
+  )
   const relations = await writeRelations(context, kind, { updates: changing, ids })
   await checkPrivilegesOfUpdates(context, kind, { updates: changing, ...relations })
   for (const { live: object, before, after } of changing)
@@ -184,8 +196,9 @@ async function writeRelations(
     const toAdd = changes.flatMap(({ live, add }) =>
       toRelationElements({ kind, field }, live, { keys: add, targetIds: addedIds }),
     )
-    if (toRemove.length) await deleteRelation(tx, realm.number, { kind: kind.name, field, elements: toRemove })
-    if (toAdd.length) await insertRelation(tx, realm.number, { kind: kind.name, field, elements: toAdd })
+    const write = createWrite(context, updates)
+    if (toRemove.length) await write(deleteRelation(tx, realm.number, { kind: kind.name, field, elements: toRemove }))
+    if (toAdd.length) await write(insertRelation(tx, realm.number, { kind: kind.name, field, elements: toAdd }))
     added.push({ field, elements: toAdd })
     removed.push({ field, elements: toRemove })
   }

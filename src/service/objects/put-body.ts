@@ -68,6 +68,11 @@ async function createNameLookup(context: Context, kind: KindName, ids: readonly 
   }
 }
 
+/** Returns a body without its nulls. Keycloak: in some representations `enabled` cannot be null, and null is false. */
+export function omitNullsButEnabled(body: Representation): Representation {
+  return omitNulls(body.enabled === null ? { ...body, enabled: false } : body)
+}
+
 /** Returns a representation without null fields, which clients send for absent ones. */
 export function omitNulls(representation: Representation): Representation {
   return Object.fromEntries(Object.entries(representation).filter(([, value]) => value !== null))

@@ -60,7 +60,7 @@ export async function getIdsByKey(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>()
   for (const key of keys) {
-    const id = context.createdIds?.get(formatAddress(kind, key))
+    const id = context.knownIds?.get(formatAddress(kind, key))
     if (id !== undefined) ids.set(JSON.stringify(key), id)
   }
   const remaining = keys.filter((key) => !ids.has(JSON.stringify(key)))

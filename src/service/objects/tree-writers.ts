@@ -26,7 +26,12 @@ export function createTreeWriters(kind: KindName, getParentPath: (path: string) 
     ...writers,
     async create(context, objects) {
       const created = await writers.create(context, objects)
-      await setParentsByPath(context, tree, created)
+      // Objects at the top have no parent to set.
+      await setParentsByPath(
+        context,
+        tree,
+        created.filter(({ key }) => getParentPath(key[0]!)),
+      )
       return created
     },
     async update(context, updates) {

@@ -39,21 +39,28 @@ export interface AdminPasswordReset {
   readonly canLogIn: boolean
 }
 
+/** A password to set. `create`: whether a missing user is created. */
+interface NewAdminPassword {
+  readonly password: string
+  readonly create: boolean
+}
+
 /**
- * Sets the password of a user of the master realm, enables the user and grants them the admin role; creates the user if they do not
- * exist. Resets the client admin-cli if it does not let them log in.
+ * Sets the password of a user of the master realm, enables the user and grants them the admin role. Resets the client admin-cli if it
+ * does not let them log in.
  *
- * @throws not_found if there is no master realm.
+ * @throws not_found if there is no master realm, or if the user does not exist and is not to be created.
  */
 export async function resetAdminPassword(
   service: Service,
   user: string,
-  password: string,
+  { password, create }: NewAdminPassword,
 ): Promise<AdminPasswordReset> {
   if (!user || !password) throw failure('invalid', 'A user name and a password are required')
   const hash = await hashPassword(password)
   return service.write(SYSTEM, MASTER, async (context) => {
     const [live] = await users.list(context, { keys: [[user.toLowerCase()]] })
+    if (!live && !create) throw failure('not_found', describeMissingAdministrator(user))
     if (live) {
       await users.update(context, [
         { live, set: { enabled: true, requiredActions: null, notBefore: 0, credentials: [hash] } },
@@ -66,6 +73,11 @@ export async function resetAdminPassword(
       ((await resetAdminCli(context)) && (await canLogInByAdminCli(context, id)))
     return { isCreated: live === undefined, canLogIn }
   })
+}
+
+/** Returns the message that an administrator does not exist, and how to create it by the command. */
+export function describeMissingAdministrator(user: string): string {
+  return `There is no user ${user} in the master realm. To create it as an administrator of all realms, pass --create.`
 }
 
 /** Resets the client admin-cli. Returns false if that would delete its authorization services, which need a secret. */

@@ -6,9 +6,10 @@ import { sendWakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, listRealms } from '../../store/realms.ts'
 import { hasNoPermissions } from '../context/admin-permissions.ts'
 import { failure } from '../context/errors.ts'
-import { openPasswordBlacklists } from '../context/password-blacklists.ts'
+import { openPasswordBlacklists, type PasswordBlacklists } from '../context/password-blacklists.ts'
 import { RealmCache } from '../context/realm-cache.ts'
 import type { Service } from '../context/service.ts'
+import { openVaultDirectory, type VaultDirectory } from '../context/vault-directory.ts'
 import { replaceStoreKey, unlockVault } from '../context/vault-key.ts'
 import { requireRealmPermission } from '../permissions/require-permissions.ts'
 import { createReads, createRuntimeWrites, createWrites } from './reads-and-writes.ts'
@@ -19,8 +20,12 @@ export interface ServiceOptions {
   readonly location: StoreLocation
   /** The key of the key file. */
   readonly key: Uint8Array
-  /** The folder of password blacklists. */
-  readonly passwordLists?: string | undefined
+  /** Default: none. */
+  readonly passwordBlacklists?: PasswordBlacklists
+  /** The secrets to which `${vault.key}` refers. Default: none. */
+  readonly vaultDirectory?: VaultDirectory
+  /** Attributes by which clients can be searched, besides those of Keycloak. */
+  readonly searchableClientAttributes?: readonly string[] | undefined
   /** Absent: public addresses only. */
   readonly outbound?: Outbound
   readonly clock?: () => Date
@@ -29,23 +34,23 @@ export interface ServiceOptions {
 
 /** Opens the service on its store. Throws FolderInUse, the error of the database, or an error if the key is not that of the store. */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { location, key, passwordLists, outbound = createOutbound({}), clock = () => new Date() } = options
+  const { location, key, outbound = createOutbound({}), clock = () => new Date() } = options
+  const { searchableClientAttributes = [], passwordBlacklists = openPasswordBlacklists(undefined) } = options
+  const { vaultDirectory = openVaultDirectory(undefined) } = options
   const store = await openStore(location, options.onStatement)
   const vault = await unlockVault(store, key).catch(async (error: unknown) => {
     await store.close()
     throw error
   })
-  const passwordBlacklists = openPasswordBlacklists(passwordLists)
   const cache = new RealmCache(store, clock)
-  const parts = { store, cache, vault, clock, passwordBlacklists, wakeOutbox: () => service.outboxWorker?.wake() }
+  const shared = { cache, vault, clock, passwordBlacklists, searchableClientAttributes }
+  const parts = { store, ...shared, wakeOutbox: () => service.outboxWorker?.wake() }
   const service: Service = {
     engine: store.engine,
-    cache,
-    vault,
-    clock,
+    ...shared,
     outbound,
+    vaultDirectory,
     outboxWorker: undefined,
-    passwordBlacklists,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },
     ...createReads(parts),

@@ -1,26 +1,16 @@
 // Reads and writes of realms: the transactions, locks and checks of each.
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { findLockedRealm, findRealm, lockForNewUsers, lockRealms, toRealmRow } from '../../store/realms.ts'
+import { findRealm, reserveRealmNumber, toRealmRow } from '../../store/realms.ts'
 import type { AfterCommit, WriteContext } from '../context/context.ts'
 import { failure, RuntimeRefusal } from '../context/errors.ts'
-import {
-  type Caller,
-  type NewRealm,
-  type RealmUserEvent,
-  type Service,
-  SYSTEM,
-  type WriteTarget,
-} from '../context/service.ts'
-import { flushJournal, toWriteContext } from '../journal/journal.ts'
+import { type Caller, type NewRealm, type RealmUserEvent, type Service, SYSTEM } from '../context/service.ts'
 import { hasEventEmails } from '../messages/event-emails.ts'
 import { writeUserEvents } from '../messages/user-events.ts'
-import {
-  getMasterAdminAccess,
-  LastAdministratorError,
-  requireAdministratorLeft,
-} from '../objects/last-administrator.ts'
+import { getMasterAdminAccess, LastAdministratorError } from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
+import { createLockedWrites, finishWrite } from './locked-writes.ts'
 import { commit, createContext, type ServiceParts } from './transactions.ts'
 
 /** Creates the functions that read realms. */
@@ -29,9 +19,8 @@ export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSn
   return {
     async read(caller, nameOrRealm, work) {
       const realm = await cache.getRealm(nameOrRealm)
-      return store.read(async (tx) =>
-        work(await createContext(parts, { tx, caller }, { realm, permissions: caller.permissions })),
-      )
+      const options = { realm, permissions: caller.permissions, cached: 'configuration and users' } as const
+      return store.read(async (tx) => work(await createContext(parts, { tx, caller }, options)))
     },
     readSnapshot: (caller, name, work) =>
       store.transaction(
@@ -46,32 +35,12 @@ export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSn
 
 /** Creates the functions that write configuration and users. */
 export function createWrites(parts: ServiceParts): Pick<Service, 'write' | 'createRealm'> {
+  const write = createLockedWrites(parts)
   return {
     write: (caller, target, work) =>
-      retryUnlessLockedOut(parts, caller, (confirmedCaller) => writeLocked(parts, confirmedCaller, { target, work })),
+      retryUnlessLockedOut(parts, caller, (confirmedCaller) => write(confirmedCaller, target, work)),
     createRealm: (caller, realm, work) => createRealmWith(parts, caller, { realm, work }),
   }
-}
-
-function writeLocked<T>(
-  parts: ServiceParts,
-  caller: Caller,
-  { target, work }: { readonly target: WriteTarget; readonly work: (context: WriteContext) => Promise<T> },
-): Promise<T> {
-  const { realm: name, withMaster, newUserNames } = typeof target === 'string' ? { realm: target } : target
-  return commit(parts, caller, async (tx, afterCommit) => {
-    // New users of master may be its only administrators, which is checked under the exclusive lock.
-    const locked =
-      newUserNames && name !== MASTER
-        ? await lockForNewUsers(tx, name, newUserNames)
-        : await lockRealms(tx, withMaster ? [name, MASTER] : [name])
-    const lockedRealm = await findLockedRealm(tx, { name, locked }, caller.permissionVersions)
-    if (!lockedRealm) throw failure('not_found', 'Realm not found.')
-    const { realm, areCurrent } = lockedRealm
-    const permissions = areCurrent ? caller.permissions : undefined
-    const context = toWriteContext(await createContext(parts, { tx, caller }, { realm, afterCommit, permissions }))
-    return finishWrite(newUserNames ? { ...context, createsUsersOnly: true } : context, work)
-  })
 }
 
 /** Runs a write. Where it is refused since no administrator would be left, runs it again if none was left before it either. */
@@ -96,19 +65,15 @@ function createRealmWith<T>(
   { realm, work }: { readonly realm: NewRealm; readonly work: (context: WriteContext) => Promise<T> },
 ): Promise<T> {
   return commit(parts, caller, async (tx, afterCommit) => {
-    // Lock master only if we write to it; a new realm needs no lock. Regent itself creates master, the first realm of a store.
-    const master = (await findRealm(tx, MASTER)) ?? toRealmRow({ number: 0, id: '', name: '' }, {})
-    const context = await createContext(parts, { tx, caller }, { realm: master, afterCommit })
-    return finishWrite(await createRealm(context, realm.representation, realm), work)
+    // Master is locked later, when it is written to; a new realm needs no lock.
+    const unknownRealm = toRealmRow({ number: 0, id: '', name: '' }, {})
+    const [number, context] = await Promise.all([
+      reserveRealmNumber(tx),
+      createContext(parts, { tx, caller }, { realm: unknownRealm, afterCommit }),
+    ])
+    const created = await createRealm(context, realm.representation, { ...realm, number })
+    return finishWrite(created, work)
   })
-}
-
-/** Runs the work of a write, checks that an administrator is left, and writes the journal. */
-async function finishWrite<T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> {
-  const result = await work(context)
-  await requireAdministratorLeft(context)
-  await flushJournal(context)
-  return result
 }
 
 /** Creates the functions that write runtime data and user events. */
@@ -122,11 +87,13 @@ export function createRuntimeWrites(
   return {
     async writeRuntime(caller, nameOrRealm, work) {
       const realm = await parts.cache.getRealm(nameOrRealm)
-      const { outcome, events } = await commit(parts, {}, async (tx, afterCommit) => {
-        const context = { ...(await createContext(parts, { tx, caller }, { realm, afterCommit })), userEvents: [] }
+      const write = commit(parts, {}, async (tx, afterCommit) => {
+        const common = await createContext(parts, { tx, caller }, { realm, afterCommit, cached: 'configuration' })
+        const context = { ...common, userEvents: [] }
         const outcome = await catchRefusal(work(context))
         return { outcome, events: await writeUserEvents(context, context.userEvents) }
       })
+      const { outcome, events } = await write.catch(throwIfRealmIsDeleted)
       emit(events)
       if ('refusal' in outcome) throw outcome.refusal
       return outcome.value
@@ -136,13 +103,24 @@ export function createRuntimeWrites(
         writeUserEvents(await createContext(parts, { tx, caller: SYSTEM }, { realm, afterCommit }), events)
       // A single statement needs no transaction; emails are sent with the event or not at all.
       const written = hasEventEmails(realm) ? commit(parts, {}, write) : parts.store.read((tx) => write(tx))
-      emit(await written)
+      emit(await written.catch(throwIfRealmIsDeleted))
     },
     onUserEvent(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
   }
+}
+
+/** SQLSTATE foreign_key_violation. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** Throws not_found where the row of the realm does not exist any more: another server has deleted a realm that is still cached here. */
+function throwIfRealmIsDeleted(error: unknown): never {
+  const constraint = typeof error === 'object' && error !== null && 'constraint' in error && String(error.constraint)
+  if (getErrorCode(error) === FOREIGN_KEY_VIOLATION && constraint && constraint.endsWith('_realm_fkey'))
+    throw failure('not_found', 'Realm not found.', { cause: error })
+  throw error
 }
 
 async function catchRefusal<T>(

@@ -16,8 +16,11 @@ import { requireLease } from './leases.ts'
 /** Journal entries of a transaction after which statistics may be outdated. The database itself updates them after a minute, or never. */
 const LARGE_TRANSACTION = 100
 
+/** A part of the service that every context has. */
+type SharedPart = 'vault' | 'clock' | 'passwordBlacklists' | 'searchableClientAttributes'
+
 /** A store, and the parts of the service that every context has. */
-export interface ServiceParts extends Pick<Service, 'vault' | 'clock' | 'passwordBlacklists'> {
+export interface ServiceParts extends Pick<Service, SharedPart> {
   readonly store: Store
   readonly cache: RealmCache
   /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
@@ -31,13 +34,14 @@ interface ContextOptions {
   readonly afterCommit?: AfterCommit | undefined
   /** Absent: they are read from the store. */
   readonly permissions?: AdminPermissions | undefined
+  readonly cached?: Context['cached']
 }
 
 /** Creates a context of the caller in a transaction. */
 export async function createContext(
-  { vault, clock, passwordBlacklists, cache }: Pick<ServiceParts, 'vault' | 'clock' | 'passwordBlacklists' | 'cache'>,
+  { clock, vault, passwordBlacklists, searchableClientAttributes, cache }: Pick<ServiceParts, SharedPart | 'cache'>,
   { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
-  { realm, afterCommit = createAfterCommit(), permissions }: ContextOptions,
+  { realm, afterCommit = createAfterCommit(), permissions, cached }: ContextOptions,
 ): Promise<Context> {
   return {
     tx,
@@ -46,11 +50,13 @@ export async function createContext(
     now: clock(),
     vault,
     passwordBlacklists,
+    searchableClientAttributes,
     cache,
+    cached,
     permissions: permissions ?? (await readCallerPermissions(tx, caller)),
     allowLockOut: caller.allowLockOut,
     allowDrift: caller.allowDrift,
-    overwrittenDeclarations: caller.overwrittenDeclarations,
+    writeReport: caller.writeReport,
     afterCommit,
   }
 }

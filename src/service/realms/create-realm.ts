@@ -15,64 +15,66 @@ import { type KindName, relationFields } from '../../kinds/kind.ts'
 import { maskRepresentation } from '../../kinds/mask-representation.ts'
 import { toRelationKeys } from '../../kinds/relations.ts'
 import { formatAddress } from '../../kinds/tree.ts'
-import { getErrorCode } from '../../lib/error-code.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
 import { insertRealm, toRealmRow } from '../../store/realms.ts'
-import { setDefaultRole } from '../../store/users/role-mappings.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { recordEventInOwnRealm } from '../journal/admin-events.ts'
-import { recordEntry } from '../journal/journal.ts'
+import { recordEntry, toWriteContext } from '../journal/journal.ts'
+import { withConflictErrors } from '../objects/conflicts.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
-import { updateLiveObjects } from '../objects/plain-writers.ts'
+import { listRelationElements, toObjectRow } from '../objects/object-rows.ts'
+import { checkPrivilegesOfUpdates } from '../objects/privilege-checks.ts'
+import { resolveReferences, toReferenceIds } from '../objects/references.ts'
+import { resolveUpdate } from '../objects/resolved-updates.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { syncAttributes } from './attribute-settings.ts'
 import { addCreatorPermissions, grantCreatorRoles, runInMaster } from './master-realm.ts'
-import { createTemplate, insertInstance, instantiateTemplate, type ObjectTemplate } from './object-template.ts'
+import {
+  createTemplate,
+  insertInstance,
+  instantiateTemplate,
+  type ObjectTemplate,
+  type TemplateInstance,
+} from './object-template.ts'
 import { checkRealmName, checkRealmSettings } from './realm-checks.ts'
 
 const masterTemplate = memoize(() => createRealmTemplate(MASTER))
 const realmTemplate = memoize(() => createRealmTemplate(ANY_REALM))
 const adminClientTemplate = memoize(() => createTemplate(adminClientObjects(ANY_REALM)))
 
+/** The number and the ids of a new realm and its objects. */
+interface NewRealmIds {
+  /** Reserved by `reserveRealmNumber`. */
+  readonly number: number
+  readonly id?: string | undefined
+  /** Requested ids of built-in objects, by address. */
+  readonly ids?: ReadonlyMap<string, string>
+}
+
 /**
  * Creates a realm with its built-in objects, and its admin client in master. An actor who does not administer all realms
- * gets admin permissions on it. `ids` are requested ids of built-in objects, by address. The number of statements is
- * constant.
+ * gets admin permissions on it. The number of statements is constant.
  *
  * @throws conflict where the name or the id is taken.
  */
 export async function createRealm(
   context: Context,
   declared: Representation,
-  options: { readonly id?: string | undefined; readonly ids?: ReadonlyMap<string, string> } = {},
+  { number, id = randomUUID(), ids }: NewRealmIds,
 ): Promise<WriteContext> {
   const name = checkRealmName(declared.realm)
   checkRealmSettings(declared, new Set(Object.keys(declared)), context.passwordBlacklists)
   const { settings, objects } = name === MASTER ? masterTemplate() : realmTemplate()
-  const content = instantiateTemplate(objects, name, options.ids)
+  const content = instantiateTemplate(objects, name, ids)
   const createdIds = new Map(content.objects.map(({ kind, key, id }) => [formatAddress(kind, key), id]))
   const settable = withoutLateSettings({ ...declared, ...syncAttributes(declared) }, createdIds)
   const complete = addDefaultSettings(settable, JSON.parse(fillTemplate(settings, name)))
-  const id = options.id ?? randomUUID()
-  const number = await withRealmConflictErrors(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm = toRealmRow({ number, id, name }, complete)
-  const created: WriteContext = {
-    ...context,
-    realm,
-    permissions: addCreatorPermissions(context.permissions, name),
-    version: 1,
-    entries: [],
-    userEntries: [],
-    newValues: new Map(),
-    adminEvents: [],
-    adminEvent: {},
-    flushedEntries: 0,
-  }
-  await insertInstance(created, content)
+  const permissions = addCreatorPermissions(context.permissions, name)
+  const created = toWriteContext({ ...context, realm, permissions })
   // The creation is one journal entry: the built-in objects follow from the version of the product.
-  await updateLiveObjects({ ...created, entries: [], createdIds }, 'realm', [toSettingsUpdate(created, complete)])
-  await setDefaultRole(context.tx, number, createdIds.get(formatAddress('role', [getDefaultRoleName(name)]))!)
+  await insertWithContent({ ...created, entries: [], knownIds: createdIds }, complete, content)
   if (name !== MASTER) await runInMaster(context, (master) => createAdminClient(master, name))
   recordEntry(created, { operation: 'create', kind: 'realm', object: { id, key: [name] }, fields: {} })
   await recordEventInOwnRealm(context, {
@@ -82,6 +84,31 @@ export async function createRealm(
     representation: maskRepresentation(kinds.realm, { ...complete, id }),
   })
   return created
+}
+
+/** Inserts a realm with its settings and its built-in objects. Throws forbidden, and conflict as `createRealm` does. One statement. */
+async function insertWithContent(
+  context: WriteContext,
+  settings: Representation,
+  { rows }: TemplateInstance,
+): Promise<void> {
+  const { tx, version, knownIds } = context
+  const { number, id, name } = context.realm
+  const kind = kinds.realm
+  const update = resolveUpdate(context, kind, toSettingsUpdate(context, settings))
+  const { fields } = update
+  const ids = await resolveReferences(context, kind, { objects: [{ key: [name], fields }] })
+  const relations = listRelationElements(kind, [{ id, key: [name], fields }], ids)
+  const realm = {
+    ...toObjectRow(kind, { id, fields, references: toReferenceIds(kind, fields, ids) }),
+    defaultRole: knownIds!.get(formatAddress('role', [getDefaultRoleName(name)]))!,
+  }
+  const added = relations.map(({ field, elements }) => ({ kind: kind.name, field, elements: JSON.stringify(elements) }))
+  const content = { version, rows: { ...rows, relations: [...rows.relations, ...added] } }
+  await withConflictErrors(kinds.client, 'create', () =>
+    withRealmConflictErrors(name, () => insertRealm(tx, number, { realm, ...content })),
+  )
+  await checkPrivilegesOfUpdates(context, kind, { updates: [update], added: relations, removed: [] })
 }
 
 async function createAdminClient(master: WriteContext, realm: string): Promise<void> {
@@ -98,12 +125,19 @@ function createRealmTemplate(name: string): { settings: string; objects: ObjectT
   return { settings: JSON.stringify(realm!.representation), objects: createTemplate(objects) }
 }
 
-/** Adds default settings to the declared ones; maps are merged by key. */
+/**
+ * Adds default settings to the declared ones; maps are merged by key. What is declared in one of two exclusive lists is left out of the
+ * default of the other.
+ */
 function addDefaultSettings(declared: Representation, defaults: Representation): Representation {
   const complete = { ...defaults, ...declared }
-  for (const [name, { type }] of Object.entries(kinds.realm.fields)) {
+  for (const [name, { type, exclusiveWith }] of Object.entries(kinds.realm.fields)) {
     if (type === 'map' && declared[name] && defaults[name])
       complete[name] = { ...readObject(defaults[name]), ...readObject(declared[name]) }
+    if (exclusiveWith !== undefined && !declared[name]) {
+      const exclusive = readTexts(declared[exclusiveWith])
+      complete[name] = readTexts(complete[name]).filter((element) => !exclusive.includes(element))
+    }
   }
   return complete
 }
@@ -149,10 +183,9 @@ async function withRealmConflictErrors<T>(name: string, write: () => Promise<T>)
   try {
     return await write()
   } catch (error) {
-    // SQLSTATE unique_violation.
-    if (getErrorCode(error) !== '23505') throw error
     const constraint = typeof error === 'object' && error !== null && 'constraint' in error && error.constraint
-    const message = constraint === 'realm_id_key' ? 'Duplicate resource error' : `Realm ${name} already exists`
-    throw failure('conflict', message, { cause: error })
+    if (constraint === 'realm_id_key') throw failure('conflict', 'Duplicate resource error', { cause: error })
+    if (constraint === 'realm_name_key') throw failure('conflict', `Realm ${name} already exists`, { cause: error })
+    throw error
   }
 }

@@ -1,19 +1,19 @@
 // The master realm, in which every other realm has an admin client.
 import { type AdminRole, adminRoles } from '../../kinds/admin-roles.ts'
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
-import { findRealm, lockRealms } from '../../store/realms.ts'
+import { findLockedRealm, lockRealms } from '../../store/realms.ts'
 import type { AdminPermissions } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { flushJournal, toWriteContext } from '../journal/journal.ts'
 import { listObjects } from '../objects/live-objects.ts'
 import { users } from '../users/users.ts'
 
-/** Runs work in the master realm and locks it. Master is locked first, as the realm with the lowest number. */
+/** Locks the master realm, and runs work in it. Who holds the lock of another realm must have locked master before: it has the lowest number. */
 export async function runInMaster(context: Context, work: (master: WriteContext) => Promise<void>): Promise<void> {
-  await lockRealms(context.tx, [MASTER])
-  const realm = await findRealm(context.tx, MASTER)
-  if (!realm) return
-  const master = toWriteContext({ ...context, realm })
+  const locked = await findLockedRealm(context.tx, { name: MASTER, lock: (tx) => lockRealms(tx, [MASTER]) })
+  if (!locked?.realm) return
+  const { realm, lastChangeAt } = locked
+  const master = toWriteContext({ ...context, realm }, { lastChangeAt })
   await work(master)
   await flushJournal(master)
 }

@@ -11,6 +11,7 @@ import { formatAddress, type TreeObject } from '../../kinds/tree.ts'
 import { toRecordset } from '../../store/objects.ts'
 import { insertRealmContent, type RealmContentRows } from '../../store/realms.ts'
 import type { WriteContext } from '../context/context.ts'
+import { sendWrite } from '../context/send-write.ts'
 import { withConflictErrors } from '../objects/conflicts.ts'
 import { listRelationElements, toObjectRow } from '../objects/object-rows.ts'
 import { type ReferenceIds, toReferenceIds } from '../objects/references.ts'
@@ -67,7 +68,7 @@ export function createTemplate(objects: readonly TreeObject[]): ObjectTemplate {
           group.map((object) => toRow(object, ids)),
         ),
       })),
-      executions: JSON.stringify(executions),
+      ...(executions.length && { executions: JSON.stringify(executions) }),
       relations: byKind.flatMap(([kind, group]) =>
         listRelationElements(kinds[kind], group, ids).map(({ field, elements }) => ({
           kind,
@@ -133,14 +134,17 @@ export function instantiateTemplate(
     objects,
     rows: {
       objects: rows.objects.map(({ kind, rows }) => ({ kind, rows: fill(rows) })),
-      executions: fill(rows.executions),
+      ...(rows.executions !== undefined && { executions: fill(rows.executions) }),
       relations: rows.relations.map(({ kind, field, elements }) => ({ kind, field, elements: fill(elements) })),
     },
   }
 }
 
-/** Inserts the objects into the context's realm. Throws conflict or duplicate where a name or an id is taken. One statement. */
-export async function insertInstance({ tx, realm, version }: WriteContext, { rows }: TemplateInstance): Promise<void> {
-  // A new realm is empty, so only its client in master can conflict with another object.
-  await withConflictErrors(kinds.client, 'create', () => insertRealmContent(tx, realm.number, { version, rows }))
+/** Sends the insert of the objects into the context's realm. Throws conflict or duplicate where a name or an id is taken. One statement. */
+export function insertInstance(context: WriteContext, { rows }: TemplateInstance): Promise<void> {
+  const { tx, realm, version } = context
+  return sendWrite(
+    context,
+    withConflictErrors(kinds.client, 'create', () => insertRealmContent(tx, realm.number, { version, rows })),
+  )
 }

@@ -4,7 +4,7 @@ import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import { isEmailAddress } from '../../lib/email-address.ts'
 import { isHeaderValue } from '../../lib/http/headers.ts'
 import { checkClientPolicies, checkClientProfiles } from '../clients/client-policy-checks.ts'
-import { failure } from '../context/errors.ts'
+import { failure, type ServiceError } from '../context/errors.ts'
 import type { PasswordBlacklists } from '../context/password-blacklists.ts'
 import { MAX_NAME_LENGTH } from '../objects/conflicts.ts'
 import { checkPasswordPolicy } from '../users/password-policy.ts'
@@ -12,14 +12,14 @@ import { checkPasswordPolicy } from '../users/password-policy.ts'
 /** The name of the default role contains that of the realm. */
 const MAX_REALM_NAME_LENGTH = MAX_NAME_LENGTH - getDefaultRoleName('').length
 
-/** Returns the name of a realm. Throws invalid where it cannot be part of a URL. Keycloak: the same characters are refused. */
+/** Returns the name of a realm. Throws invalid where it cannot be part of a URL. Keycloak: the same characters are refused, but for white space. */
 export function checkRealmName(name: unknown): string {
   if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
-  if (/^\.\.?$/.test(name))
+  if (name.trim() !== name || /^\.\.?$/.test(name))
     throw failure('invalid', `The realm name '${name}' cannot be part of a URL.`, { form: 'error' })
   if (name.length > MAX_REALM_NAME_LENGTH)
     throw failure('invalid', `A realm name has at most ${MAX_REALM_NAME_LENGTH} characters.`, { form: 'error' })
-  const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
+  const reserved = /[:/?#[\]@!$&'()*+,;=%\t\n\v\f\r"<>\\^`{|}]/.exec(name)
   if (reserved) throw failure('invalid', `Character '${reserved[0]}' not allowed.`, { form: 'error' })
   return name
 }
@@ -36,7 +36,7 @@ export function checkRealmSettings(
   if (names.has('clientPolicies')) checkClientPolicies(realm)
   for (const [name, label] of Object.entries(LOCKOUT_LABELS))
     if (names.has(name) && Number(realm[name] ?? 0) < 0)
-      throw failure('invalid', `${label} may not be a negative value`)
+      throw failure('invalid', `${label} may not be a negative value`, { field: name })
   if (names.has('browserSecurityHeaders')) checkHeaders(readObject(realm.browserSecurityHeaders))
   if (names.has('attributes')) checkNumbers(readObject(realm.attributes))
 }
@@ -60,7 +60,7 @@ const SECONDS_ATTRIBUTE =
 function checkNumbers(attributes: Representation): void {
   for (const [name, value] of Object.entries(attributes))
     if (SECONDS_ATTRIBUTE.test(name) && value !== null && !/^(-?\d{1,9})?$/.test(String(value)))
-      throw failure('invalid', `The attribute ${name} must be a number of seconds`)
+      throw failure('invalid', `The attribute ${name} must be a number of seconds`, { field: `attributes.${name}` })
 }
 
 /** Throws invalid where a security header has a value that HTTP does not allow: no page could be served with it. */
@@ -70,21 +70,26 @@ function checkHeaders(headers: Representation): void {
       throw failure(
         'invalid',
         `browserSecurityHeaders.${name} is not a valid header value. Use one line of printable ASCII.`,
+        { field: `browserSecurityHeaders.${name}` },
       )
 }
 
 /** Throws invalid where a mail server has no valid sender address, or an invalid reply-to address. */
 export function checkMailServer({ smtpServer }: Representation): void {
-  const server = readObject(smtpServer)
-  if (!Object.keys(server).length) return
-  const { from, replyTo, allowutf8 } = server
-  checkAddress('sender', from, allowutf8)
-  if (replyTo) checkAddress('reply-to', replyTo, allowutf8)
+  const { host, from, replyTo, allowutf8 } = readObject(smtpServer)
+  // Settings of others may remain when a source no longer declares its mail server.
+  if (!host && !from) return
+  if (!isEmailAddress(String(from ?? ''), allowutf8 === 'true')) throw createAddressError('sender', from, 'from')
+  if (replyTo && !isEmailAddress(String(replyTo), allowutf8 === 'true'))
+    throw createAddressError('reply-to', replyTo, 'replyTo')
 }
 
-function checkAddress(name: string, address: Json | undefined, allowUtf8: Json | undefined): void {
-  if (isEmailAddress(String(address ?? ''), allowUtf8 === 'true')) return
+function createAddressError(name: string, address: Json | undefined, setting: string): ServiceError {
   const advice = `If the address contains UTF-8 characters in the local part please ensure the SMTP server supports the \
 SMTPUTF8 extension and enable 'Allow UTF-8' in the email realm configuration.`
-  throw failure('invalid', `Invalid ${name} address '${address || null}'. ${advice}`)
+  const message = `Invalid ${name} address '${address || null}'. ${advice}`
+  const reason = address
+    ? {}
+    : { reason: `smtpServer.${setting} is missing. Declare the address that emails are sent from` }
+  return failure('invalid', message, { field: `smtpServer.${setting}`, ...reason })
 }

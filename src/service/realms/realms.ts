@@ -10,6 +10,7 @@ import { ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { digestSecrets } from '../context/secrets.ts'
+import { sendWrite } from '../context/send-write.ts'
 import { recordEventInOwnRealm } from '../journal/admin-events.ts'
 import { flushJournal, recordEntry } from '../journal/journal.ts'
 import { deleteObjectsWithDependents } from '../objects/deletion.ts'
@@ -67,7 +68,7 @@ export const realms: Writers = {
         fields: digestSecrets(context.vault, kinds.realm, realm.representation),
       })
     await flushJournal(context)
-    await recordDeletedRealm(context.tx, context.realm.number, context.now)
+    await sendWrite(context, recordDeletedRealm(context.tx, context.realm.number, context.now))
     await writers.delete({ ...context, entries: [] }, objects)
     const event = { operationType: 'DELETE', resourceType: 'REALM', resourcePath: context.realm.name } as const
     await recordEventInOwnRealm(context, event)

@@ -1,9 +1,9 @@
 // The writers of roles. A document may declare the role that is created with authorization services.
 import type { Json } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
+import { UMA_PROTECTION } from '../../kinds/role.ts'
 import type { RoleName } from '../../store/roles.ts'
 import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
-import { UMA_PROTECTION } from '../clients/resource-servers.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { createOrUpdate } from '../objects/create-or-update.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'

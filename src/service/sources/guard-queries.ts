@@ -1,4 +1,5 @@
 // Facts about a realm that the guards of plans need.
+import type { FlatFields } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { selectKeys } from '../../store/objects.ts'
@@ -9,6 +10,7 @@ import {
   findDeletedRealm,
   isManagedByOtherSources,
   type RealmSize,
+  selectFlowBindings,
   selectUserCreators,
 } from '../../store/sources/guard-queries.ts'
 import { selectExpandedRoles } from '../../store/users/effective-roles.ts'
@@ -17,6 +19,7 @@ import type { Service } from '../context/service.ts'
 import type { Actor, StoredEntry } from '../context/store-types.ts'
 import { listLatestEntries } from '../journal/journal.ts'
 import { findFullAccessRole } from '../permissions/require-permissions.ts'
+import { listFlows } from '../realms/authentication-executions.ts'
 
 /** Returns the numbers of users, clients and sessions of the realm. One statement. */
 export function getRealmSize({ tx, realm }: Context): Promise<RealmSize> {
@@ -97,4 +100,30 @@ export async function findContainedRoles(
     id,
     key: client === null ? [name] : ['client', client, name],
   }))
+}
+
+/** A flow with its executions, or a realm or client with the fields that bind flows. */
+export interface FlowObject {
+  readonly kind: 'authenticationFlow' | 'realm' | 'client'
+  readonly key: Key
+  readonly fields: FlatFields
+}
+
+/** Returns the flows of the realm, the realm itself, and the clients with flows of their own. Three statements. */
+export async function listFlowObjects(context: Context): Promise<FlowObject[]> {
+  const flows = await listFlows(context, {})
+  const bindings = await selectFlowBindings(context.tx, context.realm.number)
+  const owners = Map.groupBy(bindings, ({ client }) => client)
+  return [
+    ...flows.map(({ live: { key, representation } }): FlowObject => {
+      const { authenticationExecutions = null } = representation
+      return { kind: 'authenticationFlow', key, fields: { authenticationExecutions } }
+    }),
+    ...[...owners].map(([client, rows]): FlowObject => {
+      const fields = Object.fromEntries(rows.map(({ path, alias }) => [path, alias]))
+      return client === null
+        ? { kind: 'realm', key: [context.realm.name], fields }
+        : { kind: 'client', key: [client], fields }
+    }),
+  ]
 }

@@ -3,7 +3,7 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { CHUNK_SIZE } from '../../store/objects.ts'
+import { CHUNK_SIZE } from '../../store/database/query.ts'
 import { findRealmsByNumber } from '../../store/realms.ts'
 import {
   countMarkedInventory,
@@ -47,6 +47,8 @@ export interface SourceRunRecord {
   /** Digest of all input. If it is the same in the next run, and no row is marked, there is nothing to do. */
   readonly digest: string
   readonly settings: SourceSettings
+  /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
+  readonly origin: string | undefined
   /** The name of the realm in the documents. */
   readonly declaredRealm: string
   /** Names of the secrets that were generated for the source. */
@@ -169,7 +171,7 @@ function* createHistoryEntries(
   const toEntry = (chunk: readonly string[], part: number): HistoryEntry => {
     const head = JSON.stringify({ ...plan, ...(part && { part }) }).slice(0, -1)
     const text = `${head},"actions":[${chunk.join()}]}`
-    return { sources, version: getLastVersion(context), at: context.now, actor: context.actor, plan: text }
+    return { sources, version: getLastVersion(context), at: context.changedAt, actor: context.actor, plan: text }
   }
   let part = 0
   for (const chunk of chunks(toTexts(actions), MAX_ACTIONS)) yield toEntry(chunk, part++)
@@ -182,10 +184,10 @@ async function recordSource(
   entry: HistoryEntry | undefined,
 ): Promise<void> {
   const { tx, realm, now } = context
-  const { source, revision, digest, settings, declaredRealm, generatedSecrets, removedObjects } = record
+  const { source, revision, digest, settings, origin, declaredRealm, generatedSecrets, removedObjects } = record
   const rowChunks = chunks(record.inventory, CHUNK_SIZE)
   const applied = await recordApplied(tx, realm.number, {
-    application: { source, revision, digest, settings, at: now },
+    application: { source, revision, digest, settings, origin, at: now },
     inventory: rowChunks.next().value || [],
     entry,
   })

@@ -24,6 +24,8 @@ import {
 export const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
 
 const PASSWORD = 'password'
+/** The type of one-time codes, and its two legacy forms. */
+const ONE_TIME_CODES = ['otp', 'totp', 'hotp']
 /** Keycloak: the type of a replaced password that the policy forbids to choose again. */
 const PASSWORD_HISTORY = 'password-history'
 
@@ -106,6 +108,7 @@ export async function writeCredentials(
   { tx, realm, now, vault }: WriteContext,
   users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly isNew: boolean }[],
 ): Promise<void> {
+  for (const { credentials } of users) requireDistinctLabels(readObjects(credentials))
   const rows = users.flatMap(({ id, credentials }) =>
     readObjects(credentials).map(
       ({ id: credentialId, type, priority, createdDate, secretData, credentialData, userLabel }, at) => ({
@@ -179,9 +182,26 @@ export async function assignPriorities(
   })
 }
 
+/** Throws conflict if two credentials of a user and type have the same label, except for case and spaces around it. */
+export function requireDistinctLabels(credentials: readonly Representation[]): void {
+  const labels = credentials.flatMap(({ type, userLabel }) => {
+    const label = normalizeLabel(String(userLabel ?? ''))
+    return label ? [`${type} ${label}`] : []
+  })
+  if (new Set(labels).size < labels.length)
+    throw failure('conflict', 'Device already exists with the same name', { form: { error: 'conflict' } })
+}
+
+/** Returns a label as labels are compared. */
+export function normalizeLabel(label: string): string {
+  return label.trim().toLowerCase()
+}
+
 async function prepareCredential(declared: Representation, hash: PasswordHasher): Promise<Representation> {
   const { value, type = PASSWORD } = declared
   if (value == null) return toStoredCredential(declared)
+  // Keycloak, before version 8: the value of a one-time code is its secret.
+  if (ONE_TIME_CODES.includes(String(type))) return toStoredCredential({ ...declared, hashedSaltedValue: value })
   if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be created from a value`)
   return { ...getCommonFields(declared), ...(await hash(String(value))) }
 }
@@ -195,7 +215,7 @@ function getCommonFields({ temporary, userLabel, id, createdDate, priority }: Re
 /** Keycloak: the fields of credentials in exports before version 8. */
 function convertLegacyFields(declared: Representation): Representation {
   const { type, hashedSaltedValue, salt, hashIterations, algorithm, digits, counter, period } = declared
-  if (type === 'totp' || type === 'hotp' || type === 'otp') {
+  if (ONE_TIME_CODES.includes(String(type))) {
     const data = {
       subType: type === 'otp' ? 'totp' : type,
       digits: digits ?? 6,

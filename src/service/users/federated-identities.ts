@@ -8,6 +8,7 @@ import {
 import type { Context, WriteContext } from '../context/context.ts'
 import { withConflictErrors } from '../objects/conflicts.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
+import { omitNulls } from '../objects/put-body.ts'
 import { getIdLookup, getUserLists, replaceUserLists, type UserLists } from '../objects/user-lists.ts'
 
 /** Returns the federated identities of users, as in their representation, by id of the user. One statement. */
@@ -18,11 +19,7 @@ export function getFederatedIdentitiesByUser(
   return getUserLists(
     users,
     (ids) => selectFederatedIdentities(tx, realm.number, ids),
-    ({ provider, userId, userName }) => ({
-      identityProvider: provider,
-      userId,
-      ...(userName !== null && { userName }),
-    }),
+    ({ provider, userId, userName }) => omitNulls({ identityProvider: provider, userId, userName }),
   )
 }
 
@@ -35,11 +32,11 @@ export async function replaceFederatedIdentities(context: WriteContext, users: U
     async (elements) => {
       const aliases = elements.map(({ element }) => String(element.identityProvider))
       const providerId = await getIdLookup(context, 'identityProvider', aliases)
-      const rows = elements.map(({ user, element: { userId, userName = null } }, at) => ({
+      const rows = elements.map(({ user, element: { userId, userName } }, at) => ({
         user,
         provider: providerId(aliases[at]!),
-        userId: String(userId),
-        userName: userName === null ? null : String(userName),
+        userId: userId == null ? null : String(userId),
+        userName: userName == null ? null : String(userName),
       }))
       const conflict = { create: 'The user already has an account at the identity provider' }
       await withConflictErrors({ title: 'federated identity', conflict }, 'create', () =>

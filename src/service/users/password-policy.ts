@@ -1,6 +1,7 @@
 // The password policy of a realm, parsed from its text.
 import { type PasswordPolicyName, type PasswordPolicyValue, passwordPolicies } from '../../kinds/password-policies.ts'
 import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
+import { findNearestWord } from '../../lib/nearest-word.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import type { PasswordBlacklists } from '../context/password-blacklists.ts'
 import { DEFAULT_HASHING, hashAlgorithms, type PasswordHashing, PBKDF2_MAX_ITERATIONS } from './password-hashing.ts'
@@ -70,7 +71,7 @@ export function isPasswordExpired({ values }: PasswordPolicy, createdAt: Date, n
 function parsePart(text: string): [PasswordPolicyName, number | string | undefined] {
   const open = text.indexOf('(')
   const name = (open < 0 ? text : text.slice(0, open)).trim()
-  if (!isPolicyName(name)) throw failure('invalid', 'Password policy not found')
+  if (!isPolicyName(name)) throw unknownPolicy(name)
   if (open >= 0 && !text.endsWith(')')) throw createConfigError(name, 'The bracket is not closed')
   const value = open < 0 ? undefined : text.slice(open + 1, -1)
   const kind: PasswordPolicyValue = passwordPolicies[name]
@@ -84,7 +85,19 @@ function parsePart(text: string): [PasswordPolicyName, number | string | undefin
 }
 
 const createConfigError = (name: PasswordPolicyName, problem: string): ServiceError =>
-  failure('invalid', `Invalid config for ${name}: ${problem}`)
+  failure('invalid', `Invalid config for ${name}: ${problem}`, { field: 'passwordPolicy' })
+
+/** Keycloak: its message does not contain the name. */
+const unknownPolicy = (name: string): ServiceError =>
+  failure('invalid', 'Password policy not found', {
+    reason: `There is no password policy "${name}". ${suggestPolicy(name)}`,
+    field: 'passwordPolicy',
+  })
+
+function suggestPolicy(name: string): string {
+  const similar = findNearestWord(name, Object.keys(passwordPolicies))
+  return similar === undefined ? `Use one of ${Object.keys(passwordPolicies).join(', ')}.` : `Did you mean ${similar}?`
+}
 
 const isPolicyName = (name: string): name is PasswordPolicyName => Object.hasOwn(passwordPolicies, name)
 

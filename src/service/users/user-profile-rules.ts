@@ -35,6 +35,11 @@ export function canView(profile: UserProfile, name: string, role: ProfileRole = 
   return isBuiltIn(name) || [...view, ...edit].includes(role)
 }
 
+/** Whether administrators may view attributes that the profile does not define. */
+export function canViewUnmanaged({ unmanagedAttributePolicy = '' }: UserProfile): boolean {
+  return UNMANAGED.admin.view.includes(unmanagedAttributePolicy)
+}
+
 /** Whether a role may edit an attribute of users. */
 export function canEdit(profile: UserProfile, name: string, role: ProfileRole = 'admin'): boolean {
   if (!isManagedAttribute(profile, name)) return UNMANAGED[role].edit.includes(profile.unmanagedAttributePolicy ?? '')
@@ -73,6 +78,26 @@ export function findReadOnlyProblems(profile: UserProfile, changed: Readonly<Rec
     .map((name) => createAttributeError(name, 'error-user-attribute-read-only'))
 }
 
+/** Keycloak: the attributes that user federation sets, in lower case. Administrators may only remove them. */
+const FEDERATION_ATTRIBUTES = new Set([
+  'created_timestamp',
+  'createtimestamp',
+  'kerberos_principal',
+  'ldap_entry_dn',
+  'ldap_id',
+  'modifytimestamp',
+])
+
+/** Returns the errors for changed attributes that user federation sets. Keycloak: where unmanaged attributes are disabled, they are ignored. */
+export function findFederationProblems(profile: UserProfile, changed: Readonly<Record<string, Json>>): ServiceError[] {
+  const isIgnored = (name: string) =>
+    profile.unmanagedAttributePolicy === undefined && !isManagedAttribute(profile, name)
+  const hasValue = (value: Json) => [value].flat().some((text) => String(text ?? '').trim() !== '')
+  return Object.entries(changed)
+    .filter(([name, value]) => FEDERATION_ATTRIBUTES.has(name.toLowerCase()) && !isIgnored(name) && hasValue(value))
+    .map(([name]) => createAttributeError(name, 'updateReadOnlyAttributesRejectedMessage'))
+}
+
 /** Returns the error for an attribute. `message` is the key of a message of Keycloak's validators. */
 export function createAttributeError(
   attribute: string,
@@ -104,6 +129,17 @@ export function toProfileMetadata(profile: UserProfile, readOnly: readonly strin
   }
 }
 
+/** Keycloak: users of an internationalized realm have this attribute, even if the profile does not contain it. */
+export const UNDECLARED_LOCALE: ProfileAttribute = {
+  name: 'locale',
+  displayName: 'locale',
+  permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] },
+  multivalued: false,
+}
+
+/** Whether an attribute has at most one value. Keycloak: the number is not limited for a language that the profile does not declare. */
+const hasOneValue = (attribute: ProfileAttribute): boolean => !attribute.multivalued && attribute !== UNDECLARED_LOCALE
+
 function toAttributeMetadata(attribute: ProfileAttribute, readOnly: boolean): Representation {
   const { name, displayName, validations = {}, multivalued, annotations, group, defaultValue } = attribute
   const validators = Object.entries(validations).map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }])
@@ -113,7 +149,7 @@ function toAttributeMetadata(attribute: ProfileAttribute, readOnly: boolean): Re
     required: isRequired(attribute, 'admin'),
     readOnly,
     ...(annotations && { annotations }),
-    validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },
+    validators: { ...Object.fromEntries(validators), ...(hasOneValue(attribute) && { multivalued: { max: '1' } }) },
     ...(group !== undefined && { group }),
     multivalued,
     ...(defaultValue !== undefined && { defaultValue }),
@@ -126,12 +162,9 @@ export function isRequired({ required }: ProfileAttribute, role: ProfileRole): b
   return required !== undefined && (roles.includes(role) || (!roles.length && !scopes.length))
 }
 
-function findSizeProblems(
-  { multivalued, validations }: ProfileAttribute,
-  size: number,
-  isMandatory: boolean,
-): ValidationProblem[] {
-  const { min = isMandatory ? 1 : 0, max = null } = multivalued ? (validations?.multivalued ?? {}) : { max: 1 }
+function findSizeProblems(attribute: ProfileAttribute, size: number, isMandatory: boolean): ValidationProblem[] {
+  const limits = hasOneValue(attribute) ? { max: 1 } : (attribute.validations?.multivalued ?? {})
+  const { min = isMandatory ? 1 : 0, max = null } = limits
   if (size >= Number(min) && (max === null || size <= Number(max))) return []
   return [{ message: 'error-invalid-multivalued-size', params: [Number(min), max === null ? null : Number(max)] }]
 }

@@ -14,6 +14,7 @@ import { selectUserNameSettings } from '../../store/users/users.ts'
 import type { Context } from '../context/context.ts'
 import { cacheInContext } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import { UNDECLARED_LOCALE } from './user-profile-rules.ts'
 
 /** Returns the component that holds the profile; undefined if the realm has the default profile. One statement. */
 export async function findProfileComponent(context: Context): Promise<LiveObject | undefined> {
@@ -29,14 +30,6 @@ export const getUserProfile = cacheInContext(async (context): Promise<UserProfil
   return text === undefined ? defaultUserProfile : completeUserProfile(profileSchema.parse(JSON.parse(text)))
 })
 
-/** Keycloak: users of an internationalized realm have this attribute, even if the profile does not contain it. */
-const LOCALE: ProfileAttribute = {
-  name: 'locale',
-  displayName: 'locale',
-  permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] },
-  multivalued: false,
-}
-
 /** Keycloak: the username is required, or the email address if it is the username, whatever the profile declares. */
 function withRequiredName(attribute: ProfileAttribute, usesEmailAsUsername: boolean): ProfileAttribute {
   const { required, ...optional } = attribute
@@ -49,8 +42,8 @@ export async function getEffectiveUserProfile(context: Context): Promise<UserPro
   const { isInternationalized, usesEmailAsUsername } = context.realm
   const profile = await getUserProfile(context)
   const attributes = (profile.attributes ?? []).map((attribute) => withRequiredName(attribute, usesEmailAsUsername))
-  const needsLocale = isInternationalized && !attributes.some(({ name }) => name === LOCALE.name)
-  return { ...profile, attributes: needsLocale ? [LOCALE, ...attributes] : attributes }
+  const needsLocale = isInternationalized && !attributes.some(({ name }) => name === UNDECLARED_LOCALE.name)
+  return { ...profile, attributes: needsLocale ? [UNDECLARED_LOCALE, ...attributes] : attributes }
 }
 
 /** Returns the settings of the realm for the names and languages of users. One statement, or none if they are cached. */

@@ -11,6 +11,7 @@ import { insertDefaults, reserveNames, selectServiceAccounts } from '../../store
 import { deleteResourcesOfOwners } from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
+import { sendWrite } from '../context/send-write.ts'
 import { withConflictErrors } from '../objects/conflicts.ts'
 import { createOrUpdate } from '../objects/create-or-update.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
@@ -95,9 +96,9 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
     objects.map((object) => ({ ...object, representation: addManaged(addCreationFields(object.representation, now)) })),
   )
   const ids = created.map(({ id }) => id)
-  await checkNames(context, created)
+  await sendWrite(context, checkNames(context, created))
   const withDefaultRole = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
-  await insertDefaults(tx, realm.number, { users: ids, withDefaultRole })
+  await sendWrite(context, insertDefaults(tx, realm.number, { users: ids, withDefaultRole }))
   await requireGrantableDefaults(context)
   await writeSeparateFields(
     context,

@@ -4,9 +4,7 @@ import pg from 'pg'
 import { createFolder } from '../../lib/create-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
-import { openPGlite } from './pglite.ts'
-import { createPGliteDialect } from './pglite-driver.ts'
-import { createPostgresDialect } from './postgres-driver.ts'
+import { PostgresDriver } from './postgres-driver.ts'
 import { type ExecutedStatement, integer, query, row } from './query.ts'
 import { createStatisticsUpdates } from './statistics.ts'
 import {
@@ -90,7 +88,8 @@ async function openPostgres(
   pool.on('error', () => {})
   // So would the event of a connection in use, whose statements fail anyway.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = createKysely(createPostgresDialect(pool, { preparesStatements }), onStatement)
+  const driver = new PostgresDriver(pool, { preparesStatements })
+  const db = createKysely(driver.createDialect(), onStatement)
   try {
     checkVersion(await getServerVersion(db))
     await migrate(db, lastMigration)
@@ -102,7 +101,12 @@ async function openPostgres(
   const statistics = createStatisticsUpdates(db)
   return {
     engine: 'PostgreSQL',
-    transaction: (work, options) => runTransaction(db, work, options),
+    transaction: (work, options) =>
+      runTransaction(
+        (limited, settings) => driver.runTransaction({ work: limited, settings, onStatement }),
+        work,
+        options,
+      ),
     read: (work) => outsideTransaction(() => work(db)),
     subscribe: wakeUps.subscribe,
     isUpToDate: wakeUps.isUpToDate,
@@ -143,17 +147,26 @@ async function openEmbedded(
   lastMigration: string,
   onStatement?: StatementListener,
 ): Promise<Store> {
+  // A server on PostgreSQL does not load PGlite.
+  const [{ openPGlite }, { PGliteDriver }] = await Promise.all([import('./pglite.ts'), import('./pglite-driver.ts')])
   if (folder) await createFolder(folder)
   const lock = folder ? await lockFolder(folder) : undefined
   try {
     const pglite = await openPGlite(folder, lastMigration)
-    const db = createKysely(createPGliteDialect(pglite), onStatement)
+    const driver = new PGliteDriver(pglite)
+    const db = createKysely(driver.createDialect(), onStatement)
     await migrate(db, lastMigration)
     const wakeUps = openEmbeddedWakeUps(pglite, db)
     const statistics = createStatisticsUpdates(db)
     return {
       engine: 'PGlite',
-      transaction: (work, options) => runTransaction(db, work, options),
+      // The isolation level is not needed: there is one connection, so that transactions run one after the other.
+      transaction: (work, options) =>
+        runTransaction(
+          (limited, settings) => driver.runTransaction({ work: limited, settings, onStatement }),
+          work,
+          options,
+        ),
       read: (work) => outsideTransaction(() => work(db)),
       subscribe: wakeUps.subscribe,
       isUpToDate: wakeUps.isUpToDate,

@@ -12,6 +12,10 @@ import { sessions } from '../migrations/0007-sessions.ts'
 import { journalAndEvents } from '../migrations/0008-journal-and-events.ts'
 import { sources } from '../migrations/0009-sources.ts'
 import { leasesAndOutbox } from '../migrations/0010-leases-and-outbox.ts'
+import { searchOfNames } from '../migrations/0011-search-of-names.ts'
+import { impliedRealmKeys } from '../migrations/0012-implied-realm-keys.ts'
+import { originsOfSources } from '../migrations/0013-origins-of-sources.ts'
+import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-identities-without-user.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -27,6 +31,10 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0008-journal-and-events': journalAndEvents,
   '0009-sources': sources,
   '0010-leases-and-outbox': leasesAndOutbox,
+  '0011-search-of-names': searchOfNames,
+  '0012-implied-realm-keys': impliedRealmKeys,
+  '0013-origins-of-sources': originsOfSources,
+  '0014-federated-identities-without-user': federatedIdentitiesWithoutUser,
 }
 
 const names = Object.keys(migrations)

@@ -1,23 +1,34 @@
 // Kysely's driver for PGlite. It prepares statements, so that a text is parsed and planned once instead of at each execution.
 import { Mutex, type PGlite, parse, protocol } from '@electric-sql/pglite'
-import { AbortedTransactionError, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely'
+import { AbortedTransactionError, type CompiledQuery, type Dialect, type Driver } from 'kysely'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
+import { type ConnectionTransaction, type OrderedConnection, runOnConnection } from './transaction-executor.ts'
 
 const { serialize } = protocol
 
-/** Creates the dialect of an open PGlite. Destroying Kysely does not close it. */
-export function createPGliteDialect(pglite: PGlite): Dialect {
-  return createDialect(() => new PGliteDriver(pglite))
-}
-
 /** PGlite has one connection, so transactions and single statements run one after the other. */
-class PGliteDriver implements Driver {
+export class PGliteDriver implements Driver {
   readonly #connection: PGliteConnection
   readonly #mutex = new Mutex()
 
   constructor(pglite: PGlite) {
     this.#connection = new PGliteConnection(pglite)
+  }
+
+  /** Creates a dialect with this driver. Destroying its Kysely does not close PGlite. */
+  createDialect(): Dialect {
+    return createDialect(() => this)
+  }
+
+  /** Runs a transaction after those that began before. */
+  async runTransaction<T>(transaction: ConnectionTransaction<T>): Promise<T> {
+    const connection = await this.acquireConnection()
+    try {
+      return await runOnConnection(connection, transaction)
+    } finally {
+      await this.releaseConnection()
+    }
   }
 
   async init(): Promise<void> {}
@@ -27,17 +38,16 @@ class PGliteDriver implements Driver {
     return this.#connection
   }
 
-  /** Ignores isolation level and access mode: no other transaction runs at the same time. */
   async beginTransaction(connection: PGliteConnection): Promise<void> {
-    await connection.execute('begin')
+    connection.begin()
   }
 
   async commitTransaction(connection: PGliteConnection): Promise<void> {
-    if ((await connection.execute('commit')) === 'ROLLBACK') throw new AbortedTransactionError()
+    await connection.commit()
   }
 
   async rollbackTransaction(connection: PGliteConnection): Promise<void> {
-    await connection.execute('rollback')
+    await connection.rollback()
   }
 
   async releaseConnection(): Promise<void> {
@@ -48,28 +58,58 @@ class PGliteDriver implements Driver {
 }
 
 /** The connection of PGlite. */
-export class PGliteConnection implements DatabaseConnection {
+export class PGliteConnection implements OrderedConnection {
   readonly #pglite: PGlite
   readonly #names = new StatementNames()
   /** The types of the parameters by name of the prepared statement. */
   readonly #parameterTypes = new Map<string, readonly number[]>()
+  /** Resolves at the end of the last statement. Several steps execute one, between which another one must not begin. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
+  executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
+    return this.execute(query)
+  }
+
+  execute<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
+    return this.#inOrder(() => this.#executeNow(query))
+  }
+
+  /** Ignores isolation level and access mode: no other transaction runs at the same time. */
+  begin(): void {
+    this.#send('begin').catch(() => {})
+  }
+
+  async commit(): Promise<void> {
+    if ((await this.#send('commit')) === 'ROLLBACK') throw new AbortedTransactionError()
+  }
+
+  async rollback(): Promise<void> {
+    await this.#send('rollback')
+  }
+
+  /** Executes a statement without parameters and rows. Returns its command tag. */
+  async #send(text: string): Promise<string | undefined> {
+    const [result] = await this.#inOrder(() => this.#pglite.exec(text))
+    return result?.command
+  }
+
+  /** Runs work after all earlier statements, also after failed ones. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  async #executeNow<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
     const name = this.#names.find(sql)
     const { rows, fields, affectedRows } = name
       ? await this.#executePrepared<R>(name, sql, parameters)
       : await this.#pglite.query<R>(sql, [...parameters])
     return { rows, fields, ...(affectedRows !== undefined && { numAffectedRows: BigInt(affectedRows) }) }
-  }
-
-  /** Executes a statement without parameters and rows. Returns its command tag. */
-  async execute(text: string): Promise<string | undefined> {
-    const [result] = await this.#pglite.exec(text)
-    return result?.command
   }
 
   streamQuery(): AsyncIterableIterator<never> {
@@ -79,7 +119,7 @@ export class PGliteConnection implements DatabaseConnection {
   async #executePrepared<R>(name: string, text: string, parameters: readonly unknown[]) {
     const types = this.#parameterTypes.get(name) ?? (await this.#prepare(name, text))
     const values = parameters.map((value, index) => this.#serializeValue(value, types[index]!))
-    const messages = await this.#send(
+    const messages = await this.#sendMessages(
       serialize.bind({ statement: name, values }),
       serialize.describe({ type: 'P' }),
       serialize.execute({}),
@@ -91,7 +131,7 @@ export class PGliteConnection implements DatabaseConnection {
 
   /** Prepares a statement. Returns the types of its parameters. */
   async #prepare(name: string, text: string): Promise<readonly number[]> {
-    const messages = await this.#send(serialize.parse({ name, text }), serialize.describe({ type: 'S', name }))
+    const messages = await this.#sendMessages(serialize.parse({ name, text }), serialize.describe({ type: 'S', name }))
     const types = parse.parseDescribeStatementResults(messages)
     this.#parameterTypes.set(name, types)
     return types
@@ -102,7 +142,7 @@ export class PGliteConnection implements DatabaseConnection {
     return this.#pglite.serializers[type]?.(value) ?? String(value)
   }
 
-  async #send(...messages: readonly Uint8Array[]) {
+  async #sendMessages(...messages: readonly Uint8Array[]) {
     return this.#pglite.execProtocolStream(Buffer.concat([...messages, serialize.sync()]))
   }
 }

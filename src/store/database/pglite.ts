@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
 import { getSchemaDigest, LAST_MIGRATION, migrate } from './migrate.ts'
-import { createPGliteDialect } from './pglite-driver.ts'
+import { PGliteDriver } from './pglite-driver.ts'
 import type { Tables } from './transaction.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -53,7 +53,7 @@ async function findImage(): Promise<Blob | undefined> {
 async function createImage(file: string): Promise<void> {
   await mkdir(cache, { recursive: true })
   const pglite = await PGlite.create()
-  const db = new Kysely<Tables>({ dialect: createPGliteDialect(pglite) })
+  const db = new Kysely<Tables>({ dialect: new PGliteDriver(pglite).createDialect() })
   await migrate(db)
   const image = await pglite.dumpDataDir('none')
   await pglite.close()

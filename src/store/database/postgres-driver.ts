@@ -2,7 +2,6 @@
 import {
   AbortedTransactionError,
   type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type Driver,
   type TransactionSettings,
@@ -10,6 +9,8 @@ import {
 import type pg from 'pg'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
+import { type ConnectionTransaction, type OrderedConnection, runOnConnection } from './transaction-executor.ts'
+import { StoreUnreachable, toStoreError } from './unreachable.ts'
 
 /** Options of the driver. */
 export interface DriverOptions {
@@ -17,12 +18,8 @@ export interface DriverOptions {
   readonly preparesStatements: boolean
 }
 
-/** Creates the dialect whose connections are those of the pool. */
-export function createPostgresDialect(pool: pg.Pool, options: DriverOptions): Dialect {
-  return createDialect(() => new PostgresDriver(pool, options))
-}
-
-class PostgresDriver implements Driver {
+/** The driver of a pool of connections. */
+export class PostgresDriver implements Driver {
   readonly #pool: pg.Pool
   readonly #options: DriverOptions
   readonly #connections = new WeakMap<pg.PoolClient, PostgresConnection>()
@@ -32,11 +29,29 @@ class PostgresDriver implements Driver {
     this.#options = options
   }
 
+  /** Creates a dialect with this driver. */
+  createDialect(): Dialect {
+    return createDialect(() => this)
+  }
+
+  /** Runs a transaction on a connection of the pool. */
+  async runTransaction<T>(transaction: ConnectionTransaction<T>): Promise<T> {
+    const connection = await this.acquireConnection()
+    try {
+      return await runOnConnection(connection, transaction)
+    } finally {
+      connection.release()
+    }
+  }
+
   async init(): Promise<void> {}
 
+  /** Throws StoreUnreachable. */
   async acquireConnection(): Promise<PostgresConnection> {
-    const client = await this.#pool.connect()
-    const connection = this.#connections.get(client) ?? new PostgresConnection(client, this.#options)
+    const client = await this.#pool.connect().catch(throwStoreError)
+    const connection =
+      this.#connections.get(client) ?? new PostgresConnection(client, this.#options, () => this.acquireConnection())
+    connection.isReleased = false
     this.#connections.set(client, connection)
     return connection
   }
@@ -62,49 +77,109 @@ class PostgresDriver implements Driver {
   }
 }
 
+function throwStoreError(error: unknown): never {
+  throw toStoreError(error)
+}
+
+/** Whether a statement changes nothing, so that it can be executed again. */
+const isRead = ({ sql }: CompiledQuery): boolean =>
+  /^\s*(select|with)\b/i.test(sql) && !/\b(insert into|update|delete from|merge into)\b/i.test(sql)
+
 /** A connection of the pool. */
-export class PostgresConnection implements DatabaseConnection {
+export class PostgresConnection implements OrderedConnection {
   readonly #client: pg.PoolClient
   readonly #names: StatementNames | undefined
+  readonly #acquireOther: () => Promise<PostgresConnection>
   #mustClose = false
+  /** Whether the pool has it. */
+  isReleased = false
+  #isCollecting = false
 
-  constructor(client: pg.PoolClient, { preparesStatements }: DriverOptions) {
+  /** @param acquireOther acquires another connection of the pool */
+  constructor(
+    client: pg.PoolClient,
+    { preparesStatements }: DriverOptions,
+    acquireOther: () => Promise<PostgresConnection>,
+  ) {
     this.#client = client
+    this.#acquireOther = acquireOther
     this.#names = preparesStatements ? new StatementNames() : undefined
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
+  /**
+   * Executes a statement outside a transaction. Kysely replaces this method to log statements. A read is executed once more, on another
+   * connection, if this one is broken: the database may have restarted since it was used last.
+   */
+  async executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
+    try {
+      return await this.execute<R>(query)
+    } catch (error) {
+      if (!(error instanceof StoreUnreachable) || !isRead(query)) throw error
+      // Reads that keep broken connections would wait for each other's.
+      this.release()
+      const other = await this.#acquireOther()
+      try {
+        return await other.execute<R>(query)
+      } finally {
+        other.release()
+      }
+    }
+  }
+
+  /** Sends a statement. The messages of all statements that the same task sends leave together. Throws StoreUnreachable. */
+  async execute<R>({ sql, parameters }: CompiledQuery): Promise<ResultWithFields<R>> {
     const name = this.#names?.find(sql)
     const statement = { ...(name && { name }), text: sql, values: [...parameters] }
-    const { command, rowCount, rows, fields } = await this.#client.query<R & pg.QueryResultRow>(statement)
+    this.#collectMessages()
+    const result = this.#client.query<R & pg.QueryResultRow>(statement)
+    const { command, rowCount, rows, fields } = await result.catch((error: unknown) => this.#throwError(error))
     const changesRows = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
     return { rows, fields, ...(changesRows && { numAffectedRows: BigInt(rowCount ?? 0) }) }
+  }
+
+  /** Collects the messages of the current task, and sends them at its end by one system call. */
+  #collectMessages(): void {
+    if (this.#isCollecting) return
+    const { stream } = this.#client.connection
+    this.#isCollecting = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#isCollecting = false
+      stream.uncork()
+    })
   }
 
   /** Sends the beginning of a transaction, without waiting for the response: the first statement follows at once. */
   begin({ isolationLevel, accessMode }: TransactionSettings): void {
     const modes = [isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean)
+    this.#collectMessages()
     // If it fails, the connection is broken, and the first statement fails too.
     this.#client.query(`begin ${modes.join(' ')}`).catch(() => {})
   }
 
-  /** @throws AbortedTransactionError if a statement of the transaction failed, so that nothing is committed. */
+  /** @throws AbortedTransactionError if a statement of the transaction failed, so that nothing is committed; StoreUnreachable. */
   async commit(): Promise<void> {
-    const { command } = await this.#client.query('commit')
+    const { command } = await this.#client.query('commit').catch((error: unknown) => this.#throwError(error))
     if (command === 'ROLLBACK') throw new AbortedTransactionError()
   }
 
+  /** Rolls back the transaction. A connection that fails to do so is closed, which ends the transaction too. */
   async rollback(): Promise<void> {
-    try {
-      await this.#client.query('rollback')
-    } catch (error) {
+    await this.#client.query('rollback').catch(() => {
       this.#mustClose = true
-      throw error
-    }
+    })
+  }
+
+  #throwError(error: unknown): never {
+    const storeError = toStoreError(error)
+    this.#mustClose ||= storeError instanceof StoreUnreachable
+    throw storeError
   }
 
   /** Returns the connection to the pool. It is closed instead if it has prepared as many statements as it may, or is broken. */
   release(): void {
+    if (this.isReleased) return
+    this.isReleased = true
     this.#client.release(this.#mustClose || this.#names?.isFull)
   }
 

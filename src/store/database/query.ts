@@ -67,6 +67,26 @@ export const countRow = row({ count: integer })
 /** The row of a statement that returns ids only. */
 export const idRow = row({ id: text })
 
+/**
+ * Returns the SQL of a comparison with a list of values. A single value is compared by itself: PostgreSQL would plan a list at each
+ * execution, since it assumes ten elements where it does not know their number.
+ */
+export const equalsAny = (values: readonly unknown[]): RawBuilder<unknown> =>
+  values.length === 1 ? sql`= ${values[0]}` : sql`= any(${values})`
+
+/**
+ * Returns a condition that a column equals the value of the single row of a record set; an empty text for several rows. PostgreSQL assumes
+ * a hundred rows, for which it would read the whole table.
+ */
+export const ifSingle = <T>(
+  rows: readonly T[],
+  column: RawBuilder<unknown>,
+  getValue: (row: T) => string,
+): RawBuilder<unknown> => (rows.length === 1 ? sql` and ${column} = ${getValue(rows[0]!)}` : sql``)
+
+/** The maximum number of rows that one statement writes. */
+export const CHUNK_SIZE = 5_000
+
 /** A compiled statement. */
 export interface ExecutedStatement<T = unknown> extends CompiledQuery<T> {
   /** The descriptions of its rows; each row conforms to one of them. Absent if no rows are read. */

@@ -1,6 +1,6 @@
 // Transactions: running them, retrying them, and ending them by a deadline.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Kysely, type KyselyPlugin, sql } from 'kysely'
+import { type Kysely, type KyselyPlugin, sql, type TransactionSettings } from 'kysely'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { checkDeadline, type Deadline } from '../../lib/timing/deadline.ts'
 
@@ -35,20 +35,31 @@ const CANCELED = '57014'
 
 const inTransaction = new AsyncLocalStorage<true>()
 
+/** The result of the work of a transaction, and the statements whose responses it did not await. */
+export interface CompletedWork<T> {
+  readonly value: T
+  /** Their errors are those of the transaction. */
+  readonly pending: readonly Promise<unknown>[]
+}
+
+/** Runs the work in a transaction of an engine. */
+export type TransactionRunner = <T>(
+  work: (tx: Transaction) => Promise<CompletedWork<T>>,
+  settings: TransactionSettings,
+) => Promise<T>
+
 /** Runs the work in a transaction, and again after a serialization failure or a deadlock. */
 export async function runTransaction<T>(
-  db: Kysely<Tables>,
+  run: TransactionRunner,
   work: (tx: Transaction) => Promise<T>,
   { snapshot, deadline }: TransactionOptions = {},
 ): Promise<T> {
-  const limitedWork = deadline ? withDeadline(work, deadline) : work
+  const completeWork = (tx: Transaction) => collectDeferred(tx, work)
+  const limitedWork = deadline ? withDeadline(completeWork, deadline) : completeWork
+  const settings = snapshot ? ({ isolationLevel: 'repeatable read', accessMode: 'read only' } as const) : {}
   for (let attempt = 1; ; attempt++) {
     try {
-      // PGlite's driver ignores both, and needs neither: it has one connection, so transactions run one after the other.
-      const transaction = snapshot
-        ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-        : db.transaction()
-      return await outsideTransaction(() => transaction.execute(limitedWork))
+      return await outsideTransaction(() => run(limitedWork, settings))
     } catch (error) {
       if (error instanceof Rollback) return error.value
       if (attempt === ATTEMPTS || !RETRIED.has(getErrorCode(error) ?? '')) throw error
@@ -56,12 +67,72 @@ export async function runTransaction<T>(
   }
 }
 
+/** Statements that were sent, and whose responses are not awaited yet. */
+interface DeferredStatements {
+  readonly statements: Promise<unknown>[]
+  /** Whether they must be awaited before the commit is sent. */
+  mustAwait: boolean
+}
+
+const deferredStatements = new WeakMap<Transaction, DeferredStatements>()
+
 /**
- * Runs the work.
- * @throws Error if a transaction is open: PGlite has one connection, so the work would wait for ever.
+ * Leaves the response of a statement to the end of the transaction: the statements after it, and the commit, are sent at once. It must have been
+ * sent. If it fails, the transaction is rolled back and throws its error.
+ *
+ * @param options.isCheck the response can refuse the transaction, so that the commit must not be sent before
  */
-export function outsideTransaction<T>(work: () => Promise<T>): Promise<T> {
+export function defer(
+  tx: Transaction,
+  statement: Promise<unknown>,
+  options: { readonly isCheck?: boolean } = {},
+): void {
+  // The error is thrown at the end of the transaction.
+  statement.catch(() => {})
+  const deferred = deferredStatements.get(tx)
+  deferred?.statements.push(statement)
+  if (deferred && options.isCheck) deferred.mustAwait = true
+}
+
+/** Awaits the statements that were deferred so far. The first error is thrown: the statements after a failed one fail since it did. */
+export async function awaitStatements(tx: Transaction): Promise<void> {
+  for (const statement of deferredStatements.get(tx)?.statements.splice(0) ?? []) await statement
+}
+
+/** Runs a part of the work of a transaction, and awaits the statements that it defers. Throws the first error. */
+export async function awaitDeferred<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { value, pending } = await collectDeferred(tx, work)
+  for (const statement of pending) await statement
+  return value
+}
+
+/** Runs work, and returns the statements that it defers, except those that must be awaited. */
+async function collectDeferred<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<CompletedWork<T>> {
+  const outer = deferredStatements.get(tx)
+  const deferred: DeferredStatements = { statements: [], mustAwait: false }
+  deferredStatements.set(tx, deferred)
+  try {
+    const value = await work(tx)
+    if (deferred.mustAwait) await awaitStatements(tx)
+    return { value, pending: deferred.statements }
+  } catch (error) {
+    // The first error is the cause of the others.
+    await awaitStatements(tx)
+    throw error
+  } finally {
+    if (outer) deferredStatements.set(tx, outer)
+    else deferredStatements.delete(tx)
+  }
+}
+
+/** @throws Error if a transaction is open: PGlite has one connection, so that another transaction would wait for ever. */
+export function requireNoTransaction(): void {
   if (inTransaction.getStore()) throw new Error('A transaction is already open. Pass it as an argument instead.')
+}
+
+/** Runs the work as that of a transaction. Throws if another one is open. */
+export function outsideTransaction<T>(work: () => Promise<T>): Promise<T> {
+  requireNoTransaction()
   return inTransaction.run(true, work)
 }
 

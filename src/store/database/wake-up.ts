@@ -18,6 +18,8 @@ export interface WakeUp {
   readonly realm?: number
   /** Name of the source; for `access`, id of the user, session or token. Absent for `access`: all of the realm. */
   readonly name?: string
+  /** For `access`: no token depends on the change. Absent: tokens of the realm may depend on it. */
+  readonly keepsTokens?: true
 }
 
 /** A listener. It must not throw, and must do its work asynchronously. */

@@ -2,10 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EventOperation, EventType } from '../../kinds/admin-events.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { json, optional, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
+import { CHUNK_SIZE, json, optional, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { deleteExpired } from '../delete-expired.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 import type { Actor } from './journal.ts'
 
 /** An admin event to write. */

@@ -1,5 +1,5 @@
 // The history of a realm's configuration, read from its journal: revisions, and the entries after a revision.
-import { bigint, integer, json, optional, query, type RowOf, row, timestamp } from '../database/query.ts'
+import { bigint, boolean, integer, json, optional, query, type RowOf, row, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { type Actor, type StoredEntry, storedEntryRow } from './journal.ts'
 
@@ -11,8 +11,10 @@ const revisionRow = row({
   created: integer,
   updated: integer,
   deleted: integer,
-  /** The sources that were applied; null if no source made the changes. */
+  /** The sources that were applied; empty for a rollback, null if no source made the changes. */
   sources: optional(json<readonly { readonly name: string; readonly revision: string }[]>()),
+  /** Whether older revisions existed, and were deleted by the retention of the journal. */
+  oldestRetained: boolean,
 })
 
 /** The changes of one transaction. Its number is that of its last journal entry. */
@@ -28,16 +30,19 @@ export async function selectRevisions(
   { below, max }: { readonly below: number; readonly max: number },
 ): Promise<Revision[]> {
   return query(revisionRow)`
-    select r.*, (
-        select h.sources from history h where h.realm = ${realm} and h.version = r.number order by h.number limit 1
+    select r.number, r.at, r.actor, r.created, r.updated, r.deleted, r.first_number > 1 and r.first_number = (
+        select min(o.number) from journal o where o.realm = ${realm}
+      ) as "oldestRetained", (
+        select h.sources from history h
+        where h.realm = ${realm} and h.version = r.number and h.at = r.at order by h.number limit 1
       ) as sources
     from (
-      select max(o.number) as number, o.at, o.actor,
+      select max(o.number) as number, min(o.first_number) as first_number, o.at, o.actor,
         count(*) filter (where o.first = 'create' and o.last <> 'delete')::integer as created,
         count(*) filter (where o.first <> 'create' and o.last <> 'delete')::integer as updated,
         count(*) filter (where o.first <> 'create' and o.last = 'delete')::integer as deleted
       from (
-        select max(e.number) as number, e.at, e.actor,
+        select max(e.number) as number, min(e.number) as first_number, e.at, e.actor,
           (array_agg(e.operation order by e.number))[1] as first, (array_agg(e.operation order by e.number desc))[1] as last
         from (
           select j.number, j.at, j.actor, j.operation, j.kind, j.object from journal j
@@ -66,6 +71,23 @@ export async function selectEntriesAfter(
       where t.realm = ${realm} and t.kind = j.kind and t.object = j.object and t.number > ${after} and t.number <= ${until}
     ))
     order by j.number`.all(tx)
+}
+
+/** Returns the number of users that were changed after a revision. One statement. */
+export async function countUsersChangedAfter(tx: Transaction, realm: number, revision: number): Promise<number> {
+  const { count } = await query(row({ count: integer }))`
+    select count(distinct (u.kind, u.object))::integer as count from user_journal u
+    where u.realm = ${realm} and u.at > (
+      select j.at from journal j where j.realm = ${realm} and j.number = ${revision}
+    )`.firstOrThrow(tx)
+  return count
+}
+
+/** Returns the number of the oldest entry of a realm. One statement. */
+export async function selectOldestEntry(tx: Transaction, realm: number): Promise<number> {
+  const { number } = await query(row({ number: bigint }))`
+    select coalesce(min(j.number), 1) as number from journal j where j.realm = ${realm}`.firstOrThrow(tx)
+  return number
 }
 
 /** Returns those of the numbers that are revisions, i.e. of the last entry of a transaction. One statement. */

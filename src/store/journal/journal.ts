@@ -3,10 +3,20 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { absentRow, bigint, json, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
+import {
+  absentRow,
+  bigint,
+  CHUNK_SIZE,
+  json,
+  query,
+  type RowOf,
+  row,
+  text,
+  textOf,
+  timestamp,
+} from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { buildWakeUps, type WakeUp } from '../database/wake-up.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/inventory.ts'
 
 /** The originator of a change. */
@@ -28,6 +38,8 @@ export interface Actor {
   /** Id of the saved plan that was applied, and the name of the user who approved it. */
   readonly plan?: string
   readonly approvedBy?: string
+  /** The revision that a rollback went back to. */
+  readonly rolledBackTo?: number
 }
 
 /** A change of one object, with the previous values. Author and time are those of the transaction. */

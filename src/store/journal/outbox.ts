@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { chunks } from '../../lib/chunks.ts'
-import { countRow, integer, query, type RowOf, row, text } from '../database/query.ts'
+import { CHUNK_SIZE, countRow, integer, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 
 /** A message to deliver. The body is sealed, and its form depends on the kind. */
 export interface OutboxMessage {

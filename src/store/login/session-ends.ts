@@ -14,6 +14,10 @@ const endedClientSessionRow = row({
   client: text,
   clientId: text,
   attributes: optional(json<Readonly<Record<string, string>>>()),
+  /** The settings that give the admin URLs of the client. */
+  adminUrl: optional(text),
+  rootUrl: optional(text),
+  registeredNodes: optional(json<Readonly<Record<string, number>>>()),
   /** Whether the client uses front-channel logout. */
   frontchannel: boolean,
   body: json<Representation>(),
@@ -31,7 +35,8 @@ export async function deleteSessions(
   return query(endedClientSessionRow)`
     with parts as (
       select s.id as session, s.user_account as "user", s.offline, k.id as client, k.client_id as "clientId",
-        k.body -> 'attributes' as attributes, c.body,
+        k.body -> 'attributes' as attributes, c.body, k.body ->> 'adminUrl' as "adminUrl", k.body ->> 'rootUrl' as "rootUrl",
+        nullif(k.body -> 'registeredNodes', 'null') as "registeredNodes",
         coalesce((k.body ->> 'frontchannelLogout')::boolean, false) as frontchannel
       from user_session s
       join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id

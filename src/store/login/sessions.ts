@@ -1,8 +1,10 @@
 // User sessions and their client sessions, online and offline.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
+import { bigint, boolean, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
+import { buildRevision } from '../journal/journal.ts'
+import type { StoredUser } from '../users/users.ts'
 import { sessionColumns } from './session-filter.ts'
 
 /** Describes a stored user session. */
@@ -24,19 +26,18 @@ export type UserSession = RowOf<typeof userSessionRow>
 /** The primary key of a user session in its realm. */
 export type SessionKey = Pick<UserSession, 'id' | 'offline'>
 
-const sessionOfClientRow = row({
-  ...userSessionRow.columns,
-  /** Times in milliseconds since 1970. */
-  clientSession: optional(
-    json<{
-      readonly client: string
-      readonly startedAt: number
-      readonly refreshedAt: number
-      readonly body: Representation
-    }>(),
-  ),
-})
+/** The session of a client as statements return it. Times are in milliseconds since 1970. */
+interface StoredClientSession {
+  readonly client: string
+  readonly startedAt: number
+  readonly refreshedAt: number
+  readonly body: Representation
+}
 
+const sessionOfClientRow = row({ ...userSessionRow.columns, clientSession: optional(json<StoredClientSession>()) })
+
+const clientSessionColumn = sql`case when c.client is not null then jsonb_build_object('client', c.client, 'body', c.body,
+      'startedAt', extract(epoch from c.started_at) * 1000, 'refreshedAt', extract(epoch from c.refreshed_at) * 1000) end as "clientSession"`
 /** The session of a client within a user session. */
 export interface ClientSession {
   /** Internal id of the client. */
@@ -79,24 +80,60 @@ export async function findSession(
   { id, offline, client, lock }: { id: string; offline: boolean; client?: string | undefined; lock?: true },
 ): Promise<(UserSession & { readonly clientSession?: ClientSession }) | undefined> {
   const row = await query(sessionOfClientRow)`
-    select ${sessionColumns}, case when c.client is not null then jsonb_build_object('client', c.client, 'body', c.body,
-      'startedAt', extract(epoch from c.started_at) * 1000, 'refreshedAt', extract(epoch from c.refreshed_at) * 1000) end as "clientSession"
+    select ${sessionColumns}, ${clientSessionColumn}
     from user_session s
     left join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client = ${client ?? null}
     where s.realm = ${realm} and s.offline = ${offline} and s.id = ${id}
     ${lock ? sql`for update of s` : sql``}`.first(tx)
   if (!row) return undefined
   const { clientSession, ...session } = row
-  return clientSession
-    ? {
-        ...session,
-        clientSession: {
-          ...clientSession,
-          startedAt: new Date(clientSession.startedAt),
-          refreshedAt: new Date(clientSession.refreshedAt),
-        },
-      }
-    : session
+  return clientSession ? { ...session, clientSession: toClientSession(clientSession) } : session
+}
+
+function toClientSession(stored: StoredClientSession): ClientSession {
+  return { ...stored, startedAt: new Date(stored.startedAt), refreshedAt: new Date(stored.refreshedAt) }
+}
+
+const sessionToRefreshRow = row({
+  ...sessionOfClientRow.columns,
+  /** Null if the user is deleted. */
+  account: optional(json<StoredUser>()),
+  /** Whether the user still has the credential that the session was started with. */
+  hasCredential: boolean,
+  /** Number of the last entry of the realm's configuration journal. */
+  revision: bigint,
+})
+
+/** A user session, its session of a client, and what decides whether it continues. */
+export interface SessionToRefresh {
+  readonly session: UserSession
+  readonly clientSession: ClientSession
+  readonly account: StoredUser | null
+  readonly hasCredential: boolean
+  readonly revision: number
+}
+
+/** Returns a user session and its session of the client, and locks the user session until the end of the transaction. One statement. */
+export async function findSessionToRefresh(
+  tx: Transaction,
+  realm: number,
+  { id, offline, client }: SessionKey & { readonly client: string },
+): Promise<SessionToRefresh | undefined> {
+  const row = await query(sessionToRefreshRow)`
+    select ${sessionColumns}, ${clientSessionColumn}, ${buildRevision(sql`${realm}`)} as revision,
+      (select jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
+          'serviceAccountClient', u.service_account_client, 'body', u.body)
+        from user_account u where u.realm = ${realm} and u.id = s.user_account) as account,
+      s.body ->> 'credential' is null or exists (
+        select from credential k where k.realm = ${realm} and k.user_account = s.user_account and k.id = s.body ->> 'credential'
+      ) as "hasCredential"
+    from user_session s
+    left join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client = ${client}
+    where s.realm = ${realm} and s.offline = ${offline} and s.id = ${id}
+    for update of s`.first(tx)
+  if (!row?.clientSession) return undefined
+  const { clientSession, account, hasCredential, revision, ...session } = row
+  return { session, clientSession: toClientSession(clientSession), account, hasCredential, revision }
 }
 
 /** Updates a user session after its use. One statement. */

@@ -83,3 +83,35 @@ export async function recordDeletedRealm(tx: Transaction, realm: number, at: Dat
       ), ${at}::timestamptz
     from realm r where r.number = ${realm}`.execute(tx)
 }
+
+const flowBindingRow = row({
+  /** The client id of a client with a flow of its own; null for the realm. */
+  client: optional(text),
+  /** The path of the field that binds the flow. */
+  path: text,
+  alias: text,
+})
+
+/** A flow that a realm or client binds. */
+export type FlowBindingRow = RowOf<typeof flowBindingRow>
+
+/** Returns the flows that a realm and its clients bind. Flows of brokering and of Docker are omitted. One statement. */
+export async function selectFlowBindings(tx: Transaction, realm: number): Promise<FlowBindingRow[]> {
+  return query(flowBindingRow)`
+    select b.client, b.path, f.alias
+    from (
+      select null::text as client, v.path, v.flow
+      from realm r, lateral (values
+        ('browserFlow', r.browser_flow), ('registrationFlow', r.registration_flow), ('directGrantFlow', r.direct_grant_flow),
+        ('resetCredentialsFlow', r.reset_credentials_flow), ('clientAuthenticationFlow', r.client_authentication_flow)
+      ) v (path, flow)
+      where r.number = ${realm}
+      union all
+      select c.client_id, v.path, v.flow
+      from client c, lateral (values
+        ('authenticationFlowBindingOverrides.browser', c.browser_flow),
+        ('authenticationFlowBindingOverrides.direct_grant', c.direct_grant_flow)
+      ) v (path, flow)
+      where c.realm = ${realm} and (c.browser_flow is not null or c.direct_grant_flow is not null)
+    ) b join authentication_flow f on f.realm = ${realm} and f.id = b.flow`.all(tx)
+}

@@ -8,6 +8,7 @@ import {
   absent,
   absentRow,
   boolean,
+  CHUNK_SIZE,
   countRow,
   integer,
   json,
@@ -19,7 +20,6 @@ import {
   textOf,
 } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 
 const managedColumns = {
   source: text,

@@ -44,6 +44,8 @@ const savedPlanRow = row({
   approvedBy: optional(text),
   /** Whether adopted users get their declared credentials. */
   withCredentials: boolean,
+  /** Whether a realm that it changes was changed since the plan was saved. */
+  isOutdated: boolean,
 })
 
 /** A saved plan without its outcome and sources. */
@@ -55,7 +57,14 @@ const columns = sql`p.id, p.digest, p.sources, p.is_from_run as "isFromRun", p.c
   p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials",
   (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'hasChanges', r.has_changes, 'guards', r.guards,
       'appliedAt', r.applied_at, 'revision', r.revision) order by r.name)
-    from plan_realm r where r.plan = p.id) as realms`
+    from plan_realm r where r.plan = p.id) as realms,
+  exists (
+    select from plan_realm c join realm m on m.name = c.name
+    where c.plan = p.id and c.has_changes and greatest(
+      (select j.at from journal j where j.realm = m.number order by j.number desc limit 1),
+      (select u.at from user_journal u where u.realm = m.number order by u.number desc limit 1)
+    ) > p.created_at
+  ) as "isOutdated"`
 
 /** Saves a plan. One statement. */
 export async function insertPlan(

@@ -26,9 +26,12 @@ const appliedSourceRow = row({
   declaredName: optional(text),
   digest: text,
   revision: text,
+  appliedAt: timestamp,
   marked: boolean,
   /** The settings of the source at that time. */
   settings: json<SourceSettings>(),
+  /** The git repository and folder of the files; without a repository, the path of the folder. As of that time; null if it has no files. */
+  origin: optional(text),
   /** If suspended, the declarations are planned, but not applied. */
   suspended: optional(json<RollbackSuspension>()),
 })
@@ -44,7 +47,7 @@ export interface RollbackSuspension {
 }
 
 function buildAppliedSources(sources: readonly string[]): RawBuilder<unknown> {
-  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.suspended, sr.settings,
+  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.applied_at as "appliedAt", sr.suspended, sr.settings, sr.origin,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as "declaredName",
       sr.objects_added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
@@ -72,7 +75,7 @@ export async function selectAppliedAndPending(
   const states = await query(appliedRow, pendingRow)`
     select a.*, null as plan from (${buildAppliedSources(sources)}) a
     union all
-    select null, w.name, null, null, null, null, null, false, p.id
+    select null, w.name, null, null, null, null, null, null, null, false, p.id
     from plan p join plan_realm w on w.plan = p.id
     where p.is_from_run and p.sealed_sources is not null and exists (
       select from jsonb_to_recordset(p.sources) as x(name text) where x.name = any(${sources}::text[])
@@ -91,6 +94,8 @@ export interface SourceApplication {
   readonly revision: string
   /** The settings of the source. */
   readonly settings: SourceSettings
+  /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
+  readonly origin: string | undefined
   readonly at: Date
 }
 
@@ -129,13 +134,13 @@ export async function recordApplied(
       select number from created union all select number from source where name = ${application.source}
     ),
     applied as (
-      insert into source_realm (realm, source, digest, revision, settings, applied_at)
+      insert into source_realm (realm, source, digest, revision, settings, origin, applied_at)
       select ${realm}::integer, o.number, ${application.digest}, ${application.revision}, ${JSON.stringify(application.settings)}::jsonb,
-        ${application.at}::timestamptz
+        ${application.origin ?? null}::text, ${application.at}::timestamptz
       from owner o
       on conflict (realm, source) do update
         set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
-          applied_at = excluded.applied_at, suspended = null, objects_added = false
+          origin = coalesce(excluded.origin, source_realm.origin), applied_at = excluded.applied_at, suspended = null, objects_added = false
         where source_realm.realm = ${realm}
     ),
     ${entry ? sql`history_entry as (${buildHistoryInsert(realm, entry)}),` : sql``}

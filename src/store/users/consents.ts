@@ -2,9 +2,8 @@
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { json, query, type RowOf, row, text } from '../database/query.ts'
+import { CHUNK_SIZE, equalsAny, json, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 
 const consentRow = row({
   user: text,
@@ -26,13 +25,13 @@ export async function selectConsents(tx: Transaction, realm: number, users: read
         from user_consent_client_scope us join client_scope s on s.realm = us.realm and s.id = us.client_scope
         where us.realm = uc.realm and us.user_account = uc.user_account and us.client = uc.client) as scopes
     from user_consent uc join client c on c.realm = uc.realm and c.id = uc.client
-    where uc.realm = ${realm} and uc.user_account = any(${users})
+    where uc.realm = ${realm} and uc.user_account ${equalsAny(users)}
     order by c.client_id`.all(tx)
 }
 
 /** Deletes all consents of users. One statement. */
 export async function deleteConsents(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
-  await sql`delete from user_consent where realm = ${realm} and user_account = any(${users})`.execute(tx)
+  await sql`delete from user_consent where realm = ${realm} and user_account ${equalsAny(users)}`.execute(tx)
 }
 
 /** Inserts consents of users, with ids of clients and client scopes. Two statements per chunk. */

@@ -2,9 +2,8 @@
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { integer, json, query, type RowOf, row, text, timestamp } from '../database/query.ts'
+import { CHUNK_SIZE, equalsAny, integer, json, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 
 /** A credential to write; `position` orders those of a user. */
 export interface CredentialRow {
@@ -57,7 +56,7 @@ export async function deleteCredentials(
 export async function archivePasswords(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`
     update credential set type = 'password-history', id = gen_random_uuid()::text, position = position + 1
-    where realm = ${realm} and user_account = any(${users}) and type = 'password'`.execute(tx)
+    where realm = ${realm} and user_account ${equalsAny(users)} and type = 'password'`.execute(tx)
 }
 
 /** Deletes from the password history all but the latest `count` passwords of each user and those since a time. One statement. */
@@ -70,7 +69,7 @@ export async function deleteOldPasswords(
     delete from credential c
     using (
       select id, created_at, row_number() over (partition by user_account order by created_at desc, id) as age
-      from credential where realm = ${realm} and user_account = any(${users}) and type = 'password-history'
+      from credential where realm = ${realm} and user_account ${equalsAny(users)} and type = 'password-history'
     ) history
     where c.realm = ${realm} and c.id = history.id and history.age > ${count} and history.created_at <= ${since}`.execute(
     tx,
@@ -85,7 +84,7 @@ export async function selectCredentials(
 ): Promise<StoredCredential[]> {
   return query(storedCredentialRow)`
     select id, user_account as user, type, position, created_at as "createdAt", body
-    from credential where realm = ${realm} and user_account = any(${users})
+    from credential where realm = ${realm} and user_account ${equalsAny(users)}
     order by user_account, position, id`.all(tx)
 }
 

@@ -1,6 +1,6 @@
 // Effective roles: direct roles, roles of groups and their ancestors, and the composites of all of these.
 import { sql } from 'kysely'
-import { optional, query, type RowOf, row, text } from '../database/query.ts'
+import { equalsAny, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
 /** The users, groups, clients and client scopes whose effective roles are selected, by their ids. */
@@ -49,10 +49,10 @@ export async function selectEffectiveRoles(
       select unnest(${users}::text[]) as id
       union
       select f.user_account from federated_identity f
-      where f.realm = ${realm} and f.identity_provider = any(${identityProviders})
+      where f.realm = ${realm} and f.identity_provider ${equalsAny(identityProviders)}
     ),
     joined as (
-      (select g.id, g.parent from realm_group g where g.realm = ${realm} and g.id = any(${groups})
+      (select g.id, g.parent from realm_group g where g.realm = ${realm} and g.id ${equalsAny(groups)}
         union
         select g.id, g.parent
         from member p
@@ -70,11 +70,11 @@ export async function selectEffectiveRoles(
         union
         select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id
         union
-        select m.role from client_role m where m.realm = ${realm} and m.client = any(${clients})
+        select m.role from client_role m where m.realm = ${realm} and m.client ${equalsAny(clients)}
         union
-        select r.id from role r where r.realm = ${realm} and r.client = any(${clients})
+        select r.id from role r where r.realm = ${realm} and r.client ${equalsAny(clients)}
         union
-        select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${clientScopes})
+        select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope ${equalsAny(clientScopes)}
         union
         select r.default_role from realm r where r.number = ${realm} and ${newUsers})
       union
@@ -107,9 +107,9 @@ export async function selectExpandedRoles(
 ): Promise<RoleOfRoot[]> {
   return query(roleOfRootRow)`
     with recursive effective as (
-      (select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
+      (select r.id as root, r.id from role r where r.realm = ${realm} and r.id ${equalsAny(roles)}
         union
-        select m.realm_group, m.role from group_role m where m.realm = ${realm} and m.realm_group = any(${groups}))
+        select m.realm_group, m.role from group_role m where m.realm = ${realm} and m.realm_group ${equalsAny(groups)})
       union
       select h.root, c.child_role ${buildExpansion(realm, unexpandedRole)}
     )
@@ -125,7 +125,7 @@ export async function selectServiceAccountRoles(
   return query(roleOfRootRow)`
     with recursive account as (
       select u.service_account_client as root, u.id from user_account u
-      where u.realm = ${realm} and u.service_account_client = any(${clients})
+      where u.realm = ${realm} and u.service_account_client ${equalsAny(clients)}
     ),
     joined as (
       select a.root, g.id, g.parent

@@ -1,14 +1,13 @@
 // Federated identities: accounts of users at identity providers.
 import { sql } from 'kysely'
 import { chunks } from '../../lib/chunks.ts'
-import { optional, query, type RowOf, row, text } from '../database/query.ts'
+import { CHUNK_SIZE, equalsAny, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK_SIZE } from '../objects.ts'
 
 const federatedIdentityRow = row({
   user: text,
   provider: text,
-  userId: text,
+  userId: optional(text),
   userName: optional(text),
 })
 
@@ -24,7 +23,7 @@ export async function selectFederatedIdentities(
   return query(federatedIdentityRow)`
     select f.user_account as user, p.alias as provider, f.user_id as "userId", f.user_name as "userName"
     from federated_identity f join identity_provider p on p.realm = f.realm and p.id = f.identity_provider
-    where f.realm = ${realm} and f.user_account = any(${users})
+    where f.realm = ${realm} and f.user_account ${equalsAny(users)}
     order by p.alias`.all(tx)
 }
 
@@ -34,7 +33,7 @@ export async function deleteFederatedIdentities(
   realm: number,
   users: readonly string[],
 ): Promise<void> {
-  await sql`delete from federated_identity where realm = ${realm} and user_account = any(${users})`.execute(tx)
+  await sql`delete from federated_identity where realm = ${realm} and user_account ${equalsAny(users)}`.execute(tx)
 }
 
 /** Inserts federated identities; `provider` is the id of the provider here. One statement per chunk. */

@@ -1,6 +1,6 @@
 // Role mappings: the roles of users, and the default role of realms.
 import { type RawBuilder, sql } from 'kysely'
-import { boolean, json, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { boolean, equalsAny, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { RoleName } from '../roles.ts'
 
@@ -66,11 +66,6 @@ export async function selectRoleHolders(
       )`.all(tx)
 }
 
-/** Sets the default role of a realm. One statement. */
-export async function setDefaultRole(tx: Transaction, realm: number, role: string): Promise<void> {
-  await sql`update realm set default_role = ${role} where number = ${realm}`.execute(tx)
-}
-
 /** Returns the id of the default role of a realm. One statement. */
 export async function findDefaultRole(tx: Transaction, realm: number): Promise<string | undefined> {
   const settings = await query(row({ role: optional(text) }))`
@@ -104,7 +99,7 @@ export async function selectDefaultRoles(
       p.id as "adminPermissionsClient"
     from realm r join role t on t.realm = r.number and t.id = r.default_role
     left join client p on p.realm = r.number and p.client_id = ${client}
-    where r.id = any(${realms}::text[])`.all(tx)
+    where r.id ${equalsAny(realms)}`.all(tx)
 }
 
 /**
@@ -127,7 +122,10 @@ export async function findUserPermissions(
   )
 }
 
-/** Returns parts of a recursive query: `effective` has the effective roles of the user in `caller`, by realm and id. */
+/**
+ * Returns parts of a recursive query: `effective` has the effective roles of the user in `caller`, by realm and id. `offset 0` lets PostgreSQL look
+ * up the composites of each role by index: its estimate of a recursion is too high, so that it would read those of all realms.
+ */
 export function buildCallerRoles(unexpandedRole: string | undefined): RawBuilder<unknown> {
   return sql`joined as (
       select g.realm, g.id, g.parent
@@ -141,14 +139,21 @@ export function buildCallerRoles(unexpandedRole: string | undefined): RawBuilder
         union
         select j.realm, gr.role from joined j join group_role gr on gr.realm = j.realm and gr.realm_group = j.id)
       union
-      select rc.realm, rc.child_role
-      from effective h
-      join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name is not distinct from ${unexpandedRole ?? null}::text)
-      join role_composite rc on rc.realm = h.realm and rc.role = h.role
+      select c.realm, c.child_role
+      from effective h cross join lateral (
+        select rc.realm, rc.child_role
+        from role t join role_composite rc on rc.realm = t.realm and rc.role = t.id
+        where t.realm = h.realm and t.id = h.role and not (t.client is null and t.name is not distinct from ${unexpandedRole ?? null}::text)
+        offset 0
+      ) c
     )`
 }
 
 /** Returns the roles of `effective` as a list of RoleName. */
-export const callerRoleNames = sql`(select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', c.client_id)), '[]')
-  from effective h join role t on t.realm = h.realm and t.id = h.role
-  left join client c on c.realm = t.realm and c.id = t.client)`
+export const callerRoleNames = sql`(select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'client', r.client_id)), '[]')
+  from effective h cross join lateral (
+    select t.name, c.client_id
+    from role t left join client c on c.realm = t.realm and c.id = t.client
+    where t.realm = h.realm and t.id = h.role
+    offset 0
+  ) r)`

@@ -81,10 +81,13 @@ export async function findTokenState(
         union
         select t.id from token_client h join role t on t.realm = ${realm} and t.client = h.id and not h.full_scope)
       union
-      select p.child_role
-      from scope s
-      join role t on t.realm = ${realm} and t.id = s.id and not (t.client is null and t.name is not distinct from ${unexpandedRole ?? null}::text)
-      join role_composite p on p.realm = ${realm} and p.role = s.id
+      select c.child_role
+      from scope s cross join lateral (
+        select p.child_role
+        from role t join role_composite p on p.realm = t.realm and p.role = t.id
+        where t.realm = ${realm} and t.id = s.id and not (t.client is null and t.name is not distinct from ${unexpandedRole ?? null}::text)
+        offset 0
+      ) c
     ),
     token_session as (
       select s.id, s.user_account, s.body,
@@ -100,9 +103,13 @@ export async function findTokenState(
     select coalesce((h.body ->> 'enabled')::boolean, false) as enabled, h.client_id as client,
       h.editor_roles as "editorRoles",
       case when not h.full_scope then (
-        select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', o.client_id)), '[]')
-        from scope s join role t on t.realm = ${realm} and t.id = s.id
-        left join client o on o.realm = t.realm and o.id = t.client) end as scope,
+        select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'client', r.client_id)), '[]')
+        from scope s cross join lateral (
+          select t.name, o.client_id
+          from role t left join client o on o.realm = t.realm and o.id = t.client
+          where t.realm = ${realm} and t.id = s.id
+          offset 0
+        ) r) end as scope,
       greatest((h.body ->> 'notBefore')::integer, (u.body ->> 'notBefore')::integer, 0) as "notBefore",
       case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
         'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",
@@ -110,17 +117,4 @@ export async function findTokenState(
       exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${callerRoleNames} as roles, ${buildRevision(sql`${realm}`)} as revision, u.version as "userVersion"` : sql``}
     from token_client h
     left join caller u on true`.first(tx)
-}
-
-/** Whether the user still has the credential. One statement. */
-export async function hasCredential(
-  tx: Transaction,
-  realm: number,
-  { user, id }: { readonly user: string; readonly id: string },
-): Promise<boolean> {
-  const { exists } = await query(row({ exists: boolean }))`
-    select exists (select from credential where realm = ${realm} and user_account = ${user} and id = ${id}) as exists`.firstOrThrow(
-    tx,
-  )
-  return exists
 }

@@ -1,7 +1,7 @@
 // Searches users.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, countRow, json, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { boolean, countRow, equalsAny, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Visibility } from '../object-filter.ts'
 
@@ -81,6 +81,13 @@ const NAMES = [
   { field: 'lastName', column: 'last_name_folded' },
 ] as const
 
+/** The names of a user in one text, as they are indexed. */
+const ALL_NAMES = sql`(u.username || ' ' || coalesce(u.email, '') || ' ' || coalesce(u.first_name_folded, '')
+  || ' ' || coalesce(u.last_name_folded, ''))`
+
+/** Whether the index of parts of names finds few users with a pattern. The indexes of the columns find those that begin with a text. */
+const isIndexed = (pattern: string): boolean => pattern.startsWith('%') && /[\p{L}\p{N}]{3}/u.test(pattern)
+
 function buildConditions(search: UserSearch): RawBuilder<unknown> {
   const {
     ids,
@@ -95,9 +102,11 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
     visible,
   } = search
   const like = (column: string, pattern: string) => sql`u.${sql.ref(column)} like ${pattern}`
+  const patterns = [...anyName, ...NAMES.flatMap(({ field }) => search[field] ?? [])]
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (visible !== 'all') all.push(sql`u.id = any(${visible.ids})`)
-  if (ids) all.push(sql`u.id = any(${ids})`)
+  if (ids) all.push(sql`u.id ${equalsAny(ids)}`)
+  for (const pattern of patterns.filter(isIndexed)) all.push(sql`${ALL_NAMES} like ${`%${pattern}%`}`)
   for (const pattern of anyName) {
     const columns = NAMES.map(({ column }) => like(column, pattern))
     all.push(sql`(${sql.join(columns, sql` or `)})`)

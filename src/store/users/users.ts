@@ -1,7 +1,7 @@
 // Users and service accounts: lookups for login, and unique names.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, json, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { boolean, equalsAny, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
 const storedUserRow = row({
@@ -116,7 +116,7 @@ export async function selectServiceAccounts(
 ): Promise<{ id: string; client: string }[]> {
   return query(row({ id: text, client: text }))`
     select id, service_account_client as client
-    from user_account where realm = ${realm} and service_account_client = any(${clients})`.all(tx)
+    from user_account where realm = ${realm} and service_account_client ${equalsAny(clients)}`.all(tx)
 }
 
 /** The field of a user whose value another user has. */
@@ -152,13 +152,13 @@ export async function reserveNames(
       from realm where number = ${realm}
     ), reserved as (
       update user_account u set sole_email = case when r.shared then null else u.email end
-      from rules r where u.realm = ${realm} and u.id = any(${ids})
+      from rules r where u.realm = ${realm} and u.id ${equalsAny(ids)}
         and u.sole_email is distinct from case when r.shared then null else u.email end
     )
     select u.id, u.username, u.email, r.named_by_email as "namedByEmail"
     from rules r cross join user_account u
     where u.realm = ${realm} and not r.shared
-      and (u.email = any(${emails}) or u.email = any(${usernames}) or u.username = any(${emails}))`.all(tx)
+      and (u.email ${equalsAny(emails)} or u.email ${equalsAny(usernames)} or u.username ${equalsAny(emails)})`.all(tx)
   return findNameConflict(users, sameNames)
 }
 
@@ -218,16 +218,22 @@ const userNameSettingsRow = row({
   /** The default language; null: English. */
   language: optional(text),
   hasIdentityProviders: boolean,
+  /** The aliases of the required actions that new users get. */
+  defaultRequiredActions: json<readonly string[]>(),
 })
 
-/** Settings of a realm for the names and languages of users. */
+/** Settings of a realm for the names, languages and required actions of users. */
 export type UserNameSettings = RowOf<typeof userNameSettingsRow>
 
-/** Returns the settings of a realm for the names and languages of users. One statement. */
+/** Returns the settings of a realm for the names, languages and required actions of users. One statement. */
 export async function selectUserNameSettings(tx: Transaction, realm: number): Promise<UserNameSettings> {
   return query(userNameSettingsRow)`
     select coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "canChangeUsername",
       case when (r.body ->> 'internationalizationEnabled')::boolean then r.body ->> 'defaultLocale' end as language,
-      exists (select from identity_provider p where p.realm = r.number) as "hasIdentityProviders"
+      exists (select from identity_provider p where p.realm = r.number) as "hasIdentityProviders",
+      coalesce((
+        select jsonb_agg(a.alias order by a.alias) from required_action a
+        where a.realm = r.number and a.body @> '{"enabled": true, "defaultAction": true}'
+      ), '[]') as "defaultRequiredActions"
     from realm r where r.number = ${realm}`.firstOrThrow(tx)
 }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Secret } from 'otpauth'
 import { listOtpApplications } from '../../../kinds/realm.ts'
 import { addOwnCredential } from '../../../service/login/own-account.ts'
+import { normalizeLabel } from '../../../service/users/credentials.ts'
 import {
   createOtpUri,
   formatOtpSecret,
@@ -50,6 +51,12 @@ export const configureTotp: RequiredAction = {
     if (userLabel.trim() === '' && listOtpDevices(user).length) {
       return { key: 'missingTotpDeviceNameMessage', field: 'userLabel' }
     }
+    if (
+      listOtpDevices(user).some(
+        (device) => normalizeLabel(String(device.userLabel ?? '')) === normalizeLabel(userLabel),
+      )
+    )
+      return { key: 'totpDeviceNameExistsMessage', field: 'userLabel' }
     const policy = getOtpPolicy(realm.settings)
     const window = getLookAheadWindow(realm.settings)
     const submitted = { code: totp, window, now: realm.now }

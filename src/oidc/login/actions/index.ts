@@ -114,6 +114,12 @@ async function completeAction(login: Login, alias: string): Promise<void> {
   await setLoginUser(login, id)
 }
 
+/** Whether the user must do an action of the realm before the login can succeed. One statement, and those of the profile. */
+export async function hasRequiredActions(login: Login): Promise<boolean> {
+  for (const action of await listEnabledActions(login)) if (await isRequired(login, action)) return true
+  return false
+}
+
 async function isDue(login: Login, action: EnabledAction): Promise<boolean> {
   const { parameters, notes } = login.state
   const isRequested = parameters.action === action.alias && notes.actionStatus !== 'error'

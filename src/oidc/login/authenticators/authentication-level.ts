@@ -72,7 +72,8 @@ export function isSessionLevelSufficient(login: Login, flow: readonly FlowStep[]
   return Math.max(-1, ...reached) >= Math.min(requested, Math.max(...available))
 }
 
-function listLevels(flow: readonly FlowStep[]): number[] {
+/** Lists the levels in a flow. */
+export function listLevels(flow: readonly FlowStep[]): number[] {
   return flow.flatMap((step) => (step.authenticator === LEVEL_CONDITION ? [getLevel(step)] : listLevels(step.steps)))
 }
 

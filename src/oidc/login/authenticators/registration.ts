@@ -2,8 +2,8 @@
 import { type Representation, readText } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import { writers } from '../../../service/kinds/index.ts'
-import { listObjects } from '../../../service/objects/live-objects.ts'
 import { createRealmPasswordHasher } from '../../../service/users/credentials.ts'
+import { getUserNameSettings } from '../../../service/users/user-profile.ts'
 import { registrationPage } from '../../pages/profile.ts'
 import { TERMS_ATTRIBUTE } from '../actions/terms.ts'
 import { createPasswordCredential } from '../actions/update-password.ts'
@@ -95,9 +95,7 @@ function toRepresentation(fields: Representation, credential: Representation | u
 async function createUser(login: Login, user: Representation): Promise<void> {
   const { service, realm, state } = login
   const id = await service.write(getCaller(login), realm.name, async (context) => {
-    const filter = { containing: { enabled: true, defaultAction: true } }
-    const defaultActions = await listObjects(context, 'requiredAction', filter)
-    const requiredActions = defaultActions.map(({ key }) => key[0]!)
+    const { defaultRequiredActions: requiredActions } = await getUserNameSettings(context)
     const representation = { ...user, ...(requiredActions.length && { requiredActions }) }
     const [created] = await writers.user.create(context, [{ representation }])
     return created!.id

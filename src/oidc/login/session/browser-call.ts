@@ -78,7 +78,7 @@ async function respondWithAuthorizationError(
       error,
       ...(description !== undefined && { error_description: description }),
       ...(target.state !== undefined && { state: target.state }),
-      iss: getIssuer(call.request.base, call.realm.name),
+      iss: getIssuer(call.request.base, call.realm),
     },
   })
 }

@@ -52,7 +52,7 @@ export async function getExecution(context: Context, id: string): Promise<Repres
 }
 
 /** Returns the provider of a step, or undefined for a custom one: Regent does not know its settings. */
-export function findStepProvider({ authenticator }: StoredExecution): StepProvider | undefined {
+function findStepProvider({ authenticator }: StoredExecution): StepProvider | undefined {
   return authenticator === null ? undefined : allStepProviders.get(authenticator)
 }
 

@@ -1,7 +1,5 @@
 // The REST operations on authentication flows. Nearly all of them need several flows, so they read all flows of the realm at once.
-import { kinds } from '../../../kinds/index.ts'
 import { type Representation, readObject, readObjects } from '../../../kinds/json.ts'
-import { referenceFields } from '../../../kinds/kind.ts'
 import { describeObject } from '../../../kinds/tree.ts'
 import { selectReferrers } from '../../../store/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
@@ -9,6 +7,7 @@ import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
+import { listReferringFields } from '../../objects/deletion.ts'
 import { listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import type { NewObject } from '../../objects/writers.ts'
@@ -36,13 +35,29 @@ export function getAlias({ live }: FlowWithExecutions): string {
   return live.key[0]!
 }
 
-/** Lists the top-level flows: those that can be bound. */
+/** Keycloak: the flows that it creates with a realm, in the order of creation. */
+const BUILT_IN_ORDER = [
+  'browser',
+  'direct grant',
+  'registration',
+  'reset credentials',
+  'clients',
+  'first broker login',
+  'docker auth',
+]
+
+/** Lists the top-level flows: those that can be bound. The flows of a new realm come first, and others follow by alias. */
 export async function listTopLevelFlows(context: Context): Promise<Representation[]> {
   requirePermissions(context, 'list-flows')
   const { byId } = await indexFlows(context)
   // Keycloak: the flow of the SAML ECP profile is not listed.
+  const getPosition = (flow: FlowWithExecutions) => {
+    const position = BUILT_IN_ORDER.indexOf(getAlias(flow))
+    return position < 0 ? BUILT_IN_ORDER.length : position
+  }
   return [...byId.values()]
     .filter((flow) => isTopLevel(flow) && getAlias(flow) !== 'saml ecp')
+    .sort((a, b) => getPosition(a) - getPosition(b))
     .map((flow) => toRepresentation(context, flow))
 }
 
@@ -65,8 +80,8 @@ export async function createFlow(context: WriteContext, body: Representation): P
 export async function replaceFlow(context: WriteContext, id: string, body: Representation): Promise<void> {
   requirePermissions(context, 'manage-realm')
   const { [EXECUTIONS]: _, ...fields } = body
-  checkAlias(fields.alias ?? undefined, 'update')
   const { live } = await getFlowById(context, id)
+  checkAlias(fields.alias ?? undefined, 'update')
   await writers.authenticationFlow.update(context, [{ live, set: toReplacement(live, fields) }])
 }
 
@@ -212,20 +227,16 @@ function unsealConfig({ vault }: Context, config: Representation): Representatio
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, vault.open(String(value))]))
 }
 
-/** Throws invalid if the realm, a client or another object is bound to one of the flows. One statement per kind that refers to flows. */
+/** Throws invalid if the realm, a client or another object is bound to one of the flows. One statement. */
 async function refuseBoundFlows(context: Context, flows: readonly FlowWithExecutions[]): Promise<void> {
-  const ids = flows.map(({ live }) => live.id)
-  for (const kind of Object.values(kinds)) {
-    const fields = referenceFields(kind).flatMap(([name, { refersTo }]) =>
-      refersTo === 'authenticationFlow' ? [name] : [],
-    )
-    if (!fields.length) continue
-    const [owner] = await selectReferrers(context.tx, context.realm.number, { kind: kind.name, fields, targets: ids })
-    if (owner === undefined) continue
-    const [referrer] = await listObjects(context, kind.name, { ids: [owner] })
-    throw failure(
-      'invalid',
-      `Flow ${flows.map(getAlias)[0]} is in use: ${describeObject(referrer!.kind, referrer!.key)} is bound to it`,
-    )
-  }
+  const targets = flows.map(({ live }) => live.id)
+  const referring = listReferringFields('authenticationFlow')
+  const owners = await selectReferrers(context.tx, context.realm.number, { referring, targets })
+  const owner = referring.map(({ kind }) => owners.find((referrer) => referrer.kind === kind)).find(Boolean)
+  if (!owner) return
+  const [referrer] = await listObjects(context, owner.kind, { ids: [owner.id] })
+  throw failure(
+    'invalid',
+    `Flow ${flows.map(getAlias)[0]} is in use: ${describeObject(referrer!.kind, referrer!.key)} is bound to it`,
+  )
 }

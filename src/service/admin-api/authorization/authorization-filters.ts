@@ -1,6 +1,6 @@
 // Filters of the lists of policies and resources.
 import { PERMISSION_TYPES } from '../../../kinds/authorization-policy-types.ts'
-import { readTexts } from '../../../kinds/json.ts'
+import { readObject, readTexts } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import type { Context } from '../../context/context.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
@@ -15,12 +15,13 @@ export interface PoliciesOfServer {
 
 /**
  * Returns the policies that match a query, or undefined if the resource or scope that it names does not exist. Keycloak: the
- * type matches by a part of it, the resource and the scope by id or by a part of the name, in any case.
+ * type matches by a part of it, the resource and the scope by id or by a part of the name, in any case, and the type of resources
+ * by a part of it in the same case.
  */
 export async function filterPolicies(
   context: Context,
   { server, policies }: PoliciesOfServer,
-  { policyId, type, permission, resource, scope }: Query,
+  { policyId, type, permission, resource, scope, resourceType, owner }: Query,
 ): Promise<LiveObject[] | undefined> {
   const resources = resource
     ? await findNames(context, server, { kind: 'authorizationResource', text: String(resource) })
@@ -32,8 +33,11 @@ export async function filterPolicies(
   return policies.filter(({ id, representation }) => {
     const policyType = String(representation.type)
     return (
+      !owner &&
       (!policyId || id === policyId) &&
       (!type || containsIgnoringCase(policyType, type)) &&
+      (!resourceType ||
+        String(readObject(representation.config).defaultResourceType ?? '').includes(String(resourceType))) &&
       (permission === undefined || PERMISSION_TYPES.includes(policyType) === permission) &&
       (!resources || readTexts(representation.resources).some((name) => resources.includes(name))) &&
       (!scopes || readTexts(representation.scopes).some((name) => scopes.includes(name)))
@@ -55,12 +59,13 @@ async function findNames(
 
 /** Returns the resources that match a query. Keycloak: name, type and scope match by a part of them, in any case. */
 export function filterResources(resources: readonly LiveObject[], server: LiveObject, query: Query): LiveObject[] {
-  const { _id, name, exactName, type, scope, owner, uri, matchingUri } = query
+  const { _id, id: idParameter, name, exactName, type, scope, owner, uri, matchingUri } = query
   const matches = resources.filter(({ id, key, representation, references }) => {
     const owners =
       references.owner === undefined ? [server.id, server.key[0]] : [references.owner, representation.owner]
     return (
       (!_id || id === _id) &&
+      (!idParameter || id === idParameter) &&
       (!name || (exactName === true ? key.at(-1) === name : containsIgnoringCase(key.at(-1), name))) &&
       (!type || containsIgnoringCase(representation.type, type)) &&
       (!scope || readTexts(representation.scopes).some((scopeName) => containsIgnoringCase(scopeName, scope))) &&

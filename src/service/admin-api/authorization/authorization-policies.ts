@@ -171,7 +171,9 @@ export const policyRelations = {
   async resources(context: Context, client: string, id: string): Promise<Representation[]> {
     const server = await getResourceServer(context, client, 'view-authorization')
     const resources = await listTargetsByName(context, await getLivePolicy(context, server, id), 'resources')
-    return resources.map((live) => ({ name: live.key.at(-1)!, _id: live.id }))
+    return resources.map(({ id: _id, key, representation: { displayName } }) =>
+      omitUndefined({ name: key.at(-1)!, displayName, _id }),
+    )
   },
   async scopes(context: Context, client: string, id: string): Promise<Representation[]> {
     const server = await getResourceServer(context, client, 'view-authorization')
@@ -210,7 +212,7 @@ function readFurtherSettings(type: string, { config }: Representation): Represen
   return Object.fromEntries(settings.filter(([name, value]) => value !== null && !targetSettings.includes(name)))
 }
 
-/** Returns a policy as the response to its creation, with the declared fields. Keycloak: users and clients are those of the body. */
+/** Returns a policy as the response to its creation, with the declared fields. Keycloak: owner, users and clients are those of the body. */
 async function toCreatedRepresentation(
   context: Context,
   live: LiveObject,
@@ -230,5 +232,6 @@ async function toCreatedRepresentation(
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([name]) => !targets.some(({ field }) => field === name))),
     ...Object.fromEntries(declaredTargets),
+    ...(body.owner !== undefined && { owner: body.owner }),
   }
 }

@@ -2,10 +2,12 @@
 import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { type Json, type Representation, readTexts } from '../../../kinds/json.ts'
+import { getDefaultClientScopes, selectNamesOfProtocol } from '../../clients/new-client-defaults.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { duplicateResource } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
 import type { ObjectUpdate } from '../../objects/writers.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
@@ -125,11 +127,23 @@ export async function selectOwnScopes(context: Context, body: Representation): P
   }
 }
 
+/** Returns the change that the body of an update makes to the client scopes. Three statements at most. */
+export function updateAssignedScopes(
+  context: Context,
+  live: LiveObject,
+  body: Representation,
+): Promise<Pick<ObjectUpdate, 'relations'>> {
+  const { protocol = live.representation.protocol } = omitNulls(body)
+  return protocol === live.representation.protocol
+    ? updateServiceAccountScope(context, live, body)
+    : replaceScopesOfProtocol(context, { ...live.representation, ...omitNulls(body) }, live)
+}
+
 /**
  * Returns the change that the body of an update makes to the client scope of service accounts. Keycloak: the scope is removed
- * with the account, and added by each update that declares the account, even if the client has one already. One statement, or none.
+ * with the account, and added by each update that declares the account, even if the client has one already.
  */
-export async function updateServiceAccountScope(
+async function updateServiceAccountScope(
   context: Context,
   { representation }: LiveObject,
   { serviceAccountsEnabled = null }: Representation,
@@ -140,5 +154,35 @@ export async function updateServiceAccountScope(
     return { relations: { defaultClientScopes: { remove: [key] }, optionalClientScopes: { remove: [key] } } }
   if (hasScope({ representation }, Object.values(CLIENT_FIELDS), SERVICE_ACCOUNT_SCOPE)) return {}
   const scopes = await listObjects(context, 'clientScope', { keys: [key] })
-  return scopes.length ? { relations: { defaultClientScopes: { add: [key] } } } : {}
+  const names = selectNamesOfProtocol(scopes, representation.protocol)
+  return names.length ? { relations: { defaultClientScopes: { add: [key] } } } : {}
+}
+
+/**
+ * Returns the change of the client scopes of a client whose protocol changes. Keycloak: scopes of the former protocol have no effect,
+ * and the client gets those that the realm assigns to new clients of the protocol.
+ */
+async function replaceScopesOfProtocol(
+  context: Context,
+  { protocol, serviceAccountsEnabled }: Representation,
+  { representation }: LiveObject,
+): Promise<Pick<ObjectUpdate, 'relations'>> {
+  const [defaultNames, optionalNames] = Object.values(CLIENT_FIELDS).map((field) => readTexts(representation[field]))
+  const assigned = await listScopesByName(context, [...defaultNames!, ...optionalNames!])
+  const retained = new Set(selectNamesOfProtocol(assigned, protocol))
+  const realm = await getDefaultClientScopes(context)
+  const withAccount = serviceAccountsEnabled === true && realm.serviceAccount ? [realm.serviceAccount] : []
+  const toChange = (names: readonly string[], added: readonly (typeof realm.default)[number][]) => ({
+    add: selectNamesOfProtocol(added, protocol).flatMap((name) => (retained.has(name) ? [] : [[name]])),
+    remove: names.flatMap((name) => (retained.has(name) ? [] : [[name]])),
+  })
+  return {
+    relations: {
+      defaultClientScopes: toChange(defaultNames!, [...realm.default, ...withAccount]),
+      optionalClientScopes: toChange(
+        optionalNames!,
+        realm.optional.filter((scope) => !withAccount.includes(scope)),
+      ),
+    },
+  }
 }

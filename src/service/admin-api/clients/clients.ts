@@ -1,7 +1,7 @@
 // The REST operations on clients.
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../../kinds/built-in/index.ts'
-import { addProtocolDefaults, toWebOrigins } from '../../../kinds/client.ts'
+import { addProtocolDefaults, readDirectGrantsOnly, toWebOrigins } from '../../../kinds/client.ts'
 import { flatten } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { isList, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
@@ -22,10 +22,10 @@ import { getClient, isAdminClient, refuseAdminClient } from '../common/client-lo
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
 import type { AdminResource, Query } from '../common/resource.ts'
-import { selectOwnScopes, updateServiceAccountScope } from './assigned-scopes.ts'
+import { selectOwnScopes, updateAssignedScopes } from './assigned-scopes.ts'
 import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
 
-/** Keycloak: the attributes that clients can be searched by. */
+/** Keycloak: the attributes by which clients can always be searched. A setting of the server adds others. */
 const SEARCHABLE = [
   'saml_idp_initiated_sso_url_name',
   'saml.artifact.binding.identifier',
@@ -48,7 +48,7 @@ export const clients: AdminResource = {
   async list(context, _address, query) {
     requirePermissions(context, 'list-clients')
     const matches = await writers.client.list(context, {
-      ...toFilter(query),
+      ...toFilter(context, query),
       visible: getVisibility(context, 'view-clients'),
     })
     return toWireRepresentations(context, matches, await createToWire(context, matches))
@@ -59,9 +59,9 @@ export const clients: AdminResource = {
     return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
   async create(context, address, body) {
-    const declared = addProtocolDefaults(addSecret(context, omitServerFields(body)))
+    const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
     const id = await plainResource.create(context, address, await selectOwnScopes(context, omitNulls(declared)))
-    await applySecretRotation(context, [await getClient(context, id)])
+    await applySecretRotation(context, async () => [await getClient(context, id)])
     return id
   },
   async replace(context, { id }, body) {
@@ -69,8 +69,9 @@ export const clients: AdminResource = {
     const live = await getClient(context, id)
     refuseAdminClient(context, live)
     const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
-    const scopes = await updateServiceAccountScope(context, live, body)
-    await applySecretRotation(context, await writers.client.update(context, [{ live, set, ...scopes }]))
+    const scopes = await updateAssignedScopes(context, live, body)
+    const updated = await writers.client.update(context, [{ live, set, ...scopes }])
+    await applySecretRotation(context, async () => updated)
     const { protocolMappers } = body
     if (isList(protocolMappers)) await replaceMappers(context, live, readObjects(protocolMappers))
   },
@@ -132,30 +133,27 @@ async function createToWire(context: Context, clients: readonly LiveObject[]): P
   return (vault, live) => {
     const isHidden = !canManage || stronger.has(live.id)
     const representation = toWireRepresentation(vault, live)
-    const { secret, authorizationServicesEnabled, ...fields } = isHidden
-      ? maskRepresentation(kinds.client, representation)
-      : representation
+    const result = isHidden ? maskRepresentation(kinds.client, representation) : representation
+    if (result.publicClient === true) delete result.secret
+    if (result.authorizationServicesEnabled !== true) delete result.authorizationServicesEnabled
     const manage = canManage && !isAdminClient(context, live) && live.key[0] !== ADMIN_PERMISSIONS
-    return {
-      ...fields,
-      ...(secret !== undefined && fields.publicClient !== true && { secret }),
-      ...(authorizationServicesEnabled === true && { authorizationServicesEnabled }),
-      access: { view: true, configure: manage, manage },
-    }
+    return { ...result, access: { view: true, configure: manage, manage } }
   }
 }
 
-function toFilter(query: Query): ObjectFilter {
+function toFilter(context: Context, query: Query): ObjectFilter {
   const { clientId, search } = query
   const page = parsePage(query)
   const attributes = parseAttributeQuery(String(query.q ?? ''))
-  if (Object.keys(attributes).length) return { ...page, containing: { attributes: checkSearchable(attributes) } }
+  if (Object.keys(attributes).length)
+    return { ...page, containing: { attributes: checkSearchable(context, attributes) } }
   if (!clientId) return page
   return search === true ? { ...page, search: String(clientId) } : { ...page, keys: [[String(clientId)]] }
 }
 
-function checkSearchable(attributes: Representation): Representation {
-  const refused = Object.keys(attributes).filter((name) => !SEARCHABLE.includes(name))
+function checkSearchable(context: Context, attributes: Representation): Representation {
+  const searchable = new Set([...SEARCHABLE, ...context.searchableClientAttributes])
+  const refused = Object.keys(attributes).filter((name) => !searchable.has(name))
   if (refused.length)
     throw failure('invalid', `Attributes [${refused.join(', ')}] not allowed for search`, {
       form: { error: 'invalid_request' },

@@ -1,6 +1,6 @@
 // The REST operations on the protocol mappers of clients and client scopes.
 import { randomUUID } from 'node:crypto'
-import { type Representation, readObject, readTextMap } from '../../../kinds/json.ts'
+import { type Json, type Representation, readObject, readTextMap } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import { mapperTypes, toEffectiveMapperConfig } from '../../../kinds/mapper-types.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
@@ -11,7 +11,14 @@ import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { refuseAdminClient } from '../common/client-lookup.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
-import { createChildGetter, getObject, type ObjectAddress, toNewObject, toParent } from '../common/resource.ts'
+import {
+  type AdminResource,
+  createChildGetter,
+  getObject,
+  type ObjectAddress,
+  toNewObject,
+  toParent,
+} from '../common/resource.ts'
 
 const MANAGE = 'manage-clients'
 
@@ -33,9 +40,12 @@ export function createProtocolMapperResource(ownerKind: KindName, ownerNotFound:
   const getMapper = createChildGetter({ kind, getOwner, notFound })
   const getChangeableMapper = createChildGetter({ kind, getOwner: getChangeableOwner, notFound })
   const { list, get } = createPlainResource({ ...common, getObject: getMapper, getOwner })
+  // Keycloak: mappers of unknown types are not listed.
+  const listKnown: AdminResource['list'] = async (context, address, query) =>
+    (await list(context, address, query)).filter(({ protocolMapper }) => isKnownType(protocolMapper))
   return {
     ...createPlainResource({ ...common, getObject: getChangeableMapper, getOwner: getChangeableOwner }),
-    list,
+    list: listKnown,
     get,
     async replace(context: WriteContext, address: ObjectAddress, body: Representation): Promise<void> {
       requirePermissions(context, MANAGE)
@@ -67,10 +77,13 @@ const toRepresentation: ToWire = (vault, live) => {
   return { ...representation, config: toEffectiveMapperConfig(String(protocolMapper), readTextMap(config)) }
 }
 
+function isKnownType(protocolMapper: Json | undefined): boolean {
+  return Object.hasOwn(mapperTypes, String(protocolMapper))
+}
+
 function readBody(body: Representation): Representation {
   const { protocolMapper, name = null } = body
-  if (!Object.hasOwn(mapperTypes, String(protocolMapper)))
-    throw failure('not_found', 'ProtocolMapper provider not found')
+  if (!isKnownType(protocolMapper)) throw failure('not_found', 'ProtocolMapper provider not found')
   // Keycloak: the error is that of its database.
   if (name === null) throw duplicateResource()
   const fields = omitNulls(body)

@@ -5,11 +5,13 @@ import {
   type IdentityProviderType,
   identityProviderMapperTypes,
   identityProviderTypes,
+  listTypesOfProvider,
 } from '../../../kinds/identity-provider-types.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { type Representation, readObject, readTextMap } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
+import { parseVaultReference } from '../../../kinds/vault-reference.ts'
 import { type IdentityProviderSearch, searchIdentityProviders } from '../../../store/identity-providers.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -17,7 +19,7 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { omitNullsButEnabled, toReplacement } from '../../objects/put-body.ts'
 import { describeReservedCharacter } from '../../objects/reserved-characters.ts'
 import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
@@ -48,7 +50,7 @@ export const identityProviders: AdminResource = {
   },
   async create(context, _address, body) {
     requirePermissions(context, MANAGE)
-    const { internalId, ...fields } = removeLegacySettings(omitNulls(body))
+    const { internalId, ...fields } = removeLegacySettings(omitNullsButEnabled(body))
     const { alias } = fields
     const reserved = describeReservedCharacter(String(alias ?? ''))
     if (reserved !== undefined) throw failure('invalid', reserved, { form: 'error' })
@@ -63,7 +65,7 @@ export const identityProviders: AdminResource = {
   async replace(context, { id }, body) {
     requirePermissions(context, MANAGE)
     const live = await getProvider(context, id)
-    const fields = removeLegacySettings(omitNulls(body))
+    const fields = removeLegacySettings(omitNullsButEnabled(body))
     requireKnownType(fields)
     const { alias, providerId } = live.representation
     if (fields.alias !== undefined && fields.alias !== alias)
@@ -176,19 +178,18 @@ function omitMaskedSettings(fields: Representation): Representation {
 export const toProviderRepresentation: ToWire = (vault, live) => {
   const { config, ...fields } = toWireRepresentation(vault, live)
   const { clientSecret, ...settings } = readTextMap(config)
-  const type = findType(live.representation)
   const { organization } = live.references
   return {
     ...fields,
     ...(organization !== undefined && { organizationId: organization }),
     config: { ...settings, ...(clientSecret !== undefined && { clientSecret: maskSecret(clientSecret) }) },
-    types: type && !type.social ? [...type.types] : [],
+    types: listTypesOfProvider(live.representation.providerId),
   }
 }
 
 /** Keycloak: a reference to an entry of a vault is not a secret. */
 function maskSecret(secret: string): string {
-  return secret.startsWith('${vault.') ? secret : MASK
+  return parseVaultReference(secret) === undefined ? MASK : secret
 }
 
 function toBriefRepresentation({ id, representation }: LiveObject): Representation {

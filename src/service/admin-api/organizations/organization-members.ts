@@ -1,5 +1,5 @@
 // The REST operations on the members of organizations, who are users of the realm.
-import { omitUndefined, type Representation, readText, readTexts } from '../../../kinds/json.ts'
+import { omitUndefined, type Representation, readObject, readText, readTexts } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../../store/organizations.ts'
 import { selectCredentials } from '../../../store/users/credentials.ts'
@@ -9,6 +9,8 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { isPermitted } from '../../permissions/require-permissions.ts'
+import { getEffectiveUserProfile } from '../../users/user-profile.ts'
+import { canView } from '../../users/user-profile-rules.ts'
 import { parsePage } from '../common/list-query.ts'
 import { getObject, type Query } from '../common/resource.ts'
 import { getDisplayedUsername } from '../users/user-representations.ts'
@@ -151,6 +153,7 @@ function toBriefMember({ realm }: Context, organization: LiveObject, user: LiveO
       enabled,
       createdTimestamp,
       federationLink,
+      origin: federationLink,
     }),
     membershipType: isManagedMember(organization, user) ? 'MANAGED' : 'UNMANAGED',
   }
@@ -165,11 +168,13 @@ async function toFullMembers(
   const ids = users.map(({ id }) => id)
   const credentials = await selectCredentials(context.tx, context.realm.number, ids)
   const usersWithOtp = new Set(credentials.filter(({ type }) => type === 'otp').map(({ user }) => user))
+  const profile = await getEffectiveUserProfile(context)
   return users.map((user) => {
     const { attributes, requiredActions = [], notBefore = 0 } = user.representation
+    const visible = Object.entries(readObject(attributes)).filter(([name]) => canView(profile, name))
     return {
       ...toBriefMember(context, organization, user),
-      ...(attributes && { attributes }),
+      ...(visible.length && { attributes: Object.fromEntries(visible) }),
       totp: usersWithOtp.has(user.id),
       disableableCredentialTypes: [],
       requiredActions,

@@ -7,7 +7,7 @@ import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { omitNullsButEnabled, toReplacement } from '../../objects/put-body.ts'
 import { describeReservedCharacter } from '../../objects/reserved-characters.ts'
 import { getVisibility, type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
 import { NAME_TAKEN } from '../../users/organizations.ts'
@@ -58,11 +58,13 @@ export const organizations: AdminResource = {
   async replace(context, { id }, body) {
     await requireOrganizations(context, MANAGE)
     const live = await getOrganization(context, id)
-    const { name, alias, ...fields } = readDeclaredFields(body)
-    if (alias !== live.key[0]) throw failure('invalid', 'Cannot change the alias')
+    // Keycloak: a missing alias is the name.
+    const { name, alias: declaredAlias, ...fields } = readDeclaredFields(body)
     // Keycloak: a missing name is a conflict; the error is that of its database.
-    if (name === undefined) throw failure('conflict', NAME_TAKEN)
-    await writers.organization.update(context, [{ live, set: toReplacement(live, { ...fields, name, alias: alias! }) }])
+    if (!name) throw failure('conflict', NAME_TAKEN)
+    const alias = declaredAlias || name
+    if (alias !== live.key[0]) throw failure('invalid', 'Cannot change the alias')
+    await writers.organization.update(context, [{ live, set: toReplacement(live, { ...fields, name, alias }) }])
   },
   async delete(context, { id }) {
     await requireOrganizations(context, MANAGE)
@@ -126,9 +128,14 @@ function parseAttributeSearch(context: Context, q: unknown): OrganizationSearch 
   }
 }
 
-/** Returns the fields of the organization itself that a body declares, each domain once. Keycloak: domains are unverified by default. */
+/**
+ * Returns the fields of the organization itself that a body declares, each domain once. Keycloak: domains are unverified by default,
+ * and an empty URL counts as absent.
+ */
 function readDeclaredFields(body: Representation): Representation {
-  const declared = Object.entries(omitNulls(body)).filter(([name]) => name in kinds.organization.fields)
+  const declared = Object.entries(omitNullsButEnabled(body)).filter(
+    ([name, value]) => name in kinds.organization.fields && !(name === 'redirectUrl' && value === ''),
+  )
   const { groups: _, domains, ...fields } = Object.fromEntries(declared)
   const domainsByName = new Map(
     readObjects(domains).map(({ name, verified }) => [name, { name: name!, verified: verified ?? false }]),

@@ -4,6 +4,7 @@ import {
   type ComponentType,
   findComponentType,
   findComponentTypes,
+  findSubType,
   JAVA_KEYSTORE,
   LDAP_MAPPER,
   secretComponentSettings,
@@ -19,6 +20,7 @@ import {
 } from '../../../kinds/json.ts'
 import { listGeneratedSettings } from '../../../kinds/key-providers.ts'
 import { MASK } from '../../../kinds/mask.ts'
+import { parseVaultReference } from '../../../kinds/vault-reference.ts'
 import { selectParents, setParents } from '../../../store/trees.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -48,7 +50,8 @@ export const components: AdminResource = {
     requirePermissions(context, 'view-realm')
     const all = await toRepresentations(context, await writers.component.list(context, {}))
     // Keycloak: a filter by type without a parent matches only components of the realm itself.
-    const parentId = parent ?? (type === undefined ? undefined : context.realm.id)
+    const isRealm = parent === context.realm.name || (parent === undefined && type !== undefined)
+    const parentId = isRealm ? context.realm.id : parent
     return all.filter(
       (component) =>
         (parentId === undefined || component.parentId === parentId) &&
@@ -113,19 +116,25 @@ export const components: AdminResource = {
 /** A provider of subcomponents. */
 export type ComponentSubType = ComponentType & { readonly id: string }
 
-/** Lists the providers of a type that a component can have subcomponents of. Throws not_found, invalid. */
+/** Lists the providers that a component can have subcomponents of; with a type, only those. Throws not_found, invalid. */
 export async function listSubTypes(
   context: Context,
   id: string,
   type: string | undefined,
 ): Promise<ComponentSubType[]> {
   requirePermissions(context, 'view-realm')
-  const { representation } = await getObject(context, 'component', { id, notFound: 'Could not find parent component' })
-  if (!type) throw failure('invalid', 'must specify a subtype', { form: 'error' })
-  const typesById = findComponentTypes(type)
+  const { key, representation } = await getObject(context, 'component', {
+    id,
+    notFound: 'Could not find parent component',
+  })
+  const { providerType } = parseComponentPath(key[0]!)
+  // Keycloak: without a type it returns 400.
+  const subType = type || findSubType(providerType, String(representation.providerId))
+  if (!subType) return []
+  const typesById = findComponentTypes(subType)
   if (!typesById) throw failure('invalid', UNKNOWN, { form: 'error' })
   const types = Object.entries(typesById).map(([id, componentType]) => ({ id, ...componentType }))
-  return type === LDAP_MAPPER ? adaptLdapMapperTypes(types, readTextListMap(representation.config)) : types
+  return subType === LDAP_MAPPER ? adaptLdapMapperTypes(types, readTextListMap(representation.config)) : types
 }
 
 const getComponent = (context: Context, id: string) => getObject(context, 'component', { id, notFound: NOT_FOUND })
@@ -155,7 +164,7 @@ function toRepresentation({ vault }: Context, live: LiveObject, parentId: string
   const properties = findComponentType(providerType, String(providerId))?.properties
   const isVisible = (setting: string) => properties?.some((property) => property.name === setting) ?? true
   const isMasked = (setting: string, values: readonly string[]) =>
-    secretComponentSettings.includes(setting) && !values.every((value) => /^\$\{vault\..*\}$/s.test(value))
+    secretComponentSettings.includes(setting) && !values.every(parseVaultReference)
   const settings = Object.entries(readTextListMap(config)).flatMap(([setting, values]): [string, Json][] =>
     isVisible(setting) ? [[setting, isMasked(setting, values) ? [MASK] : values]] : [],
   )
@@ -219,9 +228,9 @@ function requireProvider({ path, providerId }: Representation): ComponentType {
   return type
 }
 
-/** Returns the component with that id; undefined for the id of the realm. Throws invalid if there is none. */
+/** Returns the component with that id; undefined for the id or the name of the realm. Throws invalid if there is none. */
 async function findParent(context: WriteContext, id: Json | undefined): Promise<LiveObject | undefined> {
-  if (id == null || id === context.realm.id) return undefined
+  if (id == null || id === context.realm.id || id === context.realm.name) return undefined
   const [component] = await writers.component.list(context, { ids: [String(id)] })
   if (!component) throw failure('invalid', `There is no component with the id ${id}`)
   return component

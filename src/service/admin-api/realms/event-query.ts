@@ -30,9 +30,11 @@ export function parseEventRange({ first, max, direction, dateFrom, dateTo }: Que
   }
 }
 
-/** Returns the texts of a parameter, or undefined if it has none. Throws invalid if one is not among the choices. */
+/** Returns the texts of a parameter, which may be separated by commas, or undefined if it has none. Throws invalid if one is not among the choices. */
 export function parseChoices(name: string, value: unknown, choices: readonly string[]): readonly string[] | undefined {
-  const texts = Array.isArray(value) ? value.map(String) : []
+  const texts = (Array.isArray(value) ? value : [])
+    .flatMap((text) => String(text).split(','))
+    .map((text) => text.trim())
   const unknown = texts.find((text) => !choices.includes(text))
   if (unknown !== undefined) throw failure('invalid', `Invalid value for '${name}': ${unknown}`, { form: 'error' })
   return texts.length ? texts : undefined

@@ -106,7 +106,7 @@ function toUserEvent(realmId: string, event: StoredUserEvent): Representation {
 }
 
 /** Keycloak: the event listeners that a realm can have. */
-const LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
+export const EVENT_LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
 
 /** Returns the event settings of the realm. Keycloak: an empty list of types means all default types. */
 export async function getEventsConfig(context: Context): Promise<Representation> {
@@ -128,7 +128,7 @@ export async function getEventsConfig(context: Context): Promise<Representation>
 export async function replaceEventsConfig(context: WriteContext, body: Representation): Promise<void> {
   requirePermissions(context, 'manage-events')
   const { eventsEnabled = false, eventsExpiration = null, ...fields } = omitNulls(body)
-  if (readTexts(fields.eventsListeners).some((listener) => !LISTENERS.includes(listener)))
+  if (readTexts(fields.eventsListeners).some((listener) => !EVENT_LISTENERS.includes(listener)))
     throw failure('invalid', 'Unknown event listener', { form: 'error' })
   const live = await getCurrentRealm(context)
   const set: FlatFields = { eventsEnabled, eventsExpiration, ...fields }

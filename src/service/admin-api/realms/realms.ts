@@ -7,18 +7,23 @@ import { kinds } from '../../../kinds/index.ts'
 import { isEmpty, type Json, omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { listOtpApplications, settingsStoredAsAttributes } from '../../../kinds/realm.ts'
+import { parseVaultReference } from '../../../kinds/vault-reference.ts'
 import { type RealmDefaultRole, selectDefaultRoles } from '../../../store/users/role-mappings.ts'
 import { hasPermission } from '../../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'
+import { cacheInContext } from '../../context/realm-values.ts'
 import type { Caller, Service } from '../../context/service.ts'
+import type { Vault } from '../../context/vault.ts'
 import { writers } from '../../kinds/index.ts'
 import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
 import { type LiveObject, listEveryRealm } from '../../objects/live-objects.ts'
+import { toUpdatedRepresentation } from '../../objects/plain-writers.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { isPermitted, requirePermissions, requireRealmPermission } from '../../permissions/require-permissions.ts'
 import { parseSetting, preferAttributes, renderSetting } from '../../realms/attribute-settings.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
+import { checkLifespans } from './lifespans.ts'
 
 /** Lists the realms that the caller may see; `brief`: only names and state. Five statements for any number of realms. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
@@ -41,7 +46,7 @@ export async function getRealm(context: Context): Promise<Representation> {
   requirePermissions(context, 'see-realm')
   const live = await getCurrentRealm(context)
   return isPermitted(context, 'view-realm')
-    ? (await toFullRepresentations(context, [live]))[0]!
+    ? toFullRepresentation(context.vault, live, await getDefaultRole(context))
     : toMinimalRepresentation(context, live)
 }
 
@@ -59,7 +64,7 @@ export async function createRealm(
   caller: Caller,
   { body, ids, createContent }: RealmToCreate,
 ): Promise<string> {
-  await service.read(caller, MASTER, async (context) => requirePermissions(context, 'create-realm'))
+  requireRealmPermission(await service.getPermissions(caller), MASTER, 'create-realm')
   refuseLegacyContent(body)
   const { id, ...declared } = omitNulls(body)
   const fields = Object.entries(declared).filter(([field]) => field in kinds.realm.fields)
@@ -80,6 +85,7 @@ export async function replaceRealm(context: WriteContext, body: Representation):
   const live = await getCurrentRealm(context)
   const fields = { ...omitNulls(body), ...deriveEmailSettings(body) }
   const set = { ...toReplacement(live, fields), ...toAttributeChanges(fields) }
+  checkLifespans(fields, toUpdatedRepresentation({ live, set }))
   try {
     await writers.realm.update(context, [{ live, set }])
   } catch (error) {
@@ -102,16 +108,21 @@ async function toFullRepresentations(context: Context, realms: readonly LiveObje
   const roles = new Map(
     (await selectDefaultRoles(context.tx, ids, ADMIN_PERMISSIONS)).map((role) => [role.realm, role]),
   )
-  return realms.map((live) => {
-    const role = roles.get(live.id)
-    return {
-      ...toRealmRepresentation(context.vault, live),
-      ...(role && { defaultRole: toDefaultRole(role) }),
-      ...(role?.adminPermissionsClient && {
-        adminPermissionsClient: { id: role.adminPermissionsClient, clientId: ADMIN_PERMISSIONS },
-      }),
-    }
-  })
+  return realms.map((live) => toFullRepresentation(context.vault, live, roles.get(live.id)))
+}
+
+const getDefaultRole = cacheInContext(
+  async ({ tx, realm }) => (await selectDefaultRoles(tx, [realm.id], ADMIN_PERMISSIONS))[0],
+)
+
+function toFullRepresentation(vault: Vault, live: LiveObject, role: RealmDefaultRole | undefined): Representation {
+  return {
+    ...toRealmRepresentation(vault, live),
+    ...(role && { defaultRole: toDefaultRole(role) }),
+    ...(role?.adminPermissionsClient && {
+      adminPermissionsClient: { id: role.adminPermissionsClient, clientId: ADMIN_PERMISSIONS },
+    }),
+  }
 }
 
 function toDefaultRole({ realm, id, name, description, composite }: RealmDefaultRole): Representation {
@@ -125,10 +136,12 @@ const toRealmRepresentation: ToWire = (vault, live) => {
     defaultOptionalClientScopes: __,
     ...fields
   } = toWireRepresentation(vault, live)
-  for (const name of ['defaultGroups', 'supportedLocales']) if (isEmpty(fields[name])) delete fields[name]
+  for (const name of ['defaultGroups', 'requiredCredentials', 'supportedLocales'])
+    if (isEmpty(fields[name])) delete fields[name]
+  if (fields.passwordPolicy === '') delete fields.passwordPolicy
   const smtpServer = Object.entries(readObject(fields.smtpServer)).map(([name, value]) => [
     name,
-    isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,
+    isSecret(kinds.realm, `smtpServer.${name}`) && !parseVaultReference(String(value)) ? MASK : value,
   ])
   return wrapClientPolicies({
     ...fields,

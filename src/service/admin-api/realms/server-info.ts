@@ -12,24 +12,60 @@ import {
 import { policyProviders } from '../../../kinds/authorization-policy-types.ts'
 import { ANY_REALM, builtInObjects } from '../../../kinds/built-in/index.ts'
 import { conditions, executors } from '../../../kinds/client-policies.ts'
+import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
 import { componentTypes } from '../../../kinds/component-types.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
+import type { Json } from '../../../kinds/json.ts'
+import { SIGNING_ALGORITHMS } from '../../../kinds/key-providers.ts'
 import { mapperTypes } from '../../../kinds/mapper-types.ts'
 import { type PasswordPolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
+import { furtherBuiltInMappers, providerSettings } from '../../../kinds/provider-settings.ts'
 import { USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import { stepTypes, workflowConditions } from '../../../kinds/workflow-steps.ts'
 import { memoize } from '../../../lib/timing/memoize.ts'
-import { DEFAULT_HASHING } from '../../users/password-hashing.ts'
+import { DEFAULT_HASHING, hashAlgorithms } from '../../users/password-hashing.ts'
+import { EVENT_LISTENERS } from './events.ts'
 
 /** A provider with its help text and settings. */
 export interface ProviderInfo {
   readonly id: string
   readonly helpText: string
   readonly properties: readonly ConfigProperty[]
+  readonly metadata?: Readonly<Record<string, Json>>
+  /** Of an authenticator of clients: the settings of each client. */
+  readonly clientProperties?: readonly ConfigProperty[]
 }
 
 const JAVA = 'org.keycloak'
+
+/** Keycloak: the validators that a user profile can declare, of those that exist. */
+const CONFIGURABLE_VALIDATORS = [
+  'double',
+  'email',
+  'integer',
+  'iso-date',
+  'length',
+  'local-date',
+  'multivalued',
+  'options',
+  'pattern',
+  'person-name-prohibited-characters',
+  'up-username-not-idn-homograph',
+  'uri',
+  'username-prohibited-characters',
+]
+
+/** Keycloak: the types of the parameter of a client scope. */
+const SCOPE_TYPES = [
+  { name: 'boolean', repeatable: false },
+  { name: 'custom', repeatable: true },
+  { name: 'delegation', repeatable: false },
+  { name: 'integer', repeatable: true },
+  { name: 'string', repeatable: true },
+  { name: 'username', repeatable: true },
+]
+
 const types = Object.entries(identityProviderTypes).map(([id, { name, social }]) => ({ id, name, social: !!social }))
 
 const socialTypes = types.filter((type) => type.social)
@@ -41,16 +77,30 @@ const identityProviders = [...toGroup('User-defined', userDefinedTypes), ...soci
 /** The providers by the Java name of their type. */
 const providersByType: Readonly<Record<string, readonly ProviderInfo[]>> = {
   [`${JAVA}.authentication.Authenticator`]: describeSteps(authenticators),
-  [`${JAVA}.authentication.ClientAuthenticator`]: describeSteps(clientAuthenticators),
+  [`${JAVA}.authentication.ClientAuthenticator`]: describeSteps(clientAuthenticators).map((provider) => ({
+    ...provider,
+    clientProperties: getSettings('clientAuthenticators', provider.id),
+  })),
   [`${JAVA}.authentication.FormAction`]: describeSteps(formActions),
   [`${JAVA}.authentication.FormAuthenticator`]: describeSteps(formAuthenticators),
   [`${JAVA}.broker.provider.IdentityProvider`]: toBareProviderInfos(userDefinedTypes.map(({ id }) => id)),
   [`${JAVA}.broker.provider.IdentityProviderMapper`]: toProviderInfos(identityProviderMapperTypes),
-  [`${JAVA}.broker.social.SocialIdentityProvider`]: toBareProviderInfos(socialTypes.map(({ id }) => id)),
+  [`${JAVA}.broker.social.SocialIdentityProvider`]: toBareProviderInfos(
+    socialTypes.map(({ id }) => id),
+    'socialProviders',
+  ),
+  [`${JAVA}.models.workflow.WorkflowProvider`]: toBareProviderInfos(['default']),
   [`${JAVA}.models.workflow.WorkflowStepProvider`]: toBareProviderInfos(Object.keys(stepTypes)),
-  [`${JAVA}.protocol.ProtocolMapper`]: toBareProviderInfos(Object.keys(mapperTypes)),
-  [`${JAVA}.services.clientpolicy.condition.ClientPolicyConditionProvider`]: toBareProviderInfos([...conditions]),
-  [`${JAVA}.services.clientpolicy.executor.ClientPolicyExecutorProvider`]: toBareProviderInfos([...executors]),
+  [`${JAVA}.protocol.ProtocolMapper`]: toBareProviderInfos(Object.keys(mapperTypes), 'protocolMappers'),
+  [`${JAVA}.services.clientpolicy.condition.ClientPolicyConditionProvider`]: toBareProviderInfos(
+    [...conditions],
+    'conditions',
+  ),
+  [`${JAVA}.services.clientpolicy.executor.ClientPolicyExecutorProvider`]: toBareProviderInfos(
+    [...executors],
+    'executors',
+  ),
+  [`${JAVA}.validate.Validator`]: toBareProviderInfos(CONFIGURABLE_VALIDATORS, 'validators'),
   ...Object.fromEntries(Object.entries(componentTypes).map(([type, typesById]) => [type, toProviderInfos(typesById)])),
 }
 
@@ -60,6 +110,8 @@ const providerIds: Readonly<Record<string, readonly string[]>> = {
   'client-authenticator': [...clientAuthenticators.keys()],
   'client-policy-condition': [...conditions],
   'client-policy-executor': [...executors],
+  clientSignature: SIGNING_ALGORITHMS,
+  eventsListener: EVENT_LISTENERS,
   'form-action': [...formActions.keys()],
   'form-authenticator': [...formAuthenticators.keys()],
   'identity-provider-mapper': Object.keys(identityProviderMapperTypes),
@@ -67,12 +119,16 @@ const providerIds: Readonly<Record<string, readonly string[]>> = {
   keys: listIdsOfType(`${JAVA}.keys.KeyProvider`),
   'ldap-mapper': listIdsOfType(`${JAVA}.storage.ldap.mappers.LDAPStorageMapper`),
   'login-protocol': [...new Set(Object.values(mapperTypes).map(({ protocol }) => protocol))],
+  'parameterized-scope-type': SCOPE_TYPES.map(({ name }) => name),
+  'password-hashing': Object.keys(hashAlgorithms),
   'password-policy': Object.keys(passwordPolicies),
   policy: policyProviders.map(({ type }) => type),
   'protocol-mapper': Object.keys(mapperTypes),
   'required-action': [...requiredActionProviders.keys()],
+  signature: SIGNING_ALGORITHMS,
   social: socialTypes.map(({ id }) => id),
   storage: listIdsOfType(`${JAVA}.storage.UserStorageProvider`),
+  validator: CONFIGURABLE_VALIDATORS,
   'workflow-condition': [...workflowConditions],
   'workflow-step': Object.keys(stepTypes),
 }
@@ -90,7 +146,7 @@ export const listProviders = memoize(() => ({
   protocolMapperTypes: groupByProtocol(
     Object.entries(mapperTypes).map(([id, { protocol, name, category, priority = 0 }]) => ({
       protocol,
-      representation: { id, name, category, priority },
+      representation: { id, name, category, helpText: '', priority, properties: getSettings('protocolMappers', id) },
     })),
   ),
   builtinProtocolMappers: groupByProtocol(listBuiltInMappers()),
@@ -100,7 +156,9 @@ export const listProviders = memoize(() => ({
     operationType: [...EVENT_OPERATIONS].sort(),
     eventType: [...USER_EVENT_TYPES].sort(),
     resourceType: [...EVENT_TYPES],
+    type: ['ORGANIZATION', 'REALM'],
   },
+  parameterizedScopeTypes: SCOPE_TYPES,
 }))
 
 function describeSteps(providers: Providers<StepProvider>): ProviderInfo[] {
@@ -108,11 +166,21 @@ function describeSteps(providers: Providers<StepProvider>): ProviderInfo[] {
 }
 
 function toProviderInfos(typesById: Readonly<Record<string, Partial<ProviderInfo>>>): ProviderInfo[] {
-  return Object.entries(typesById).map(([id, { helpText = '', properties = [] }]) => ({ id, helpText, properties }))
+  return Object.entries(typesById).map(([id, { helpText = '', properties = [], metadata = {} }]) => ({
+    id,
+    helpText,
+    properties,
+    metadata,
+  }))
 }
 
-function toBareProviderInfos(ids: readonly string[]): ProviderInfo[] {
-  return ids.map((id) => ({ id, helpText: '', properties: [] }))
+/** Describes providers without help texts. Those of a kind have settings. */
+function toBareProviderInfos(ids: readonly string[], kind?: keyof typeof providerSettings): ProviderInfo[] {
+  return ids.map((id) => ({ id, helpText: '', properties: kind ? getSettings(kind, id) : [] }))
+}
+
+function getSettings(kind: keyof typeof providerSettings, id: string): readonly ConfigProperty[] {
+  return (providerSettings[kind][id] ?? []).map((setting) => ({ helpText: '', ...setting }))
 }
 
 function listIdsOfType(type: string): string[] {
@@ -132,13 +200,23 @@ function groupByProtocol<T>(elements: readonly OfProtocol<T>[]): Record<string, 
   )
 }
 
-/** Lists the mappers of the client scopes that every realm has. Administrators add copies of them to clients. */
+/**
+ * Lists the mappers of which administrators add copies to clients. Keycloak: those of the client scopes that every realm has, without the
+ * ones of service accounts and of organizations in tokens, and some that no scope has.
+ */
 function listBuiltInMappers() {
-  return builtInObjects(ANY_REALM).flatMap(({ kind, key, representation }) =>
-    kind === 'protocolMapper' && key[0] === 'clientScope'
-      ? [{ protocol: String(representation.protocol), representation: { consentRequired: false, ...representation } }]
+  const ofScopes = builtInObjects(ANY_REALM).flatMap(({ kind, key: [parent, scope], representation }) =>
+    kind === 'protocolMapper' &&
+    parent === 'clientScope' &&
+    scope !== SERVICE_ACCOUNT_SCOPE &&
+    representation.protocolMapper !== 'oidc-organization-membership-mapper'
+      ? [representation]
       : [],
   )
+  return [...ofScopes, ...furtherBuiltInMappers].map((mapper) => ({
+    protocol: String(mapper.protocol),
+    representation: { consentRequired: false, ...mapper },
+  }))
 }
 
 /** Describes a password policy. Keycloak: default values are texts, also of numbers, and may be empty. */

@@ -97,7 +97,8 @@ export async function listGroupsWithRole(
 ): Promise<Representation[]> {
   const { id } = await getRole(context, address, 'view')
   requirePermissions(context, 'list-groups')
-  return listGroups(context, { role: id }, { brief: query.briefRepresentation !== false, page: parsePage(query) })
+  const isBrief = query.briefRepresentation ?? query.full !== true
+  return listGroups(context, { role: id }, { brief: isBrief !== false, page: parsePage(query) })
 }
 
 function listCompositeKeys({ representation }: LiveObject): Key[] {

@@ -7,7 +7,12 @@ import { getLiveUser } from '../users/users.ts'
 import type { RoleMappings } from './role-mappings.ts'
 
 const userPermissions = { view: 'view-users', manage: 'manage-users', clientNotFound: 'Client not found' } as const
-const clientPermissions = { view: 'view-clients', manage: 'manage-clients', clientNotFound: CLIENT_NOT_FOUND } as const
+const scopeMappings = {
+  view: 'view-clients',
+  manage: 'manage-clients',
+  clientNotFound: CLIENT_NOT_FOUND,
+  takesClientRoles: true,
+} as const
 
 /** The role mappings of users. */
 export const userRoleMappings: RoleMappings = {
@@ -25,7 +30,7 @@ export const groupRoleMappings: RoleMappings = {
 
 /** The scope mappings of clients. */
 export const scopeMappingsOfClients: RoleMappings = {
-  ...clientPermissions,
+  ...scopeMappings,
   getOwner: getClient,
   toHolders: ({ id }) => ({ clients: [id] }),
   hasAllRoles: ({ representation }) => representation.fullScopeAllowed === true,
@@ -34,7 +39,7 @@ export const scopeMappingsOfClients: RoleMappings = {
 
 /** The scope mappings of client scopes. */
 export const scopeMappingsOfClientScopes: RoleMappings = {
-  ...clientPermissions,
+  ...scopeMappings,
   getOwner: (context, id) => getObject(context, 'clientScope', { id, notFound: 'Could not find client scope' }),
   toHolders: ({ id }) => ({ clientScopes: [id] }),
 }

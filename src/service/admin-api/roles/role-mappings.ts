@@ -8,6 +8,7 @@ import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type RoleHolders, selectEffectiveRoles } from '../../../store/users/effective-roles.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
+import { cacheLargeValues } from '../../context/realm-values.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
@@ -30,6 +31,8 @@ export interface RoleMappings {
   readonly requireChangeable?: (context: Context, owner: LiveObject) => void
   /** The message of an error about a client that does not exist. */
   readonly clientNotFound: string
+  /** Keycloak: roles of clients can be added and removed as if they were realm roles. */
+  readonly takesClientRoles?: true
 }
 
 /** The ids in the URL of role mappings: of their owner, and, for roles of a client, of the client. */
@@ -102,17 +105,34 @@ export async function listAvailableRoles(
   return available.filter(({ id }) => grantable.has(String(id)))
 }
 
+/** Effective roles. Their owner, as it was read, is part of the key: changes of users do not change the revision of the realm. */
+const getCachedRoles = cacheLargeValues<readonly Representation[]>(({ length }) => length)
+
+const numbers = new WeakMap<LiveObject, number>()
+let lastNumber = 0
+
+/** Returns a number for an object that was read. The next time that it is read from the store, it gets another number. */
+function getNumber(object: LiveObject): number {
+  const number = numbers.get(object) ?? ++lastNumber
+  numbers.set(object, number)
+  return number
+}
+
 /** Lists the effective roles: those that are mapped, and all roles of composite ones; `brief`: without attributes. */
 export async function listEffectiveRoles(
   context: Context,
   mappings: RoleMappings,
   { brief, ...address }: RoleMappingAddress & { readonly brief: boolean },
-): Promise<Representation[]> {
+): Promise<readonly Representation[]> {
   const { owner, client } = await openViewable(context, mappings, address)
   if (mappings.hasAllRoles?.(owner)) return listRoles(context, toRoleFilter(context, mappings, client), { brief })
-  const roles = await selectEffectiveRoles(context.tx, context.realm.number, { holders: mappings.toHolders(owner) })
   const container = client?.id ?? context.realm.id
-  return listRoles(context, { ids: roles.map(({ id }) => id) }, { brief, container })
+  const key = `${getNumber(owner)} ${container} ${brief}`
+  return getCachedRoles(context, key, async () => {
+    const roles = await selectEffectiveRoles(context.tx, context.realm.number, { holders: mappings.toHolders(owner) })
+    const listed = await listRoles(context, { ids: roles.map(({ id }) => id) }, { brief, container })
+    return Object.freeze(listed.map((role) => Object.freeze(role)))
+  })
 }
 
 /** Adds role mappings. Throws not_found if a role does not exist in the realm or client. */
@@ -122,7 +142,7 @@ export async function addRoles(
   { bodies, ...address }: RoleMappingAddress & { readonly bodies: readonly Representation[] },
 ): Promise<void> {
   const target = await openChangeable(context, mappings, address)
-  await updateMappings(context, target, { add: await getRoleKeys(context, target.client, bodies) })
+  await updateMappings(context, target, { add: await getRoleKeys(context, mappings, { ...target, bodies }) })
 }
 
 /** Removes role mappings; without bodies all of them. Throws not_found if a role does not exist in the realm or client. */
@@ -134,7 +154,7 @@ export async function removeRoles(
   const target = await openChangeable(context, mappings, address)
   if (bodies) {
     await requireGrantableRoles(context, readIds(bodies))
-    return updateMappings(context, target, { remove: await getRoleKeys(context, target.client, bodies) })
+    return updateMappings(context, target, { remove: await getRoleKeys(context, mappings, { ...target, bodies }) })
   }
   const roles = await writers.role.list(context, { keys: listKeysOfContainer(target) })
   await requireGrantableRoles(
@@ -188,17 +208,19 @@ function readIds(bodies: readonly Representation[]): string[] {
   return bodies.map(({ id }) => String(id ?? ''))
 }
 
-/** Returns the keys of the roles in bodies. Throws not_found. */
+/** Returns the keys of the roles in bodies. @throws not_found, also for a body whose name is that of another role than its id */
 async function getRoleKeys(
   context: Context,
-  client: LiveObject | undefined,
-  bodies: readonly Representation[],
+  { takesClientRoles }: RoleMappings,
+  { client, bodies }: OpenMappings & { readonly bodies: readonly Representation[] },
 ): Promise<Key[]> {
-  const ids = readIds(bodies)
-  const rolesById = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
-  return ids.map((id) => {
-    const role = rolesById.get(id)
-    if (!role || role.parent?.id !== client?.id) throw failure('not_found', 'Role not found')
+  const rolesById = new Map((await writers.role.list(context, { ids: readIds(bodies) })).map((role) => [role.id, role]))
+  return bodies.map(({ id, name = null }) => {
+    const role = rolesById.get(String(id ?? ''))
+    const isInContainer = role?.parent?.id === client?.id && (name === null || name === role?.key.at(-1))
+    // Keycloak: only the id counts in the scope mappings of the realm.
+    if (!role || !(isInContainer || (takesClientRoles && client === undefined)))
+      throw failure('not_found', 'Role not found')
     return role.key
   })
 }

@@ -18,7 +18,7 @@ import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
-import { type AdminResource, getObject, type ObjectAddress, toNewObject } from '../common/resource.ts'
+import { type AdminResource, getObject, type ObjectAddress } from '../common/resource.ts'
 
 /** Returns the permissions for roles of clients, or of the realm. */
 export const getRolePermissions = (ofClient: boolean): Pick<AdminResource, 'view' | 'search' | 'manage'> =>
@@ -66,7 +66,8 @@ export const roles: AdminResource = {
     const { filter } = await getContainer(context, owner)
     const page = {
       ...parsePage(query),
-      ...(typeof query.search === 'string' && query.search !== '' && { search: query.search.trim() }),
+      ...(typeof query.search === 'string' &&
+        query.search !== '' && { search: query.search.trim(), searchDescriptions: true as const }),
     }
     const brief = query.briefRepresentation !== false
     return listRoles(context, { ...filter, ...page, visible: getVisibility(context, search!) }, { brief })
@@ -75,9 +76,9 @@ export const roles: AdminResource = {
     requirePermissions(context, getRolePermissions(owner !== undefined).manage)
     const { parent } = await getContainer(context, owner)
     if (parent) refuseAdminClient(context, parent)
-    const [role] = await writers.role.create(context, [
-      { ...toNewObject(readNamedBody(body)), ...(parent && { parent }) },
-    ])
+    // Keycloak: the role gets a new id, whatever the body declares.
+    const { id: _, ...representation } = readNamedBody(body)
+    const [role] = await writers.role.create(context, [{ representation, ...(parent && { parent }) }])
     return role!.key.at(-1)!
   },
   // Keycloak: the admin event contains the deleted role, unless it is deleted by its id.
@@ -126,9 +127,10 @@ export async function getRoleByName(
 ): Promise<LiveObject> {
   requirePermissions(context, getRolePermissions(owner !== undefined)[purpose])
   const { parent } = await getContainer(context, owner)
-  const [role] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
+  const key: Key = parent ? ['client', ...parent.key, name] : [name]
+  if (purpose === 'manage') refuseAdminRole(context, { key })
+  const [role] = await writers.role.list(context, { keys: [key] })
   if (!role) throw failure('not_found', 'Could not find role')
-  if (purpose === 'manage') refuseAdminRole(context, role)
   return role
 }
 
@@ -178,7 +180,7 @@ function getContainerId({ realm }: Context, { client }: ListedRole): string {
 }
 
 /** Throws forbidden for an admin role. Keycloak: nobody changes such a role, or the roles in it. */
-function refuseAdminRole(context: Context, { key }: LiveObject): void {
+function refuseAdminRole(context: Context, { key }: Pick<LiveObject, 'key'>): void {
   if (key.length > 1) refuseAdminClient(context, { key: key.slice(1, -1) })
   else if (context.realm.name === MASTER && [ADMIN_ROLE, CREATE_REALM_ROLE].includes(key[0]!))
     throw failure('forbidden', 'HTTP 403 Forbidden')

@@ -16,7 +16,12 @@ import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requireControlOfUsers } from '../../permissions/privilege-escalation.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
-import { assignPriorities, createUserPasswordHasher, UPDATE_PASSWORD } from '../../users/credentials.ts'
+import {
+  assignPriorities,
+  createUserPasswordHasher,
+  requireDistinctLabels,
+  UPDATE_PASSWORD,
+} from '../../users/credentials.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getLiveUser, refuseServiceAccount } from './users.ts'
 
@@ -106,7 +111,10 @@ export async function setCredentialLabel(
   address: CredentialAddress,
   label: string,
 ): Promise<void> {
-  const { live } = await getCredential(context, address)
+  const { live, credential, credentials } = await getCredential(context, address)
+  const remaining = credentials.filter((other) => other !== credential)
+  const labelled = { type: credential.type, userLabel: label }
+  requireDistinctLabels([...remaining.map(({ type, body }) => ({ ...body, type })), labelled])
   await labelCredential(context.tx, context.realm.number, { id: address.id, label })
   await recordCredentialChange(context, live)
 }

@@ -1,10 +1,11 @@
 // The REST operations on the federated identities of a user: its accounts at identity providers.
-import { type Representation, readObjects } from '../../../kinds/json.ts'
+import { omitUndefined, type Representation, readObjects } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { getCompleteUser } from './users.ts'
 
@@ -21,15 +22,14 @@ export async function addIdentity(
   { user, provider }: { readonly user: string; readonly provider: string },
   body: Representation,
 ): Promise<void> {
-  const { userId = null, userName = null } = body
   const live = await getCompleteUser(context, user)
   requirePermissions(context, 'manage-users')
   const identities = readIdentities(live)
   if (identities.some(isOfProvider(provider))) throw failure('conflict', 'User is already linked with provider')
-  if (userId === null) throw failure('invalid', 'A federated identity must have a userId')
   describeAdminEvent(context, { representation: body })
   if (!(await hasProvider(context, provider))) return
-  const identity = { identityProvider: provider, userId, ...(userName !== null && { userName }) }
+  const { userId, userName } = omitNulls(body)
+  const identity = omitUndefined({ identityProvider: provider, userId, userName })
   await writers.user.update(context, [{ live, set: { federatedIdentities: [...identities, identity] } }])
 }
 

@@ -4,6 +4,7 @@ import { type Representation, readTextListMap } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'
+import { awaitWrites } from '../../context/send-write.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
@@ -49,7 +50,7 @@ export const groups: AdminResource = {
     requirePermissions(context, MANAGE)
     const name = getName(body)
     const representation = { ...readDeclaredFields(body), path: toPath(parent, name) }
-    const [group] = await withConflictMessage(describeConflict(parent, name), () =>
+    const [group] = await withConflictMessage(context, describeConflict(parent, name), () =>
       writers.group.create(context, [{ representation }]),
     )
     return group!.id
@@ -61,7 +62,9 @@ export const groups: AdminResource = {
     if (typeof body.id === 'string' && body.id !== id) throw failure('invalid', 'Invalid group id')
     const path = `${getParentPath(live.key[0]!)}${toPathSegment(name)}`
     const set = toReplacement(live, { ...readDeclaredFields(body), path })
-    await withConflictMessage(describeSiblingConflict(name), () => writers.group.update(context, [{ live, set }]))
+    await withConflictMessage(context, describeSiblingConflict(name), () =>
+      writers.group.update(context, [{ live, set }]),
+    )
   },
   async delete(context, { id }) {
     const live = await getLiveGroup(context, id)
@@ -85,7 +88,9 @@ export async function moveGroup(
   if (parent?.id === live.id) return
   const name = getNameFromPath(live.key[0]!)
   const set = { path: toPath(parent, name) }
-  await withConflictMessage(describeConflict(parent, name), () => writers.group.update(context, [{ live, set }]))
+  await withConflictMessage(context, describeConflict(parent, name), () =>
+    writers.group.update(context, [{ live, set }]),
+  )
 }
 
 /** Returns a group as the response to its creation. */
@@ -99,7 +104,10 @@ export async function listChildren(context: Context, parent: string, query: Quer
   requirePermissions(context, VIEW)
   const view = parseView(query, query.briefRepresentation === true)
   const page = parsePage(query, DEFAULT_PAGE_SIZE)
-  return listGroups(context, { ...parseSearch(query), parent }, { ...view, page })
+  const search = parseSearch(query)
+  // Keycloak: no subgroup has the empty name.
+  if (!search && query.exact === true) return []
+  return listGroups(context, { ...search, parent }, { ...view, page })
 }
 
 /** Returns the number of groups that match a query. Keycloak: `top` is ignored if there is a search. */
@@ -172,9 +180,9 @@ const describeConflict = (parent: LiveObject | undefined, name: string) =>
   parent ? describeSiblingConflict(name) : `Top level group named '${name}' already exists.`
 
 /** Keycloak: replaces the message of a conflict by the one for the position of the group. */
-async function withConflictMessage<T>(message: string, write: () => Promise<T>): Promise<T> {
+async function withConflictMessage<T>(context: WriteContext, message: string, write: () => Promise<T>): Promise<T> {
   try {
-    return await write()
+    return await awaitWrites(context, write)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
     throw failure('conflict', message, { cause: error })

@@ -41,6 +41,16 @@ export function getClearedNames({ attributes }: Representation): Record<string, 
   return attributes == null ? {} : { email: null, firstName: null, lastName: null }
 }
 
+/** Returns the names of a live user. */
+export function getLiveNames({ representation }: LiveObject): Record<string, Json> {
+  return Object.fromEntries(NAMES.map((name) => [name, representation[name] ?? null]))
+}
+
+/** Returns no value for each attribute of a user profile. */
+export function getNoValues({ attributes = [] }: UserProfile): Record<string, Json> {
+  return Object.fromEntries(attributes.map(({ name }) => [name, null]))
+}
+
 /** Returns the names and attributes among the values that differ from those of the user. */
 export function filterChanged({ representation }: LiveObject, values: Record<string, Json>): Record<string, Json> {
   const attributes = readObject(representation.attributes)

@@ -3,6 +3,7 @@ import { omitUndefined, type Representation, readObject } from '../../../kinds/j
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { type ListedUser, searchUsers, type UserSearch } from '../../../store/users/user-search.ts'
 import type { Context } from '../../context/context.ts'
+import { getUserValue } from '../../context/realm-values.ts'
 import { getVisibility, isPermitted } from '../../permissions/require-permissions.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import { canView, unrestrictedProfile } from '../../users/user-profile-rules.ts'
@@ -29,13 +30,15 @@ export async function listUsers(
   return users.map((user) => ({ ...toRepresentation(context, user, { profile, brief }), ...access }))
 }
 
-/** Returns a user without federated identities, if there is one with that id. One statement. */
+/** Returns a user without federated identities, if there is one with that id. One statement, or none where a read finds the user in the cache. */
 export async function findUserRepresentation(
   context: Context,
   id: string,
   profile: UserProfile,
 ): Promise<Representation | undefined> {
-  const [user] = await searchUsers(context.tx, context.realm.number, { search: { ids: [id], visible: 'all' } })
+  const search = { ids: [id], visible: 'all' } as const
+  const load = async () => (await searchUsers(context.tx, context.realm.number, { search }))[0]
+  const user = await getUserValue(context, { user: id, value: 'listed user' }, load)
   return user && toRepresentation(context, user, { profile, brief: false })
 }
 
@@ -64,7 +67,10 @@ function toRepresentation(
   const pick = (...names: readonly string[]) =>
     omitUndefined(Object.fromEntries(names.map((name) => [name, user[name]])))
   const names = pick(...['username', 'firstName', 'lastName', 'email'].filter(isVisible), 'emailVerified')
-  const state = pick('enabled', 'createdTimestamp')
+  const { federationLink } = pick('federationLink')
+  // Keycloak: the origin is the link.
+  const origin = federationLink === undefined ? {} : { federationLink, origin: federationLink }
+  const state = { ...pick('enabled', 'createdTimestamp'), ...origin }
   if (brief) return { id, ...names, ...state }
   const attributes = Object.entries(readObject(user.attributes)).filter(([name]) => isVisible(name))
   return {

@@ -22,8 +22,9 @@ export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
     ...parseFederatedIdentity(query),
     ...toAttributePatterns(attributes),
   }
-  // Keycloak: a list without filters has no service accounts.
-  return { ...states, ...filters, withoutServiceAccounts: !Object.keys({ ...states, ...filters }).length }
+  // Keycloak: a list without filters has no service accounts, unless `exact` is given, whatever its value.
+  const hasFilters = Object.keys({ ...states, ...filters }).length > 0 || typeof query.exact === 'boolean'
+  return { ...states, ...filters, withoutServiceAccounts: !hasFilters }
 }
 
 /** Returns the pattern for names that begin with a word, in which `*` matches any text; for a word in quotes, the whole name. */

@@ -1,10 +1,11 @@
 // The REST operations on users.
-import { type Representation, readObject, readObjects, readText } from '../../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects, readText, readTexts } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
 import type { UserNameSettings } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
+import { getUserValue } from '../../context/realm-values.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
@@ -15,8 +16,10 @@ import { getFederatedIdentitiesByUser } from '../../users/federated-identities.t
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getEffectiveUserProfile, getUserNameSettings } from '../../users/user-profile.ts'
 import {
+  canViewUnmanaged,
   createAttributeError,
   findAttributeProblems,
+  findFederationProblems,
   findReadOnlyProblems,
   isManagedAttribute,
   throwProblems,
@@ -30,6 +33,8 @@ import {
   filterEditable,
   filterKnownIdentities,
   getClearedNames,
+  getLiveNames,
+  getNoValues,
   isServiceAccount,
   mergeAttributes,
   readAttributes,
@@ -65,26 +70,32 @@ export const users: AdminResource = {
   get: (context, address) => getUser(context, address, false),
   async create(context, _address, body) {
     requirePermissions(context, MANAGE)
-    const { language } = await getUserNameSettings(context)
+    const { language, defaultRequiredActions } = await getUserNameSettings(context)
     const declaredNames = readNames(body)
     const username = (context.realm.usesEmailAsUsername ? declaredNames.email : null) ?? declaredNames.username ?? null
     if (username === null) throw failure('invalid', 'User name is missing')
     const profile = await getEffectiveUserProfile(context)
     const names = { ...filterEditable(profile, declaredNames), username }
     const attributes = mergeAttributes(profile, {}, readAttributes(body))
-    const noValues = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
-    const values = { ...noValues, ...attributes, ...names }
-    throwProblems(findAttributeProblems(profile, values, { language: language ?? undefined }))
+    const values = { ...getNoValues(profile), ...attributes, ...names }
+    throwProblems([
+      ...findAttributeProblems(profile, values, { language: language ?? undefined }),
+      ...findFederationProblems(profile, readAttributes(body)),
+    ])
     const { createdTimestamp, groups } = omitNulls(body)
+    const state = readState(body)
+    const requiredActions = [...defaultRequiredActions, ...readTexts(state.requiredActions)]
     const federatedIdentities = await filterKnownIdentities(context, body.federatedIdentities)
     const representation = omitNulls({
-      ...readState(body),
+      ...state,
+      ...(requiredActions.length && { requiredActions: [...new Set(requiredActions)] }),
       ...names,
       ...(Object.keys(attributes).length && { attributes }),
       ...(createdTimestamp !== undefined && { createdTimestamp }),
       ...(groups !== undefined && { groups }),
       ...(federatedIdentities.length && { federatedIdentities }),
     })
+    await refuseTakenEmail(context, username)
     const [user] = await writers.user.create(context, [{ representation }])
     return user!.id
   },
@@ -97,19 +108,24 @@ export const users: AdminResource = {
     const liveAttributes = readObject(live.representation.attributes)
     const attributes =
       body.attributes == null ? liveAttributes : mergeAttributes(profile, liveAttributes, readAttributes(body))
-    const noValues = Object.fromEntries(Object.keys(liveAttributes).map((name) => [name, null]))
-    const changed = filterChanged(live, { ...noValues, ...attributes, ...names })
+    const changed = filterChanged(live, names)
+    const values = { ...getNoValues(profile), ...getLiveNames(live), ...attributes, ...names }
     const declared = filterChanged(live, { ...readAttributes(body), ...readNames(body) })
     throwProblems([
       ...(changed.username && !mayRename ? [createAttributeError('username', 'error-user-attribute-read-only')] : []),
       ...findReadOnlyProblems(profile, declared),
-      ...findAttributeProblems(profile, changed, { language: settings.language ?? undefined }),
+      // Keycloak: values that an update does not change must be valid too, except the username.
+      ...findAttributeProblems(profile, 'username' in changed ? values : omitUsername(values), {
+        language: settings.language ?? undefined,
+      }),
+      ...findFederationProblems(profile, declared),
     ])
     const fields: Representation = { ...readState(body), ...(body.attributes != null && { attributes }) }
     if (fields.credentials) {
       refuseServiceAccount(live)
       fields.credentials = await assignPriorities(context, id, readObjects(fields.credentials))
     }
+    if (changed.username) await refuseTakenEmail(context, changed.username)
     await writers.user.update(context, [{ live, set: { ...toReplacement(live, fields), ...names } }])
   },
   async delete(context, { id }) {
@@ -118,6 +134,17 @@ export const users: AdminResource = {
     await writers.user.delete(context, [live])
     describeAdminEvent(context, { representation: { id, username: live.key[0]! } })
   },
+}
+
+function omitUsername({ username: _, ...values }: Record<string, Json>): Record<string, Json> {
+  return values
+}
+
+/** Throws conflict if a new username is taken and usernames are email addresses: then the message is about the email address. One statement, or none. */
+async function refuseTakenEmail(context: Context, username: Json): Promise<void> {
+  if (!context.realm.usesEmailAsUsername) return
+  const [user] = await listObjects(context, 'user', { keys: [[String(username).toLowerCase()]] })
+  if (user) throw failure('conflict', 'User exists with same email')
 }
 
 /** The body of an update of a user, and the rules that apply to it. */
@@ -169,20 +196,27 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
   requirePermissions(context, VIEW)
   const settings = await getUserNameSettings(context)
   const readOnly = settings.canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
-  const identities = settings.hasIdentityProviders && (await getFederatedIdentitiesByUser(context, [{ id }]))
+  const federatedIdentities = settings.hasIdentityProviders && (await findFederatedIdentities(context, id))
   return {
     ...user,
-    ...(identities && { federatedIdentities: identities.get(id) ?? [] }),
+    ...(federatedIdentities && { federatedIdentities }),
     ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
     access: getAccess(context),
   }
 }
 
+function findFederatedIdentities(context: Context, id: string): Promise<Json> {
+  const load = async () => (await getFederatedIdentitiesByUser(context, [{ id }])).get(id) ?? []
+  return getUserValue(context, { user: id, value: 'federated identities' }, load)
+}
+
 /** Returns the attributes of a user that the user profile does not define, whatever its policy for them. Throws forbidden if the caller may not view users. */
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
-  const { representation } = await getLiveUser(context, id)
+  const live = await getLiveUser(context, id)
   requirePermissions(context, VIEW)
-  const profile = await getEffectiveUserProfile(context)
+  const { representation } = live
+  const profile = isServiceAccount(live) ? unrestrictedProfile : await getEffectiveUserProfile(context)
+  if (!canViewUnmanaged(profile)) return {}
   const attributes = Object.entries(readObject(representation.attributes))
   return Object.fromEntries(attributes.filter(([name]) => !isManagedAttribute(profile, name)))
 }

@@ -1,0 +1,231 @@
+// Disables the code that reads random enforced values of the table of effects, and shows that the test that each of them names fails.
+//
+// A value is disabled in a copy of the tree: where it is read, its name is replaced by another, so that readers find it absent.
+// - A number of a realm is replaced by that of a new realm instead, since calculations with an absent number fail everywhere.
+// - A name that many files use, such as `enabled`, is replaced only where it is read from an object named after the kind, such as `client.enabled`, or
+//   after the map that contains it, such as `config.included`.
+// - A name that is composed, such as `user.attribute.${part}`, is replaced up to its last dot.
+// - A provider is removed from the tables of providers.
+// The files that serve the admin API count as readers only if no others are, and the definition of a field only if nothing else reads it.
+//
+// A test that fails because nothing works any more shows little. So the output says if all tests of the file fail, and CONTROL too.
+// Other keys of maps, such as `attributes.*`, are left out: they are stored for applications, and nothing reads them.
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { effects } from '../src/kinds/effects/index.ts'
+import { kinds } from '../src/kinds/index.ts'
+import type { KindName } from '../src/kinds/kind-name.ts'
+
+/** A test that uses the admin API and logs in, and depends on few settings. */
+const CONTROL = 'test/oidc/discovery.test.ts'
+/** A name in more files than this is common. */
+const MAX_FILES = 20
+
+const USAGE = `Usage: npm run campaign:effects -- [--rows N] [--seed N] [ROW...]
+ROW: kind.field, such as client.attributes.jwks.url, or kind.field:provider`
+
+/** An enforced value. */
+interface EnforcedRow {
+  readonly title: string
+  readonly kind: KindName
+  /** The map or list that contains the value. */
+  readonly container: string | undefined
+  /** The field, or the key of a map. */
+  readonly name: string
+  readonly isProvider: boolean
+  readonly test: string
+}
+
+/** A replacement of the text that reads a value. */
+interface Replacement {
+  readonly pattern: RegExp
+  readonly text: string
+}
+
+/** Lists the enforced values, without other keys of maps. */
+function listEnforced(): EnforcedRow[] {
+  return Object.entries(effects).flatMap(([kind, kindEffects]) =>
+    Object.entries(kindEffects).flatMap(([path, effect]): EnforcedRow[] => {
+      const row = { kind: kind as KindName, title: `${kind}.${path}` }
+      if (effect.effect === 'provider')
+        return Object.entries(effect.providers).flatMap(([name, provider]) =>
+          provider.effect === 'enforced'
+            ? [
+                {
+                  ...row,
+                  title: `${row.title}:${name}`,
+                  container: undefined,
+                  name,
+                  isProvider: true,
+                  test: provider.test,
+                },
+              ]
+            : [],
+        )
+      if (effect.effect !== 'enforced' || path.endsWith('.*')) return []
+      const container = path.includes('.') ? path.slice(0, path.indexOf('.')) : undefined
+      return [{ ...row, container, name: path.slice(path.indexOf('.') + 1), isProvider: false, test: effect.test }]
+    }),
+  )
+}
+
+/** Returns elements in an order that depends on the seed only. */
+function shuffle<T>(elements: readonly T[], seed: number): T[] {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state
+  }
+  return elements
+    .map((element) => ({ element, rank: next() }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ element }) => element)
+}
+
+const escapeName = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const READERS = 'src/{oidc,service,store,http,lib,kinds}/**/*.ts'
+/** Files that serve the admin API, or list the columns of tables. */
+const API_READERS = /^src\/(service\/admin-api|http\/(?!server\/)|store\/(tables\.ts|migrations\/))/
+/** Files that define fields and providers. */
+const DEFINITIONS = /^src\/kinds\//
+
+/** Returns the replacements that disable a value, the most precise first. */
+function listReplacements({ kind, container, name, isProvider }: EnforcedRow, isCommon: boolean): Replacement[] {
+  const word = escapeName(name)
+  const disabled = `${name}${/^\w+$/.test(name) && !isProvider ? 'Disabled' : '-disabled'}`
+  const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
+  if (isProvider) {
+    const key = { pattern: new RegExp(`(?<=^\\s*)${word}(?=:|,$)`, 'gm'), text: `'${disabled}'` }
+    return /^\w+$/.test(name) ? [literal, key] : [literal]
+  }
+  if (isCommon) {
+    const owner = container ?? (kind === 'realm' ? 'realm|settings' : kind)
+    const receiver = `(?<=\\b(?:${owner})[?!]?\\.)`
+    return [{ pattern: new RegExp(`${receiver}${word}\\b`, 'g'), text: disabled }]
+  }
+  const value = kind === 'realm' ? kinds.realm.defaults({})[name] : undefined
+  if (typeof value === 'number')
+    return [
+      { pattern: new RegExp(`[\\w$]+\\('${word}'\\)`, 'g'), text: String(value) },
+      { pattern: new RegExp(`[\\w$]+(?:[?!]?\\.[\\w$]+)*[?!]?\\.${word}\\b`, 'g'), text: String(value) },
+      literal,
+    ]
+  const composed = escapeName(name.slice(0, name.lastIndexOf('.') + 1))
+  return [
+    { pattern: new RegExp(`(?<![\\w./-])${word}(?![\\w-])|(?<=\\.)${word}(?![\\w-])`, 'g'), text: disabled },
+    ...(composed ? [{ pattern: new RegExp(`(?<=\`)${composed}(?=\\$)`, 'g'), text: 'disabled.' }] : []),
+  ]
+}
+
+/** Disables a value in a tree. Returns the changed files. */
+function disableValue(tree: string, row: EnforcedRow): string[] {
+  const word = new RegExp(`(?<![\\w-])${escapeName(row.name)}(?![\\w-])`)
+  const sources = globSync(READERS, { cwd: tree, exclude: ['src/kinds/effects/**'] }).map((file) => ({
+    file,
+    text: readFileSync(join(tree, file), 'utf8'),
+  }))
+  const definitions = sources.filter(({ file }) => DEFINITIONS.test(file))
+  const ownDefinition = `src/kinds/${row.kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`
+  const apiReaders = sources.filter(({ file }) => API_READERS.test(file))
+  const readers = sources.filter((source) => !definitions.includes(source) && !apiReaders.includes(source))
+  const isCommon = [...readers, ...apiReaders].filter(({ text }) => word.test(text)).length > MAX_FILES
+  const sites = listReplacements(row, isCommon)
+  const attempts = row.isProvider
+    ? [
+        { files: [...readers, ...definitions], replacements: [sites] },
+        { files: apiReaders, replacements: [sites] },
+      ]
+    : [
+        ...[readers, apiReaders].map((files) => ({ files, replacements: sites.map((site) => [site]) })),
+        {
+          files: definitions.filter(({ file }) => file === ownDefinition),
+          replacements: listReplacements(row, false).map((site) => [site]),
+        },
+      ]
+  for (const { files, replacements } of attempts)
+    for (const group of replacements) {
+      const changed = files
+        .map((source) => ({
+          ...source,
+          changed: group.reduce((text, site) => replaceCode(text, site.pattern, site.text), source.text),
+        }))
+        .filter((source) => source.changed !== source.text)
+      for (const source of changed) writeFileSync(join(tree, source.file), source.changed)
+      if (changed.length > 0) return changed.map(({ file }) => file)
+    }
+  return []
+}
+
+/** Replaces text outside of comments, and of imports from the kinds, whose names do not change. */
+function replaceCode(source: string, pattern: RegExp, text: string): string {
+  return source
+    .split('\n')
+    .map((line) =>
+      /^\s*(\/\/|\/?\*)|^(import|\}) .*from '(\.\.\/)+kinds\//.test(line) ? line : line.replace(pattern, () => text),
+    )
+    .join('\n')
+}
+
+/** Runs a file of tests in a tree. Returns the numbers of its passed and failed tests. */
+function runTest(tree: string, file: string): { passed: number; failed: number } {
+  const output = join(tree, 'campaign.json')
+  rmSync(output, { force: true })
+  const vitest = join(tree, 'node_modules', 'vitest', 'vitest.mjs')
+  const options = ['--reporter=json', `--outputFile=${output}`, '--testTimeout=60000', '--hookTimeout=60000']
+  spawnSync(process.execPath, [vitest, 'run', file, ...options], { cwd: tree, stdio: 'ignore', timeout: 600_000 })
+  if (!existsSync(output)) return { passed: 0, failed: 1 }
+  const report = JSON.parse(readFileSync(output, 'utf8')) as {
+    numPassedTests: number
+    numFailedTests: number
+    numFailedTestSuites: number
+  }
+  return { passed: report.numPassedTests, failed: report.numFailedTests || report.numFailedTestSuites }
+}
+
+/** Disables a value in a copy of the tree and runs its test. */
+function tryRow(row: EnforcedRow): { readonly result: string; readonly detail: string } {
+  const root = join(import.meta.dirname, '..')
+  const folder = mkdtempSync(join(tmpdir(), 'regent-effects-'))
+  try {
+    const tree = join(folder, 'main')
+    cpSync(root, tree, {
+      recursive: true,
+      filter: (path) => !['node_modules', '.git', '.venv'].includes(basename(path)),
+    })
+    symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+    const shared = join(root, '..', 'shared')
+    if (existsSync(shared)) symlinkSync(shared, join(folder, 'shared'))
+    const files = disableValue(tree, row)
+    if (files.length === 0) return { result: 'could not be disabled', detail: 'no reader' }
+    const { passed, failed } = runTest(tree, row.test)
+    const detail = `${failed} of ${passed + failed} tests fail; ${files.join(', ')}`
+    if (failed === 0) return { result: 'NOT noticed', detail }
+    if (passed === 0 && runTest(tree, CONTROL).passed === 0)
+      return { result: 'noticed, as everything depends on it', detail }
+    return { result: 'noticed', detail }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rows: { type: 'string', default: '30' }, seed: { type: 'string', default: String(Date.now() % 1e6) } },
+})
+const rows = listEnforced()
+const unknown = positionals.filter((title) => !rows.some((row) => row.title === title))
+if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: no enforced row has this name.\n${USAGE}`)
+const selected =
+  positionals.length > 0
+    ? positionals.map((title) => rows.find((row) => row.title === title)!)
+    : shuffle(rows, Number(values.seed)).slice(0, Number(values.rows))
+if (positionals.length === 0) console.log(`${selected.length} of ${rows.length} rows, seed ${values.seed}`)
+for (const row of selected) {
+  const { result, detail } = tryRow(row)
+  console.log(`${row.title} | ${row.test} | ${result} | ${detail}`)
+  if (!result.startsWith('noticed')) process.exitCode = 1
+}

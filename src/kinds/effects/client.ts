@@ -1,0 +1,280 @@
+// The effects of clients and client scopes.
+import {
+  byProvider,
+  combineEffects,
+  enforced,
+  type KindEffects,
+  refused,
+  refusedClients,
+  storedOnly,
+} from './field-effect.ts'
+import {
+  NO_AUTHORIZATION,
+  NO_CIBA,
+  NO_CLIENT_METHODS,
+  NO_CONSOLES,
+  NO_DEVICE_GRANT,
+  NO_DOCKER,
+  NO_ENCRYPTION,
+  NO_IMPLICIT_FLOW,
+  NO_JWT_GRANT,
+  NO_PARAMETERIZED_SCOPES,
+  NO_REQUEST_OBJECTS,
+  NO_SAML,
+  NO_TOKEN_EXCHANGE,
+} from './reasons.ts'
+
+const attributes = (...names: readonly string[]): string[] => names.map((name) => `attributes.${name}`)
+
+/** The tests of protections that refuse. */
+const PROTECTIONS = 'test/oidc/unsupported-protections.test.ts'
+
+/** The effects of the fields of clients. */
+export const clientEffects: KindEffects = combineEffects(
+  enforced('test/oidc/token-validity.test.ts', ['notBefore']),
+  enforced('test/oidc/client-authentication.test.ts', ['attributes.token.endpoint.auth.signing.alg']),
+  enforced('test/login/required-actions.test.ts', ['consentRequired']),
+  enforced('test/login/logout-settings.test.ts', [
+    'attributes.frontchannel.logout.session.required',
+    'attributes.backchannel.logout.session.required',
+    'registeredNodes',
+  ]),
+  enforced('test/admin/clients.test.ts', ['clientId', 'name', 'description', 'type', 'attributes.realm_client']),
+  enforced('test/oidc/token-settings.test.ts', [
+    'bearerOnly',
+    'defaultClientScopes',
+    'directAccessGrantsEnabled',
+    'fullScopeAllowed',
+    'optionalClientScopes',
+    'scopeMappings',
+    'serviceAccountsEnabled',
+    'standardFlowEnabled',
+    ...attributes(
+      'access.token.lifespan',
+      'client.use.lightweight.access.token.enabled',
+      'exclude.issuer.from.auth.response',
+      'exclude.session.state.from.auth.response',
+      'token.endpoint.auth.signing.max.exp',
+      'use.refresh.tokens',
+    ),
+  ]),
+  enforced('test/oidc/session-settings.test.ts', [
+    ...attributes(
+      'client.offline.session.idle.timeout',
+      'client.offline.session.max.lifespan',
+      'client.session.idle.timeout',
+      'client.session.max.lifespan',
+    ),
+  ]),
+  enforced('test/login/login-settings.test.ts', [
+    'authenticationFlowBindingOverrides',
+    'baseUrl',
+    'rootUrl',
+    ...attributes('consent.screen.text', 'default.acr.values', 'display.on.consent.screen', 'gui.order'),
+  ]),
+  enforced('test/login/logout.test.ts', ['frontchannelLogout', 'attributes.frontchannel.logout.url']),
+  enforced('test/login/hostile-input.test.ts', ['redirectUris', 'attributes.post.logout.redirect.uris']),
+  enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
+  enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
+  enforced('test/http/cors.test.ts', ['webOrigins']),
+  enforced('test/oidc/sessions.test.ts', ['adminUrl', 'attributes.backchannel.logout.url']),
+  enforced('test/oidc/tokens.test.ts', ['enabled', 'publicClient', 'secret']),
+  enforced('test/oidc/client-authentication.test.ts', [
+    ...attributes(
+      'client.secret.authentication.allowed.method',
+      'client.secret.creation.time',
+      'client.secret.expiration.time',
+      'client.secret.rotated',
+      'client.secret.rotated.creation.time',
+      'client.secret.rotated.expiration.time',
+      'jwks.string',
+      'jwks.url',
+      'jwt.credential.certificate',
+      'jwt.credential.public.key',
+      'use.jwks.string',
+      'use.jwks.url',
+    ),
+  ]),
+  enforced('test/oidc/keys.test.ts', [
+    ...attributes(
+      'access.token.signed.response.alg',
+      'id.token.signed.response.alg',
+      'user.info.response.signature.alg',
+    ),
+  ]),
+  enforced('test/conformance/token-content.test.ts', ['attributes.sectorIdentifierUri']),
+  enforced(PROTECTIONS, ['attributes.allow.userinfo.with.lightweight.access.token']),
+  enforced('test/admin/authorization.test.ts', ['authorizationServicesEnabled']),
+  storedOnly(NO_AUTHORIZATION, ['authorizationSettings.*']),
+  {
+    protocol: byProvider(
+      { label: 'protocol', unlisted: 'users cannot log in to such clients' },
+      enforced('test/oidc/tokens.test.ts', ['openid-connect']),
+      storedOnly(NO_SAML, ['saml']),
+      storedOnly(NO_DOCKER, ['docker-v2']),
+    ),
+    clientAuthenticatorType: byProvider(
+      { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
+      enforced('test/oidc/client-authentication.test.ts', ['client-secret', 'client-jwt', 'client-secret-jwt']),
+      refused({ reason: 'token requests are refused', test: 'test/oidc/client-authentication.test.ts' }, [
+        'client-x509',
+        'federated-jwt',
+      ]),
+    ),
+  },
+  storedOnly('it is a legacy field of Keycloak, which ignores it too', ['surrogateAuthRequired']),
+  storedOnly(NO_IMPLICIT_FLOW, ['implicitFlowEnabled', 'attributes.id.token.as.detached.signature']),
+  storedOnly(NO_CONSOLES, ['alwaysDisplayInConsole', 'attributes.security.admin.console']),
+  storedOnly('cluster nodes never have to register again', ['nodeReRegistrationTimeout'], [-1, 0]),
+  storedOnly(NO_DEVICE_GRANT, attributes('oauth2.device.authorization.grant.enabled')),
+  storedOnly(NO_CIBA, [
+    ...attributes(
+      'ciba.backchannel.auth.request.signing.alg',
+      'ciba.backchannel.client.notification.endpoint',
+      'ciba.backchannel.token.delivery.mode',
+      'oidc.ciba.grant.enabled',
+    ),
+  ]),
+  storedOnly(NO_TOKEN_EXCHANGE, [
+    ...attributes('standard.token.exchange.enabled', 'standard.token.exchange.enableRefreshRequestedTokenType'),
+    ...attributes('external.token.enabled', 'external.token.idp'),
+  ]),
+  storedOnly(NO_JWT_GRANT, [
+    ...attributes(
+      'oauth2.jwt.authorization.grant.audience',
+      'oauth2.jwt.authorization.grant.enabled',
+      'oauth2.jwt.authorization.grant.idp',
+    ),
+  ]),
+  storedOnly(
+    NO_REQUEST_OBJECTS,
+    [
+      ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.signature.alg'),
+      'attributes.request.uris',
+    ],
+    ['any'],
+  ),
+  storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
+  storedOnly(NO_CLIENT_METHODS, [
+    ...attributes(
+      'jwt.credential.issuer',
+      'jwt.credential.sub',
+      'x509.allow.regex.pattern.comparison',
+      'x509.subjectdn',
+    ),
+  ]),
+  enforced('test/admin/clients.test.ts', ['attributes.*']),
+  storedOnly('service accounts get no refresh tokens', attributes('client_credentials.use_refresh_token')),
+  storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
+  storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
+  storedOnly(
+    'introspection returns no signed tokens',
+    attributes('client.introspection.response.allow.jwt.claim.enabled'),
+  ),
+  storedOnly('logouts without a hint are always confirmed', attributes('logout.confirmation.enabled')),
+  storedOnly('offline sessions are kept', attributes('backchannel.logout.revoke.offline.tokens')),
+  storedOnly('only the endpoints of Keycloak check it', [
+    ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
+  ]),
+  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, [
+    'dpop.bound.access.tokens',
+    'tls.client.certificate.bound.access.tokens',
+  ]),
+  refusedClients({ refuses: 'token requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
+    'id.token.encrypted.response.alg',
+  ]),
+  refusedClients({ refuses: 'UserInfo requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
+    'user.info.encrypted.response.alg',
+  ]),
+  storedOnly(NO_ENCRYPTION, attributes('id.token.encrypted.response.enc', 'user.info.encrypted.response.enc')),
+  refusedClients({ refuses: 'logins', test: PROTECTIONS }, [
+    'minimum.acr.value',
+    'require.pushed.authorization.requests',
+  ]),
+  refusedClients({ refuses: 'logins', since: NO_REQUEST_OBJECTS, test: PROTECTIONS, unless: ['not required'] }, [
+    'request.object.required',
+  ]),
+  storedOnly(
+    'authorization responses are neither signed nor encrypted',
+    [
+      ...attributes(
+        'authorization.encrypted.response.alg',
+        'authorization.encrypted.response.enc',
+        'authorization.signed.response.alg',
+      ),
+    ],
+    ['RS256'],
+  ),
+  storedOnly(NO_SAML, [
+    ...attributes(
+      'saml.allow.ecp.flow',
+      'saml.artifact.binding',
+      'saml.artifact.binding.identifier',
+      'saml.assertion.lifespan',
+      'saml.assertion.signature',
+      'saml.authnstatement',
+      'saml.client.signature',
+      'saml.descriptor.cache.seconds',
+      'saml.encrypt',
+      'saml.encryption.algorithm',
+      'saml.encryption.certificate',
+      'saml.encryption.digestMethod',
+      'saml.encryption.keyAlgorithm',
+      'saml.encryption.maskGenerationFunction',
+      'saml.encryption.private.key',
+      'saml.force.post.binding',
+      'saml.metadataDescriptorUrl',
+      'saml.multivalued.roles',
+      'saml.onetimeuse.condition',
+      'saml.server.signature',
+      'saml.server.signature.keyinfo.ext',
+      'saml.server.signature.keyinfo.xmlSigKeyInfoKeyNameTransformer',
+      'saml.signature.algorithm',
+      'saml.signing.certificate',
+      'saml.signing.private.key',
+      'saml.useMetadataDescriptorUrl',
+      'saml_artifact_binding_url',
+      'saml_assertion_consumer_url_artifact',
+      'saml_assertion_consumer_url_post',
+      'saml_assertion_consumer_url_redirect',
+      'saml_artifact_resolution_service_url',
+      'saml_force_name_id_format',
+      'saml_idp_initiated_sso_relay_state',
+      'saml_idp_initiated_sso_url_name',
+      'saml_name_id_format',
+      'saml_signature_canonicalization_method',
+      'saml_single_logout_service_url_artifact',
+      'saml_single_logout_service_url_post',
+      'saml_single_logout_service_url_redirect',
+      'saml_single_logout_service_url_soap',
+    ),
+  ]),
+)
+
+/** The effects of the fields of client scopes. */
+export const clientScopeEffects: KindEffects = combineEffects(
+  enforced('test/admin/client-scopes.test.ts', ['attributes.*', 'description', 'name']),
+  enforced('test/oidc/token-settings.test.ts', ['attributes.include.in.token.scope', 'scopeMappings']),
+  enforced('test/login/login-settings.test.ts', [
+    'attributes.consent.screen.text',
+    'attributes.display.on.consent.screen',
+    'attributes.gui.order',
+  ]),
+  enforced('test/oidc/discovery.test.ts', ['attributes.include.in.openid.provider.metadata']),
+  storedOnly(NO_PARAMETERIZED_SCOPES, [
+    'attributes.is.parameterized.scope',
+    'attributes.parameterized.scope.allow.user.data',
+    'attributes.parameterized.scope.regexp',
+    'attributes.parameterized.scope.repeatable',
+    'attributes.parameterized.scope.type',
+  ]),
+  storedOnly('users consent once', ['attributes.always.display.consent']),
+  {
+    protocol: byProvider(
+      { label: 'protocol', unlisted: 'users cannot log in to such clients' },
+      enforced('test/oidc/token-settings.test.ts', ['openid-connect']),
+      storedOnly(NO_SAML, ['saml']),
+      storedOnly(NO_DOCKER, ['docker-v2']),
+    ),
+  },
+)

@@ -1,0 +1,120 @@
+// The effect of a field, a setting or a provider: whether Regent enforces it.
+import type { Json } from '../json.ts'
+
+/** A use of a client that is refused because of an attribute. */
+export type RefusedUse = 'logins' | 'token requests' | 'UserInfo requests'
+
+/** The effect of a declared value. */
+export type FieldEffect = EnforcedEffect | UnenforcedEffect | ProviderEffects
+
+/** The value takes effect. */
+export interface EnforcedEffect {
+  readonly effect: 'enforced'
+  /** A file of tests that fail if the code that reads the value is removed. */
+  readonly test: string
+}
+
+/**
+ * `stored only`: the value is stored and returned, and has no effect. `refused`: the value protects something that Regent cannot protect, and
+ * refuses instead. `dropped`: the value is accepted, and not stored.
+ */
+export interface UnenforcedEffect {
+  readonly effect: 'stored only' | 'refused' | 'dropped'
+  /** The end of a sentence: the missing part of Regent, or the consequence. */
+  readonly reason: string
+  /** Of a refused value: a file of tests that fail if it is not refused. */
+  readonly test?: string
+  /** Of an attribute of clients: the use of the client that is refused. */
+  readonly refuses?: RefusedUse
+  /** Values that ask for nothing, besides an absent or empty value, false, and the default. */
+  readonly unless?: readonly Json[]
+}
+
+/** The effects of values that are ids of providers, or names such as those of languages. */
+export interface ProviderEffects {
+  readonly effect: 'provider'
+  /** The word for a value, such as authenticator. */
+  readonly label: string
+  readonly providers: Readonly<Record<string, EnforcedEffect | UnenforcedEffect>>
+  /** The effect of unknown values, such as the id of a custom provider. */
+  readonly unlisted: EnforcedEffect | UnenforcedEffect
+}
+
+/**
+ * The effects of the fields of a kind. The key is the name of a field, `field.key` for a key of a map, `field.*` for its other keys, or
+ * `field.member` for a member of the elements of a list.
+ */
+export type KindEffects = Readonly<Record<string, FieldEffect>>
+
+type Effects<E extends FieldEffect> = Readonly<Record<string, E>>
+
+/** Returns the effects of values that are enforced. */
+export const enforced = (test: string, names: readonly string[]): Effects<EnforcedEffect> =>
+  toEffects(names, { effect: 'enforced', test })
+
+/** Returns the effects of values that are stored only. */
+export const storedOnly = (
+  reason: string,
+  names: readonly string[],
+  unless?: readonly Json[],
+): Effects<UnenforcedEffect> => toEffects(names, { effect: 'stored only', reason, ...(unless && { unless }) })
+
+/** Returns the effects of values that protect something that is refused instead. */
+export const refused = (
+  { reason, test }: Pick<UnenforcedEffect, 'reason'> & { readonly test: string },
+  names: readonly string[],
+): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test })
+
+/** Returns the effects of attributes of clients of which a use is refused. */
+export function refusedClients(
+  {
+    refuses,
+    since,
+    test,
+    unless,
+  }: Pick<UnenforcedEffect, 'unless'> & {
+    readonly refuses: RefusedUse
+    readonly test: string
+    readonly since?: string
+  },
+  attributes: readonly string[],
+): Effects<UnenforcedEffect> {
+  const reason = since === undefined ? `${refuses} are refused` : `${refuses} are refused, since ${since}`
+  const effect = { effect: 'refused', reason, test, refuses, ...(unless && { unless }) } as const
+  return toEffects(
+    attributes.map((name) => `attributes.${name}`),
+    effect,
+  )
+}
+
+/** Returns the effects of values that are not stored. */
+export const dropped = (reason: string, names: readonly string[]): Effects<UnenforcedEffect> =>
+  toEffects(names, { effect: 'dropped', reason })
+
+/** Combines effects of different names. Throws if a name is there twice. */
+export function combineEffects<E extends FieldEffect = FieldEffect>(
+  ...parts: readonly Effects<NoInfer<E>>[]
+): Effects<E> {
+  const entries = parts.flatMap((part) => Object.entries(part))
+  const effects = Object.fromEntries(entries)
+  const repeated = entries.find(([name, effect]) => effects[name] !== effect)
+  if (repeated) throw new Error(`${repeated[0]} has two effects.`)
+  return effects
+}
+
+/** Returns the effect of a value that is the id of a provider. `unlisted`: the reason why unknown ones are not enforced; `effect`: their effect. */
+export function byProvider(
+  {
+    label,
+    unlisted,
+    effect = 'stored only',
+  }: { readonly label: string; readonly unlisted: string; readonly effect?: 'stored only' | 'refused' },
+  ...parts: readonly Effects<EnforcedEffect | UnenforcedEffect>[]
+): ProviderEffects {
+  const providers = combineEffects<EnforcedEffect | UnenforcedEffect>(...parts)
+  return { effect: 'provider', label, providers, unlisted: { effect, reason: unlisted } }
+}
+
+function toEffects<E extends FieldEffect>(names: readonly string[], effect: E): Effects<E> {
+  return Object.fromEntries(names.map((name) => [name, effect]))
+}
