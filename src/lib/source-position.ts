@@ -19,25 +19,39 @@ export interface LocatedMessage {
   readonly message: string
 }
 
+/** From this number of places, a message of a file is returned once. */
+const MANY_PLACES = 6
 /** The number of further places that are listed for a message. */
-const MAX_FURTHER_PLACES = 5
+const MAX_FURTHER_PLACES = 20
 
 /**
- * Returns messages as `file:line:column: message`. A message that several places of a file have is returned once, with its further places
- * as `(also at line:column)`.
+ * Returns messages as `file:line:column: message`. A message that many places of a file have, such as that of a missing variable, is returned
+ * once, with its further places as `(also at line:column)`.
  */
 export function formatMessages(messages: readonly LocatedMessage[]): string[] {
-  const groups = Map.groupBy(messages, ({ position, message }) => JSON.stringify([position.file, message]))
-  return [...groups.values()].map(([first, ...further]) => {
-    const { position, message } = first!
-    const places = further.map(({ position: { line, column } }) => `${line}:${column}`)
-    const furtherPlaces = [...new Set(places)].filter((place) => place !== `${position.line}:${position.column}`)
-    return `${formatPosition(position)}: ${message}${furtherPlaces.length ? ` (also at ${formatPlaces(furtherPlaces)})` : ''}`
+  const lines = new Map(messages.map((located) => [formatMessage(located), located]))
+  const groups = Map.groupBy(lines.keys(), (line) => {
+    const { position, message } = lines.get(line)!
+    return JSON.stringify([position.file, message])
   })
+  const furtherPlaces = new Map<string, readonly string[]>()
+  for (const [first, ...further] of groups.values())
+    if (further.length + 1 >= MANY_PLACES) furtherPlaces.set(first!, further)
+  const merged = new Set([...furtherPlaces.values()].flat())
+  return [...lines.keys()]
+    .filter((line) => !merged.has(line))
+    .map((line) => `${line}${formatFurtherPlaces((furtherPlaces.get(line) ?? []).map((place) => lines.get(place)!))}`)
 }
 
-function formatPlaces(places: readonly string[]): string {
-  const remaining = places.length - MAX_FURTHER_PLACES
-  const listed = remaining > 0 ? [...places.slice(0, MAX_FURTHER_PLACES), `${remaining} more places`] : places
-  return listed.length === 1 ? listed[0]! : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
+function formatMessage({ position, message }: LocatedMessage): string {
+  return `${formatPosition(position)}: ${message}`
+}
+
+/** Returns the further places of a message; an empty text for none. */
+function formatFurtherPlaces(messages: readonly LocatedMessage[]): string {
+  if (!messages.length) return ''
+  const places = messages.slice(0, MAX_FURTHER_PLACES).map(({ position: { line, column } }) => `${line}:${column}`)
+  const remaining = messages.length - places.length
+  const listed = remaining ? [...places, `${remaining} more places`] : places
+  return ` (also at ${listed.slice(0, -1).join(', ')} and ${listed.at(-1)})`
 }

@@ -91,6 +91,8 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
   'docs/variables-and-secrets.md': {
     async prepare(session) {
       await session.write('regent.yaml', 'name: shop\n')
+      session.replacements.set('/run/vault', 'vault')
+      await mkdir(session.path('vault'))
       await initRealms(session)
       await writeYaml(session, 'shop.yaml', ['docs/variables-and-secrets.md', '## Generated secrets'])
     },

@@ -76,8 +76,10 @@ test('a plan that binds a client authentication flow without a supported authent
 test('a plan with flows of clients that nobody can pass names the clients', async () => {
   const client = (clientId: string, overrides: object) => ({ clientId, authenticationFlowBindingOverrides: overrides })
   const clients = [client('a', { browser: 'own' }), client('b', { direct_grant: 'own' })]
-  await regent.apply({ realm })
-  expect(await getMessages({ realm, clients, authenticationFlows: [withPasskey] })).toEqual([
+  const created = { realm, clients, authenticationFlows: [withPasskey] }
+  expect(await getGuards(created)).toEqual([])
+  await regent.apply({ realm, clients: [client('a', {}), client('b', {})] })
+  expect(await getMessages(created)).toEqual([
     expect.stringContaining(
       ', so no user can log in to client a in a browser, no user can log in to client b by a direct access grant. ',
     ),
@@ -91,6 +93,11 @@ test('a new realm with a browser flow that nobody can pass is created after an a
   expect((await call('GET', path())).status).toBe(404)
   await regent.approve(pendingApproval.plan)
   expect((await call('GET', path())).body.browserFlow).toBe('own')
+})
+
+test('a new realm with flows for registrations and resets of passwords that nobody can pass needs no approval', async () => {
+  const declared = { realm, registrationFlow: 'own', resetCredentialsFlow: 'own', authenticationFlows: [withPasskey] }
+  expect(await getGuards(declared)).toEqual([])
 })
 
 test('a plan that adds an unsupported step to a subflow of a bound flow needs an approval, also with new names', async () => {

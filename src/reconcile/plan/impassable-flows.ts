@@ -50,6 +50,8 @@ const EFFECTS = {
     `no user can log in to client ${client} by a direct access grant`,
 } as const
 
+/** The fields of a realm whose flows every login needs. */
+const LOGIN_PATHS = new Set<string>(['browserFlow', 'directGrantFlow', 'clientAuthenticationFlow'])
 const PATHS = Object.keys(EFFECTS) as (keyof typeof EFFECTS)[]
 /** Effects that a message names. */
 const NAMED_EFFECTS = 5
@@ -85,7 +87,10 @@ export function listImpassableFlows(objects: readonly FlowObject[]): ImpassableF
   )
 }
 
-/** Blocks a plan after which nobody can pass a bound flow, unless nobody could pass the flow of this binding before. */
+/**
+ * Blocks a plan after which nobody can pass a bound flow, unless nobody could pass the flow of this binding before. The flows of a new client,
+ * and those of a new realm for registrations and resets of passwords, block nothing: nobody loses what they could do before.
+ */
 export function guardImpassableFlows({
   plan,
   input,
@@ -97,8 +102,15 @@ export function guardImpassableFlows({
 }): Guard[] {
   const { flowObjects, formerlyImpassable = [] } = facts
   if (!flowObjects) return []
+  const created = new Set(
+    plan.actions.flatMap(({ operation, kind, key }) =>
+      operation === 'create' || (kind === 'realm' && plan.creates) ? [formatAddress(kind, key)] : [],
+    ),
+  )
   const added = listImpassableFlows(applyActions(flowObjects, plan.actions)).filter(
-    ({ owner, path }) => !formerlyImpassable.some((earlier) => earlier.owner === owner && earlier.path === path),
+    ({ owner, path }) =>
+      (LOGIN_PATHS.has(path) || !created.has(owner)) &&
+      !formerlyImpassable.some((earlier) => earlier.owner === owner && earlier.path === path),
   )
   return [...Map.groupBy(added, ({ flow }) => flow).values()].map((impassable) => ({
     guard: 'impassableFlow',
