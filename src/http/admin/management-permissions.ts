@@ -4,7 +4,7 @@ import {
   getManagedGroup,
   getManagedIdentityProvider,
   getManagedUsers,
-} from '../../service/admin-api/authorization/management-permissions.ts'
+} from '../../service/admin-api/realms/management-permissions.ts'
 import { type GetRole, getRoleById, getRoleByName, getRolePermissions } from '../../service/admin-api/roles/roles.ts'
 import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { type ManagedOptions, managementPermissions } from '../shapes/management-permissions.ts'

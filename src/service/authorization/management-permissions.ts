@@ -6,7 +6,7 @@ import type { Writers } from '../objects/writers.ts'
 import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization-writers.ts'
 
 /** The object whose permissions are managed; of type `users`, the id is ignored. */
-export interface ManagedObject {
+export interface ManagedTarget {
   readonly type: ManagedTypeName
   readonly id: string
 }
@@ -20,7 +20,7 @@ export interface ManagementPermissions {
 /** Returns the permissions on an object; undefined if they are not enabled. Two statements at most. */
 export async function findManagementPermissions(
   context: Context,
-  object: ManagedObject,
+  object: ManagedTarget,
 ): Promise<ManagementPermissions | undefined> {
   const [resource] = await listManagementObjects(context, authorizationResources, [nameResource(object)])
   if (!resource) return undefined
@@ -33,7 +33,7 @@ export async function findManagementPermissions(
 export async function enableManagementPermissions(
   context: WriteContext,
   management: LiveObject,
-  object: ManagedObject,
+  object: ManagedTarget,
 ): Promise<void> {
   const { scopes, resourceType, decisionStrategy } = managedTypes[object.type]
   const { kind, id, key } = management
@@ -60,7 +60,7 @@ export async function enableManagementPermissions(
 }
 
 /** Deletes the resource of an object and the permissions on it. */
-export async function disableManagementPermissions(context: WriteContext, object: ManagedObject): Promise<void> {
+export async function disableManagementPermissions(context: WriteContext, object: ManagedTarget): Promise<void> {
   const existing = await findManagementPermissions(context, object)
   if (!existing) return
   await authorizationPolicies.delete(context, [...existing.permissions.values()])
@@ -88,9 +88,9 @@ export function withManagementPermissions(type: 'group' | 'client' | 'role', wri
   }
 }
 
-const nameResource = ({ type, id }: ManagedObject): string => managedTypes[type].nameResource(id)
+const nameResource = ({ type, id }: ManagedTarget): string => managedTypes[type].nameResource(id)
 
-const namePermission = ({ type, id }: ManagedObject, scope: string): string =>
+const namePermission = ({ type, id }: ManagedTarget, scope: string): string =>
   managedTypes[type].namePermission(scope, id)
 
 /** Returns the objects with these names of the client with the admin roles. One statement, or none. */
