@@ -1,5 +1,5 @@
 // The only HTTP client of the server. It limits time and size, follows no redirects, and checks every address.
-import { Agent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
@@ -7,6 +7,9 @@ import { createGunzip } from 'node:zlib'
 import { getErrorCode } from '../error-code.ts'
 import { version } from '../version.ts'
 import { type Outbound, OutboundRefused } from './outbound.ts'
+
+// An import statement would read all exports of node:http, one of which loads a WebSocket client: 40 ms and 10 MB.
+const { Agent: PlainAgent, request: plainRequest } = process.getBuiltinModule('node:http')
 
 /** An HTTP method. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -59,7 +62,7 @@ export interface HttpStream extends ResponseHead {
 
 /** Creates a pool of at most `limit` connections to the server of an address. */
 export function createConnectionPool(address: string, limit = Number.POSITIVE_INFINITY): Agent {
-  return new (address.startsWith('https:') ? SecureAgent : Agent)({ keepAlive: true, maxSockets: limit })
+  return new (address.startsWith('https:') ? SecureAgent : PlainAgent)({ keepAlive: true, maxSockets: limit })
 }
 
 /**
