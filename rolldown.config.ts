@@ -27,7 +27,10 @@ function licenses(): Plugin {
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((output) => (output.type === 'chunk' ? output.moduleIds : []))
       const folders = new Set(modules.filter((id) => id.includes('/node_modules/')).map(findPackageFolder))
-      const source = [...folders].sort().map(renderLicense).join(`\n${'-'.repeat(80)}\n\n`)
+      const source = [...folders]
+        .sort()
+        .map(renderLicense)
+        .join(`\n${'-'.repeat(80)}\n\n`)
       this.emitFile({ type: 'asset', fileName: 'licenses.txt', source })
     },
   }
@@ -46,6 +49,8 @@ function readPackage(folder: string): { name?: string; version?: string; license
 
 function renderLicense(folder: string): string {
   const { name, version, license } = readPackage(folder)
-  const texts = globSync('{LICEN[CS]E,NOTICE}*', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
+  const texts = globSync('{LICEN[CS]E,NOTICE}*', { cwd: folder }).map((file) =>
+    readFileSync(join(folder, file), 'utf8'),
+  )
   return [`${name} ${version} (${license})\n`, ...texts].join('\n')
 }
