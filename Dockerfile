@@ -6,7 +6,7 @@ COPY package.json package-lock.json ./
 # No scripts: the only one fetches the Node that is here already.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npx tsc -p tsconfig.build.json && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-bookworm-slim
 # For sources in git, and signatures of commits. Security updates matter more than the same version each time.

@@ -3,6 +3,7 @@
 //   npm run bench -- --users 100000                      memory that an apply of this many users takes, on PostgreSQL
 //   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
+//   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
 //   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N]
 //                     the same requests to Regent, to Keycloak at this URL, and to a minimal server; Regent uses the empty database
@@ -21,6 +22,7 @@ import { openLargeRealmReads } from './large-realm-reads.ts'
 import { type Bench, type Case, findDeviations, measure, openBench, quantile, type Result } from './measure.ts'
 import { measurePushes } from './pushes.ts'
 import { restrictedListCases } from './restricted-lists.ts'
+import { measureStartUp } from './start-up.ts'
 import { measureReadsDuringLogins, tokenCases } from './tokens.ts'
 
 /** Number of clients in a realm, and the time limit in seconds for each of its bulk cases. */
@@ -123,6 +125,7 @@ const { values: options } = parseArgs({
     users: { type: 'string' },
     'large-realm': { type: 'string' },
     pushes: { type: 'string' },
+    'start-up': { type: 'string' },
     reference: { type: 'string' },
     'config-cli': { type: 'string' },
     database: { type: 'string' },
@@ -134,10 +137,11 @@ const { values: options } = parseArgs({
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine must be pglite or postgres')
-const { reference, 'config-cli': jar, 'large-realm': largeRealm, java, database } = options
+const { reference, 'config-cli': jar, 'large-realm': largeRealm, 'start-up': startUpRounds, java, database } = options
 if (jar && !reference) throw new Error('--config-cli needs --reference')
 if (reference !== undefined && !jar && !database) throw new Error('--reference needs --database or --config-cli')
-const postgres = options.engine === 'postgres' || options.users || largeRealm ? await startPostgres() : undefined
+const postgres =
+  options.engine === 'postgres' || options.users || largeRealm || startUpRounds ? await startPostgres() : undefined
 try {
   if (options.pushes) process.exitCode = (await measurePushes(Number(options.pushes))) ? 0 : 1
   else if (reference !== undefined && database)
@@ -150,6 +154,7 @@ try {
     })
   else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
   else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
+  else if (startUpRounds) await measureStartUp(postgres!.url, Number(startUpRounds))
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))
   else if (largeRealm) await measureLargeRealm(postgres!.url, Number(largeRealm))
   else await measureAll(postgres?.url)

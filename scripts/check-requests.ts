@@ -18,8 +18,14 @@ export function findRequests(file: string, source: string): string[] {
     const module = from ?? dynamic!
     return HTTP_MODULES.test(module) ? valueNames(names).map((name) => `${name} of ${module}`) : []
   })
+  const builtins = /(?:\{([^}]*)\}\s*=\s*)?\bprocess\.getBuiltinModule\(\s*(?:['"]([^'"]+))?/g
+  const obtained = [...code.matchAll(builtins)].flatMap(([, names, module = 'node:http']) =>
+    HTTP_MODULES.test(module)
+      ? valueNames(names ? `{${names.replaceAll(':', ' as ')}}` : '*').map((name) => `${name} of ${module}`)
+      : [],
+  )
   const fetches = [...code.matchAll(/(?<![.\w$])(?:(?:globalThis|window|self)\.)?fetch\s*\(|globalThis\.fetch\b/g)]
-  const uses = [...imported, ...fetches.map(() => 'fetch')]
+  const uses = [...imported, ...obtained, ...fetches.map(() => 'fetch')]
   return uses.map((use) => `${file} uses ${use}: only ${HTTP_CLIENT} sends HTTP requests`)
 }
 

@@ -3,7 +3,6 @@ import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
 import { renderOptionHelp } from './cli/options.ts'
-import { renderError } from './cli/render-error.ts'
 import { version } from './lib/version.ts'
 
 /** Adds a command and its subcommands to the parser. */
@@ -36,5 +35,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   setExitCode('error')
+  // Loaded on demand: help starts faster without it.
+  const { renderError } = await import('./cli/render-error.ts')
   console.error(renderError(error))
 }

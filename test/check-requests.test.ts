@@ -19,6 +19,9 @@ test.each([
   ["import { connect } from 'node:http2'", 'connect of node:http2'],
   ["import {\n  type Dispatcher,\n  Pool,\n} from 'undici'", 'Pool of undici'],
   ["const { request } = await import('node:https')", '* of node:https'],
+  ["const { request: send } = process.getBuiltinModule('node:http')", 'request of node:http'],
+  ["process.getBuiltinModule('node:http').request(address)", '* of node:http'],
+  ['const modules = process.getBuiltinModule(name)', '* of node:http'],
 ])('a request beside the client is found: %s', (source, use) => {
   const violation = `src/service/a.ts uses ${use}: only src/lib/http/http-request.ts sends HTTP requests`
   expect(findRequests('src/service/a.ts', source)).toEqual([violation])
@@ -27,6 +30,8 @@ test.each([
 test.each([
   "import { createServer, type Server } from 'node:https'",
   "import type { Agent } from 'node:http'",
+  "const { ServerResponse } = process.getBuiltinModule('node:http')",
+  "process.getBuiltinModule('node:fs').readFileSync(file)",
   "// await fetch('https://a.example')",
   'await source.fetch()',
   "await git(['fetch', '--quiet'])",

@@ -1,8 +1,10 @@
 // The sources of the server: files and folders, which are watched, and git repositories, which are polled.
+
+import { createCachingParser } from '../realm-file/yaml/caching-parser.ts'
 import type { FollowedSource } from '../reconcile/following/followed-source.ts'
 import { openRepository } from '../reconcile/following/repository.ts'
 import type { SourceController } from '../reconcile/following/source-controller.ts'
-import { createCachingParser, readFileSource } from '../reconcile/read/file-source.ts'
+import { readFileSource } from '../reconcile/read/file-source.ts'
 import { watchFiles } from '../reconcile/read/file-watcher.ts'
 import { type GitAddress, isSameRepository } from '../reconcile/read/git-address.ts'
 import type { SourceContent } from '../reconcile/read/source-content.ts'

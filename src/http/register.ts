@@ -1,7 +1,7 @@
 // Registers operations as routes: authenticate, parse the input, call the handler, send the response.
 
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import type { Caller, Service } from '../service/context/service.ts'
@@ -12,7 +12,7 @@ import { readBody } from './body.ts'
 import { checkCondition, createTag, findTaggedReads, noTagError, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
-import { type Answer, listParameters, type Method, type Operation } from './operation.ts'
+import { type Answer, listParameters, type Operation } from './operation.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
@@ -42,6 +42,9 @@ const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
 /** The header that permits changing declared values although their source refuses it. */
 const ALLOW_DRIFT = 'regent-allow-drift'
 
+/** The methods of operations. */
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const
+
 const callers = new WeakMap<FastifyRequest, Caller>()
 
 /** Adds the routes of the admin API, of operations that answer 501, and 405 for other methods. */
@@ -50,12 +53,11 @@ export function registerOperations(
   surroundings: RouteContext,
   { operations, missing }: { operations: readonly Operation[]; missing: readonly ListedOperation[] },
 ): void {
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ADMIN_LIMIT }, (_request, body, parsed) =>
-    parsed(null, body),
-  )
+  parseBytes(app, ADMIN_LIMIT)
   // Authenticate before reading the body, so that callers without permissions cannot send one.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS' || request.routeOptions.config.isPublic) return
+    if (request.is404 && !isServed(app, request.url)) return
     const caller = await surroundings.authenticate(request)
     const hasHeader = (header: string) => request.headers[header] === 'true'
     const permitted = {
@@ -74,7 +76,7 @@ export function registerOperations(
   const tagged = findTaggedReads(operations)
   for (const operation of operations) {
     app.route({
-      method: operation.method,
+      method: listMethods(operation),
       url: urlOf(operation.path),
       config: { operation: operation.operationId },
       onRequest: async (request: FastifyRequest) => {
@@ -83,25 +85,36 @@ export function registerOperations(
       handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
     })
   }
-  for (const listed of missing) {
-    app.route<{ Params: Record<string, string> }>({
-      method: listed.method,
-      url: urlOf(listed.path),
-      bodyLimit: UNAUTHENTICATED_LIMIT,
-      config: { isPublic: listed.permission === undefined },
-      handler: async (request) => {
-        const caller = callers.get(request)
-        const { permission } = listed
-        if (caller && permission !== undefined)
-          await checkMissingOperation(surroundings.service, caller, {
-            realm: realmOf(request.params, listed),
-            permission,
-          })
-        throw notYet(listed)
-      },
-    })
+  for (const listed of missing) addMissingOperation(app, surroundings, listed)
+  for (const prefix of ['/admin', '/regent']) {
+    servePreflight(app, `${prefix}/*`, ['DELETE', 'POST', 'GET', 'PUT'])
+    app.register(async (scope) => refuseOtherMethods(scope), { prefix })
   }
-  refuseOtherMethods(app, [...operations, ...missing])
+}
+
+/** Adds the route of an operation that answers 501. */
+function addMissingOperation(app: FastifyInstance, { service }: RouteContext, listed: ListedOperation): void {
+  app.route<{ Params: Record<string, string> }>({
+    method: listMethods(listed),
+    url: urlOf(listed.path),
+    bodyLimit: UNAUTHENTICATED_LIMIT,
+    config: { isPublic: listed.permission === undefined },
+    handler: async (request) => {
+      const caller = callers.get(request)
+      const { permission } = listed
+      if (caller && permission !== undefined)
+        await checkMissingOperation(service, caller, {
+          realm: realmOf(request.params, listed),
+          permission,
+        })
+      throw notYet(listed)
+    },
+  })
+}
+
+/** Makes the body of each request a buffer of at most so many bytes. */
+function parseBytes(app: FastifyInstance, bodyLimit: number): void {
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body))
 }
 
 /** Returns the realm in the path of a request. */
@@ -248,6 +261,11 @@ function pathOf(request: FastifyRequest): string {
   return request.originalUrl.split('?')[0]!.replace(/(?<!\/)\/+$/, '')
 }
 
+/** Returns the methods of an operation's route. HEAD is one of them, since Fastify would add a second route for it. */
+function listMethods({ method }: Pick<ListedOperation, 'method'>): HTTPMethods[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
+}
+
 /** Returns the route of a path. Parameters are numbered, since the router ends a name at a hyphen. */
 function urlOf(path: string): string {
   const names = listParameters(path)
@@ -258,16 +276,14 @@ function urlOf(path: string): string {
   return path.replace(/\{([^}]+)\}/g, (_, name) => `:p${names.indexOf(name)}`)
 }
 
-function refuseOtherMethods(app: FastifyInstance, operations: readonly { method: Method; path: string }[]): void {
-  for (const [url, routes] of Map.groupBy(operations, ({ path }) => urlOf(path))) {
-    const supported = new Set<string>(routes.map(({ method }) => method))
-    const unsupported = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !supported.has(method))
-    app.route({
-      method: unsupported,
-      url,
-      bodyLimit: UNAUTHENTICATED_LIMIT,
-      handler: async () => Promise.reject(methodNotAllowed()),
-    })
-    servePreflight(app, url, ['DELETE', 'POST', 'GET', 'PUT'])
-  }
+/** Answers requests without a route: 405 at addresses with routes of other methods, else 404. */
+function refuseOtherMethods(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  parseBytes(scope, UNAUTHENTICATED_LIMIT)
+  scope.setNotFoundHandler(async ({ url }) => Promise.reject(isServed(scope, url) ? methodNotAllowed() : notFound()))
+}
+
+/** Whether the address has a route of any method. */
+function isServed(app: FastifyInstance, url: string): boolean {
+  return METHODS.some((method) => app.findRoute({ method, url }) !== null)
 }

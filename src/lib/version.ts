@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { findPackageJSON } from 'node:module'
 
 /** Regent's version, from package.json. */
 export const { version }: { readonly version: string } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
+  readFileSync(findPackageJSON('.', import.meta.url)!, 'utf8'),
 )
 
 /** The Keycloak version whose admin API Regent implements. Clients such as the Terraform provider enable features by it. */

@@ -1,10 +1,12 @@
 // XML without document type definitions: no entity is expanded, and nothing is fetched.
-import { DOMParser, type Element, onErrorStopParsing } from '@xmldom/xmldom'
+import type { Element } from '@xmldom/xmldom'
 
 export type { Element } from '@xmldom/xmldom'
 
 /** Returns the root element of a text; undefined if the text is not well-formed, or has a document type. */
-export function parseXml(text: string): Element | undefined {
+export async function parseXml(text: string): Promise<Element | undefined> {
+  // Loaded on demand, since it is large and rarely needed.
+  const { DOMParser, onErrorStopParsing } = await import('@xmldom/xmldom')
   try {
     const document = new DOMParser({ onError: onErrorStopParsing }).parseFromString(text.trim(), 'text/xml')
     return document.doctype ? undefined : (document.documentElement ?? undefined)

@@ -318,7 +318,7 @@ test('the SP metadata for a SAML provider that signs requests contain the key of
   const exportMetadata = async (alias: string) => {
     const { headers, body } = await call('GET', `${path}/identity-provider/instances/${alias}/export`)
     expect(headers['content-type']).toContain('application/xml')
-    return parseXml(body)!
+    return (await parseXml(body))!
   }
   const findElements = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
   const plain = await exportMetadata('plain')

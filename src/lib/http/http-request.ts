@@ -1,6 +1,6 @@
 // The only HTTP client of the server. It limits time and size, follows no redirects, and checks every address.
-import { Agent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
-import { type RequestOptions, Agent as SecureAgent, request as secureRequest } from 'node:https'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -59,7 +59,7 @@ export interface HttpStream extends ResponseHead {
 
 /** Creates a pool of at most `limit` connections to the server of an address. */
 export function createConnectionPool(address: string, limit = Number.POSITIVE_INFINITY): Agent {
-  return new (address.startsWith('https:') ? SecureAgent : Agent)({ keepAlive: true, maxSockets: limit })
+  return new (getHttpModule(address).Agent)({ keepAlive: true, maxSockets: limit })
 }
 
 /**
@@ -149,7 +149,7 @@ async function startRequest(
   const content = body === undefined ? undefined : Buffer.from(body.toString())
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const url = parseAddress(outbound, address)
-  const sent: ClientRequest = (url.protocol === 'https:' ? secureRequest : plainRequest)(url, {
+  const sent: ClientRequest = getHttpModule(url.href).request(url, {
     ...credentials,
     method,
     lookup: outbound.lookup,
@@ -174,6 +174,14 @@ async function startRequest(
   sent.end(content)
   const { statusCode: status = 0, headers: received } = await promise
   return { status, ok: status >= 200 && status < 300, headers: received, body: decompress(await promise) }
+}
+
+/**
+ * Returns Node's module for an address. TLS is loaded on first use. An import statement for node:http would read all its exports, one of
+ * which loads a WebSocket client: 40 ms and 10 MB.
+ */
+function getHttpModule(address: string) {
+  return process.getBuiltinModule(address.startsWith('https:') ? 'node:https' : 'node:http')
 }
 
 /** Parses the address of a request. Throws if it is not an HTTP address, or may not be connected to. */

@@ -4,12 +4,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { createLruCache } from '../../lib/timing/lru-cache.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
-import { megabyte } from '../../realm-file/yaml/limits.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
@@ -24,7 +22,7 @@ export interface FileSourceOptions {
   /** Whether documents may take values from the environment variable or file of that name. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
   /** Default: parses every file at every read. */
-  readonly parse?: Parse
+  readonly parse?: typeof parseDocuments
   /** The folder that names of files are relative to. Default: the working directory. */
   readonly root?: string | undefined
   /** The file or folder that is read, relative to the root, if the source has more. */
@@ -33,20 +31,6 @@ export interface FileSourceOptions {
   readonly origin?: string | undefined
   /** Name of the source in messages. Default: its path. */
   readonly displayName?: string
-}
-
-type Parse = typeof parseDocuments
-
-/** Total size of the files in the cache, in characters. */
-const CACHE_SIZE = 4 * megabyte
-
-/** Returns a parser that caches the documents of recent files. Files larger than the cache are parsed every time. */
-export function createCachingParser(): Parse {
-  const parsed = createLruCache<string, Document[]>(CACHE_SIZE)
-  return (file, text) => {
-    const parse = () => parseDocuments(file, text)
-    return text.length > CACHE_SIZE ? parse() : parsed(`${file}\0${text}`, text.length, parse)
-  }
 }
 
 /** Whether the file or folder of that name is ignored. */

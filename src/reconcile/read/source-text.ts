@@ -4,8 +4,8 @@ import type { Json } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute-variables.ts'
+import { createCachingParser } from '../../realm-file/yaml/caching-parser.ts'
 import { markVariables } from '../../realm-file/yaml/document.ts'
-import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 
@@ -16,13 +16,16 @@ export type DeclaredSource = Omit<SerializedSource, 'revision' | 'files'> & {
     Partial<Pick<SerializedSource['files'][number], 'values'>>)[]
 }
 
+/** An apply usually follows a plan of the same files, and a pipeline sends mostly the files of its last run. */
+const parseFile = createCachingParser()
+
 /** Parses a serialized source. Variables get the values that it contains. Throws DocumentError where documents are invalid. */
 export function deserializeSource(declared: DeclaredSource): SourceContent {
   const { name, unknownFields, settings, scope, origin, ...source } = declared
   const files = source.files.map((file) => ({ values: [], ...file }))
   const revision = source.revision ?? createRevision(source.files)
   const documents = files.flatMap(({ file, text, values }) =>
-    parseDocuments(file, text).map((document, index) => {
+    parseFile(file, text).map((document, index) => {
       const substituted = values[index] ?? {}
       const pointers = Object.keys(substituted)
       return pointers.length

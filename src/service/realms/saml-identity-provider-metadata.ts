@@ -17,8 +17,8 @@ const HIDDEN = 'http://refeds.org/category/hide-from-discovery'
  *
  * @throws invalid where the text is not SAML metadata.
  */
-export function parseIdentityProviderMetadata(text: string): Representation {
-  const root = parseXml(text)
+export async function parseIdentityProviderMetadata(text: string): Promise<Representation> {
+  const root = await parseXml(text)
   const roots = ['EntityDescriptor', 'EntitiesDescriptor']
   if (root?.namespaceURI !== METADATA || !roots.includes(root.localName ?? ''))
     throw failure('invalid', 'The text is not SAML metadata')

@@ -3,7 +3,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely } from 'kysely'
@@ -11,8 +12,8 @@ import { getSchemaDigest, LAST_MIGRATION, migrate } from './migrate.ts'
 import { PGliteDriver } from './pglite-driver.ts'
 import type { Tables } from './transaction.ts'
 
-const root = join(import.meta.dirname, '..', '..', '..')
-const cache = join(root, 'node_modules', '.cache', 'regent')
+const packageFile = findPackageJSON('.', import.meta.url)!
+const cache = join(dirname(packageFile), 'node_modules', '.cache', 'regent')
 
 /**
  * V8 compiles PGlite at once, and optimizes a function after it has run about so many bytes. Optimizing the function that evaluates
@@ -36,7 +37,7 @@ export async function openPGlite(folder: string | undefined, lastMigration: stri
 /** Returns the image of an empty, migrated database; undefined if it cannot be stored. */
 async function findImage(): Promise<Blob | undefined> {
   const { dependencies }: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
-    await readFile(join(root, 'package.json'), 'utf8'),
+    await readFile(packageFile, 'utf8'),
   )
   const version = dependencies['@electric-sql/pglite'] ?? ''
   const digest = createHash('sha256').update(version).update(getSchemaDigest()).digest('hex').slice(0, 16)

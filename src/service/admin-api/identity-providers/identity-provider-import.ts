@@ -29,7 +29,7 @@ export async function importConfig(
   if (!settings && type.settings !== 'saml')
     throw failure('invalid', `Identity providers of type ${providerId} have no OpenID Connect Discovery document`)
   const text = 'text' in description ? description.text : await fetchDescription(outbound, description.address)
-  if (!settings) return { ...origin, ...parseIdentityProviderMetadata(text) }
+  if (!settings) return { ...origin, ...(await parseIdentityProviderMetadata(text)) }
   return { ...origin, ...toConfig(parseObject(text), settings) }
 }
 
