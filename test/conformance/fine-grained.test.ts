@@ -1,0 +1,43 @@
+// What administrators with fine-grained admin permissions may do, compared with Keycloak: see scripts/record-fine-grained.ts.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  administrators,
+  type Matrix,
+  type MatrixCall,
+  runMatrix,
+  type Version,
+} from '../support/fine-grained-matrix.ts'
+import { testServer } from '../support/server.ts'
+import { newName } from '../support/service.ts'
+
+const recorded: Readonly<Record<Version, Matrix>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'fine-grained.json'), 'utf8'),
+)
+
+/** The administrators whose grants are enforced. The others wait for the issue Authorization; the list only grows. */
+const ENFORCED: readonly string[] = ['none']
+
+const cases = ([1, 2] as const).flatMap((version) =>
+  administrators[version].flatMap((title, at) => (ENFORCED.includes(title) ? [{ version, title, at }] : [])),
+)
+
+test.each(cases)(
+  'version $version, $title: the outcomes are those of Keycloak',
+  { timeout: 120_000 },
+  async (admin) => {
+    const { call: callServer } = await testServer()
+    const call: MatrixCall = (method, path, { body, token } = {}) =>
+      body instanceof URLSearchParams
+        ? callServer(method, path, {
+            body: body.toString(),
+            token: null,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          })
+        : callServer(method, path, { ...(body !== undefined && { body }), ...(token !== undefined && { token }) })
+    const { version, title, at } = admin
+    const matrix = await runMatrix(call, { realm: newName(), version, only: [at] })
+    expect(matrix[title]).toEqual(recorded[version][title])
+  },
+)
