@@ -13,6 +13,7 @@ import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, operationId, tagged, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
+import { evaluationOperations } from './authorization-evaluation.ts'
 import { policyOperations } from './authorization-policies.ts'
 import { resourceOperations } from './authorization-resources.ts'
 import { answers, bodies } from './authorization-schemas.ts'
@@ -82,4 +83,5 @@ export const authorizationOperations: Operation[] = tagged('Clients (authorizati
   ...resourceOperations,
   ...scopeOperations,
   ...policyOperations,
+  ...evaluationOperations,
 ])
