@@ -28,11 +28,11 @@ export function resolveRequests(
   return requests.length ? requests : requestEverything(server, identity)
 }
 
-/** Returns the requests for all resources of the client itself and those of the identity, with all scopes. */
+/** Returns the requests for all resources of the client itself and those of the identity, each with its own scopes. */
 export function requestEverything(server: ResourceServer, identity: AccessIdentity): AccessRequest[] {
   const ofClient = server.resources.filter(({ owner }) => owner === undefined)
   const ofIdentity = server.resources.filter(({ owner }) => owner === identity.id)
-  return [...ofClient, ...ofIdentity].map((resource) => requestResource(server, resource, []))
+  return [...ofClient, ...ofIdentity].map((resource) => requestResource(server, resource, resource.scopes))
 }
 
 /** Returns the request for scopes of a resource; without scopes, for all of its scopes. */
