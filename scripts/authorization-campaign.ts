@@ -73,7 +73,7 @@ class CampaignServer {
     return String(body.access_token)
   }
 
-  /** Creates the realm. Mia leads, Noel keeps by a composite role and by a group, and Otto is a guest. */
+  /** Creates the realm. Mia leads, Noel keeps by a composite role and by a group, and Otto visits. */
   async createRealm(): Promise<void> {
     const groupMapper = (full: boolean) => ({
       name: 'groups',
@@ -95,7 +95,7 @@ class CampaignServer {
       },
       groups: [
         { name: 'staff', realmRoles: ['keeper'], subGroups: [{ name: 'night', clientRoles: { other: ['use'] } }] },
-        { name: 'guests' },
+        { name: 'visitors' },
       ],
       clients: [
         { clientId: 'other' },
@@ -111,7 +111,7 @@ class CampaignServer {
           clientRoles: { other: ['use'] },
         },
         { username: 'noel', enabled: true, email: 'noel@example.com', groups: ['/staff/night'] },
-        { username: 'otto', enabled: true, realmRoles: ['reader'], groups: ['/guests'] },
+        { username: 'otto', enabled: true, realmRoles: ['reader'], groups: ['/visitors'] },
       ],
     })
     for (const username of universe.users) await this.#find('users', 'username', username)
@@ -265,8 +265,8 @@ async function startRegent(): Promise<{ url: string; stop: () => void }> {
     let output = ''
     server.stdout.on('data', (chunk) => {
       output += chunk
-      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? []
-      if (found) resolve(found)
+      const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? []
+      if (address) resolve(address)
     })
     server.on('exit', () => reject(new Error(output)))
   })

@@ -13,11 +13,11 @@ export const universe = {
   users: ['mia', 'noel', 'otto'],
   /** Keys of roles: realm roles and one client role. */
   roles: [['reader'], ['keeper'], ['lead'], ['client', 'other', 'use']],
-  groups: ['/staff', '/staff/night', '/guests'],
+  groups: ['/staff', '/staff/night', '/visitors'],
   clients: ['web', 'narrow'],
   clientScopes: ['email', 'profile', 'phone'],
   scopes: ['read', 'write', 'share', 'burn'],
-  types: ['urn:room', 'urn:paper'],
+  types: ['urn:cabinet', 'urn:paper'],
   times: ['2026-01-31 23:59:59', '2026-02-01 00:00:00', '2026-07-15 12:30:00', '2027-01-01 08:00:00'],
 } as const
 
@@ -92,7 +92,10 @@ const conditions: Readonly<Record<string, fc.Arbitrary<PolicyFields>>> = {
       fc.option(range('hour', 0, 23)),
     )
     .map(([nbf, noa, ...ranges]) => ({
-      config: Object.assign({ ...(nbf && { nbf }), ...(noa && { noa }) }, ...ranges.filter((each) => each !== null)),
+      config: Object.assign(
+        { ...(nbf && { nbf }), ...(noa && { noa }) },
+        ...ranges.filter((limits) => limits !== null),
+      ),
     })),
   regex: fc
     .record({
@@ -189,25 +192,31 @@ export const generatedSettings: fc.Arbitrary<GeneratedSettings> = fc
       }))
   })
 
-/** A request for access to resources of the settings. It requests each resource once: Keycloak grants more the second time. */
-export function generatedRequest({ resources }: GeneratedSettings): fc.Arbitrary<GeneratedRequest> {
+/**
+ * A request for access to resources of the settings. It requests each resource once, and only one if there are permissions of owners:
+ * Keycloak may use results of the first resource for a second one.
+ */
+export function generatedRequest({ resources, policies }: GeneratedSettings): fc.Arbitrary<GeneratedRequest> {
   const scopes = fc.oneof(fc.constant([]), subset(universe.scopes, 1))
-  const ofResources = subset(
-    resources.map(({ id }) => id),
-    1,
-  ).chain((ids) => fc.tuple(...ids.map((id) => scopes.map((names): NamedResource => ({ id, scopes: names })))))
+  const byId = (ids: readonly string[]) =>
+    fc.tuple(...ids.map((id) => scopes.map((names): NamedResource => ({ id, scopes: names }))))
+  const ids = resources.map(({ id }) => id)
+  const oneResource = oneOf(ids).chain((id) => byId([id]))
+  const hasOwnerPermissions = policies.some(({ fields }) => fields.type === 'uma')
   const byType = fc
     .tuple(oneOf(universe.types), scopes)
     .map(([type, names]): NamedResource[] => [{ type, scopes: names }])
-  const byName = fc
-    .tuple(oneOf(resources), scopes)
-    .map(([{ name }, names]): NamedResource[] => [{ name, scopes: names }])
+  const byName = oneOf(resources).chain(({ name, owner }) =>
+    (owner === undefined ? scopes : fc.constant([])).map((names): NamedResource[] => [{ name, scopes: names }]),
+  )
   const byScope = oneOf(universe.scopes).map((scope): NamedResource[] => [{ scopes: [scope] }])
   return fc.record({
     user: oneOf(universe.users),
     client: fc.option(oneOf(universe.clients), { nil: undefined }),
     roles: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, subset(['reader', 'lead'], 1)),
-    resources: fc.oneof(fc.constant([]), { weight: 4, arbitrary: ofResources }, byType, byName, byScope),
+    resources: hasOwnerPermissions
+      ? oneResource
+      : fc.oneof(fc.constant([]), { weight: 4, arbitrary: subset(ids, 1).chain(byId) }, byType, byName, byScope),
     attributes: fc
       .tuple(fc.option(oneOf(universe.times)), fc.option(fc.constantFrom('42', 'mia,noel')))
       .map(([time, badge]) => ({
