@@ -15,7 +15,7 @@ import { type EvaluationRequest, evaluatePolicies } from '../../oidc/authorizati
 import { toEvaluationResponse } from '../../oidc/authorization/evaluation-response.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { readHandler } from '../handlers.ts'
-import { operationId, type UntaggedOperation } from '../operation.ts'
+import type { UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
 import { answers, bodies } from './authorization-schemas.ts'
@@ -119,16 +119,16 @@ const body = {
 
 /** The operations that evaluate the policies of a client. */
 export const evaluationOperations: UntaggedOperation[] = [
-  evaluation(`${BASE}/policy/evaluate`, 'policies'),
-  evaluation(`${BASE}/permission/evaluate`, 'permissions'),
+  evaluation('evaluatePolicies', `${BASE}/policy/evaluate`, 'Evaluate the policies of a client for a user'),
+  evaluation('evaluatePermissions', `${BASE}/permission/evaluate`, 'Evaluate the permissions of a client for a user'),
 ]
 
-function evaluation(path: string, noun: string): UntaggedOperation {
+function evaluation(operationId: string, path: string, summary: string): UntaggedOperation {
   return {
-    operationId: operationId('create', path),
+    operationId,
     method: 'POST',
     path,
-    summary: `Evaluate the ${noun} of a client for a user`,
+    summary,
     permission: 'view-authorization',
     event: false,
     body,
