@@ -1,6 +1,9 @@
+import { kinds } from '../../kinds/index.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { writeAuthorizationSettings } from '../../realm-file/formats/authorization-settings.ts'
 import { importContent } from '../../reconcile/import/import-content.ts'
 import {
+  completeImport,
   exportServer,
   getConfigurableResourceServer,
   getResourceServer,
@@ -21,6 +24,8 @@ import { scopeOperations } from './authorization-scopes.ts'
 
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
+
+const isPartOfClient = (kind: KindName): boolean => kinds[kind].parents.includes('client')
 
 const serverOperations: UntaggedOperation[] = [
   {
@@ -61,14 +66,16 @@ const serverOperations: UntaggedOperation[] = [
     operationId: operationId('create', `${BASE}/import`),
     method: 'POST',
     path: `${BASE}/import`,
-    summary: 'Import authorization settings of a client; existing objects are updated by name, others stay',
+    summary: 'Import authorization settings of a client; existing objects are replaced by name, others stay',
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: writeHandler(async (context, call) => {
-      const authorizationSettings = await bodyOf(context, call)
+      const body = await bodyOf(context, call)
       const server = await getConfigurableResourceServer(context, clientOf(call))
-      await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })
+      const authorizationSettings = await completeImport(context, server, body)
+      const content = { clients: [{ clientId: server.key[0]!, authorizationSettings }] }
+      await importContent(context, content, { isAuthoritative: () => isPartOfClient })
       const representation = toServerRepresentation(
         await getResourceServer(context, clientOf(call), 'manage-authorization'),
       )
