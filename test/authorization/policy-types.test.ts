@@ -16,6 +16,7 @@ const claims = {
   groups: ['/staff/night', 'visitors'],
   realm_access: { roles: ['reader', 'other'] },
   resource_access: { api: { roles: ['use'] } },
+  'kc.client.web.roles': ['use'],
   address: { city: 'Oslo', lines: ['a', 'b'], none: null },
 }
 

@@ -16,7 +16,8 @@ export function toClaimAttributes(claims: Representation): Map<string, readonly 
   const attributes = new Map<string, readonly string[]>()
   for (const [name, claim] of Object.entries(claims)) {
     const values = listValues(claim)
-    if (values.length) attributes.set(name, values)
+    // A claim with the name of an attribute for roles would grant roles.
+    if (values.length && !name.startsWith('kc.')) attributes.set(name, values)
   }
   const { roles } = readObject(claims.realm_access)
   attributes.set(REALM_ROLES, readTexts(roles))
