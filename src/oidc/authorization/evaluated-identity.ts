@@ -35,7 +35,7 @@ export interface EvaluatedIdentity {
   readonly claims: Representation
 }
 
-/** Builds the identity of a user at a client. Five statements. @throws invalid if the user or client does not exist */
+/** Builds the identity of a user at a client, by a constant number of statements. @throws invalid if the user or client does not exist */
 export async function buildEvaluatedIdentity(
   context: Context,
   { service, base, server }: { readonly service: Service; readonly base: string; readonly server: LiveObject },
