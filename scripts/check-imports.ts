@@ -30,6 +30,7 @@ const layers = [
 /** The folders and files within a layer, lowest first. A folder imports from itself and from lower ones only. */
 const subfolders: Readonly<Record<string, readonly string[]>> = {
   'src/service/': [
+    'policy-evaluation',
     'context',
     'permissions',
     'journal',
@@ -88,8 +89,11 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 const layerRule = layers.map((row) => (row.length > 1 ? `{${row.join(', ')}}` : row[0])).join(' ← ')
-/** Folders of reconcile without side effects. They import kinds, lib, one another, and types of service only. */
-const pure = ['model', 'plan', 'lint', 'report'].map((folder) => `src/reconcile/${folder}/`)
+/** Folders without side effects. They import kinds, lib, one another, and types of service only. */
+const pure = [
+  ...['model', 'plan', 'lint', 'report'].map((folder) => `src/reconcile/${folder}/`),
+  'src/service/policy-evaluation/',
+]
 const isPure = (path: string) => path === 'node:crypto' || pure.some((folder) => path.startsWith(folder))
 
 type Rule = [rule: string, forbids: (from: string, to: string, isTypeOnly: boolean) => boolean]
@@ -106,7 +110,7 @@ const rules: Rule[] = [
   ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !isInLayer(from, 'http')],
   ['only operator imports it', (from, to) => isPackage(to, '@kubernetes') && !isInLayer(from, 'operator')],
   [
-    'reconcile/{model,plan,lint,report} import kinds, lib, one another, and types of service only',
+    'reconcile/{model,plan,lint,report} and service/policy-evaluation import kinds, lib, one another, and types of service only',
     (from, to, isTypeOnly) =>
       isPure(from) && !isInLayer(to, 'kinds', 'lib') && !isPure(to) && !(isTypeOnly && isInLayer(to, 'service')),
   ],

@@ -251,3 +251,78 @@ test('lists of policies and resources are limited by each of their parameters', 
     { name: 'Gate', displayName: 'The Gate', _id: gate._id },
   ])
 })
+
+test('an import replaces the objects that it names, and keeps undeclared attributes and relations of permissions', async () => {
+  const path = await createBankRealm()
+  await create(`${path}/roles`, { name: 'guard' })
+  const client = await create(`${path}/clients`, { clientId: 'api', ...ENABLED })
+  const roles = [
+    { id: 'cashier', required: true },
+    { id: 'guard', required: false },
+  ]
+  const regex = { name: 'Regex', type: 'regex', config: { targetClaim: 'sub', pattern: '.*' } }
+  const importSettings = async (body: object) => {
+    expect((await call('POST', `${toResourceServer(client)}/import`, { body })).status).toBe(204)
+    return (await call('GET', `${toResourceServer(client)}/settings`)).body
+  }
+  await importSettings({
+    policyEnforcementMode: 'PERMISSIVE',
+    scopes: [{ name: 'open', displayName: 'Open', iconUri: '/open' }, { name: 'close' }],
+    resources: [
+      {
+        name: 'Safe',
+        displayName: 'The safe',
+        type: 't',
+        uris: ['/a'],
+        scopes: [{ name: 'open' }],
+        attributes: { a: ['1'] },
+      },
+      { name: 'Till', attributes: { a: ['1'], b: ['2'] } },
+    ],
+    policies: [
+      {
+        name: 'Roles',
+        type: 'role',
+        description: 'Roles',
+        logic: 'NEGATIVE',
+        config: { roles: JSON.stringify(roles) },
+      },
+      regex,
+      { name: 'Open', type: 'scope', config: { scopes: '["open"]', applyPolicies: '["Roles"]' } },
+    ],
+  })
+  const replaced = await importSettings({
+    scopes: [{ name: 'open', displayName: 'Other' }],
+    resources: [
+      { name: 'Safe', uris: ['/b'], scopes: [{ name: 'close' }] },
+      { name: 'Till', attributes: { b: ['3'] } },
+    ],
+    policies: [
+      { name: 'Roles', type: 'role', config: { roles: JSON.stringify([{ id: 'guard', required: true }]) } },
+      { ...regex, config: { pattern: 'x' } },
+      { name: 'Open', type: 'scope', decisionStrategy: 'AFFIRMATIVE' },
+    ],
+  })
+  const ofPolicy = { logic: 'POSITIVE', decisionStrategy: 'UNANIMOUS' }
+  expect(replaced).toEqual({
+    allowRemoteResourceManagement: true,
+    policyEnforcementMode: 'ENFORCING',
+    decisionStrategy: 'UNANIMOUS',
+    scopes: [{ name: 'close' }, { name: 'open', displayName: 'Other' }],
+    resources: [
+      { name: 'Safe', ownerManagedAccess: false, uris: ['/b'], scopes: [{ name: 'close' }], attributes: { a: ['1'] } },
+      { name: 'Till', ownerManagedAccess: false, uris: [], attributes: { b: ['3'] } },
+    ],
+    policies: [
+      {
+        ...ofPolicy,
+        name: 'Open',
+        type: 'scope',
+        decisionStrategy: 'AFFIRMATIVE',
+        config: { scopes: '["open"]', applyPolicies: '["Roles"]' },
+      },
+      { ...ofPolicy, ...regex, config: { pattern: 'x' } },
+      { ...ofPolicy, name: 'Roles', type: 'role', config: { roles: '[{"id":"guard","required":true}]' } },
+    ],
+  })
+})

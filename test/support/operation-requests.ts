@@ -56,6 +56,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   }),
   registerRequiredAction: () => ({ providerId: 'update_user_locale', name: 'Update user locale' }),
   updateRequiredActionConfig: () => ({ config: { max_auth_age: '60' } }),
+  evaluatePolicies: createEvaluation,
+  evaluatePermissions: createEvaluation,
   addOrganizationMember: (realm) => realm.withLabel(SPARE_LABELS[0]).value(USER, 'user-id'),
   addOrganizationProvider: () => SPARE_LABELS[0],
 }
@@ -105,6 +107,10 @@ function createOperationBody(operation: Operation, realm: SizedRealm): unknown {
   if (path.startsWith(`${AUTHORIZATION}/`)) return createAuthorizationBody(path, label, realm)
   const fields = { description: 'Other', attributes: createAttributes(realm.size) }
   return createBody(operation, label, method === 'PUT' ? fields : {})
+}
+
+function createEvaluation(realm: SizedRealm): unknown {
+  return { userId: realm.value(USER, 'user-id') }
 }
 
 const AUTHORIZATION = '/admin/realms/{realm}/clients/{client-uuid}/authz/resource-server'

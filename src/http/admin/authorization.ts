@@ -1,6 +1,9 @@
+import { kinds } from '../../kinds/index.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { writeAuthorizationSettings } from '../../realm-file/formats/authorization-settings.ts'
 import { importContent } from '../../reconcile/import/import-content.ts'
 import {
+  completeImport,
   exportServer,
   getConfigurableResourceServer,
   getResourceServer,
@@ -13,6 +16,7 @@ import { readHandler, writeHandler } from '../handlers.ts'
 import { type Operation, operationId, tagged, type UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
+import { evaluationOperations } from './authorization-evaluation.ts'
 import { policyOperations } from './authorization-policies.ts'
 import { resourceOperations } from './authorization-resources.ts'
 import { answers, bodies } from './authorization-schemas.ts'
@@ -20,6 +24,8 @@ import { scopeOperations } from './authorization-scopes.ts'
 
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization' } as const
+
+const isPartOfClient = (kind: KindName): boolean => kinds[kind].parents.includes('client')
 
 const serverOperations: UntaggedOperation[] = [
   {
@@ -60,14 +66,16 @@ const serverOperations: UntaggedOperation[] = [
     operationId: operationId('create', `${BASE}/import`),
     method: 'POST',
     path: `${BASE}/import`,
-    summary: 'Import authorization settings of a client; existing objects are updated by name, others stay',
+    summary: 'Import authorization settings of a client; existing objects are replaced by name, others stay',
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
     handle: writeHandler(async (context, call) => {
-      const authorizationSettings = await bodyOf(context, call)
+      const body = await bodyOf(context, call)
       const server = await getConfigurableResourceServer(context, clientOf(call))
-      await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })
+      const authorizationSettings = await completeImport(context, server, body)
+      const content = { clients: [{ clientId: server.key[0]!, authorizationSettings }] }
+      await importContent(context, content, { isAuthoritative: () => isPartOfClient })
       const representation = toServerRepresentation(
         await getResourceServer(context, clientOf(call), 'manage-authorization'),
       )
@@ -82,4 +90,5 @@ export const authorizationOperations: Operation[] = tagged('Clients (authorizati
   ...resourceOperations,
   ...scopeOperations,
   ...policyOperations,
+  ...evaluationOperations,
 ])

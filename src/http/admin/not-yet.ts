@@ -24,7 +24,7 @@ export function shapeOf({ method, path }: Pick<ListedOperation, 'method' | 'path
 }
 
 /** Returns the error of an operation that is not implemented. */
-export function notYet({ method, path, tag }: ListedOperation): HttpError {
+export function notYet({ method, path, tag }: Pick<ListedOperation, 'method' | 'path' | 'tag'>): HttpError {
   return new HttpError(501, {
     error: 'not_implemented',
     error_description: `This operation is not implemented: ${method} ${path} (${tag}).`,

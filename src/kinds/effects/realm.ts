@@ -1,5 +1,6 @@
 import { byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
+  NO_ADMIN_PERMISSIONS,
   NO_AUTHORIZATION,
   NO_BROKERING,
   NO_CIBA,
@@ -162,7 +163,8 @@ export const realmEffects: KindEffects = combineEffects(
     ],
     ['600', '5'],
   ),
-  storedOnly(NO_AUTHORIZATION, ['userManagedAccessAllowed', 'adminPermissionsEnabled']),
+  storedOnly(NO_AUTHORIZATION, ['userManagedAccessAllowed']),
+  storedOnly(NO_ADMIN_PERMISSIONS, ['adminPermissionsEnabled']),
   storedOnly(NO_DOCKER, ['dockerAuthenticationFlow']),
   storedOnly(NO_BROKERING, ['firstBrokerLoginFlow']),
   storedOnly(NO_CONSOLES, ['accountTheme', 'adminTheme']),

@@ -1,7 +1,8 @@
 // Effective roles: direct roles, roles of groups and their ancestors, and the composites of all of these.
 import { sql } from 'kysely'
-import { equalsAny, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { equalsAny, json, optional, query, type RowOf, row, text, textArray } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
+import type { RoleName } from '../roles.ts'
 
 /** The users, groups, clients and client scopes whose effective roles are selected, by their ids. */
 export interface RoleHolders {
@@ -168,4 +169,48 @@ export async function selectRolesInUse(
       select c.child_role ${buildExpansion(realm, unexpandedRole)}
     )
     select ${buildRoleNames(realm)}`.all(tx)
+}
+
+const rolesAndGroupsRow = row({
+  directRoles: json<readonly RoleName[]>(),
+  effectiveRoles: json<readonly RoleName[]>(),
+  /** Paths of the groups of which the user is a direct member, with `~/` for a slash in a name. */
+  groups: textArray,
+})
+
+/** The roles and groups of a user. */
+export type RolesAndGroups = RowOf<typeof rolesAndGroupsRow>
+
+/** Returns the direct roles, the effective roles and the groups of a user; none if there is no such user. One statement. */
+export async function getRolesAndGroups(tx: Transaction, realm: number, user: string): Promise<RolesAndGroups> {
+  return query(rolesAndGroupsRow)`
+    with recursive joined as (
+      select g.id, g.parent
+      from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
+      where m.realm = ${realm} and m.user_account = ${user}
+      union
+      select g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
+    ),
+    direct as (select m.role as id from user_role m where m.realm = ${realm} and m.user_account = ${user}),
+    effective as (
+      (select id from direct
+        union
+        select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
+      union
+      select c.child_role from effective h join role_composite c on c.realm = ${realm} and c.role = h.id
+    ),
+    named as (
+      select t.name, c.client_id as client, h.id in (select id from direct) as is_direct
+      from effective h
+      join role t on t.realm = ${realm} and t.id = h.id
+      left join client c on c.realm = ${realm} and c.id = t.client
+    )
+    select
+      (select coalesce(jsonb_agg(jsonb_build_object('client', client, 'name', name)), '[]')
+        from named where is_direct) as "directRoles",
+      (select coalesce(jsonb_agg(jsonb_build_object('client', client, 'name', name)), '[]')
+        from named) as "effectiveRoles",
+      (select coalesce(array_agg(g.path), '{}')
+        from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
+        where m.realm = ${realm} and m.user_account = ${user}) as groups`.firstOrThrow(tx)
 }

@@ -2,7 +2,7 @@
 import { ADMIN_PERMISSIONS, authorizationSchema, isAdminPermissions } from '../../../kinds/admin-permissions.ts'
 import { defaultAuthorizationSettings } from '../../../kinds/client.ts'
 import { kinds } from '../../../kinds/index.ts'
-import { type Representation, readObject } from '../../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation, readObject } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { duplicateResource, failure } from '../../context/errors.ts'
@@ -10,6 +10,7 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
 import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient } from '../common/client-lookup.ts'
 
@@ -82,6 +83,58 @@ export async function replaceServerSettings(context: WriteContext, id: string, b
   ])
   const [updated] = await writers.client.update(context, [{ live, set: Object.fromEntries(set) }])
   describeAdminEvent(context, { representation: toServerRepresentation(updated!) })
+}
+
+/**
+ * Completes an import of settings, so that it replaces the objects that it names: fields that it does not declare are null, or have their
+ * defaults. Keycloak: attributes of resources are kept if none are declared, and so are relations of policies. Two statements.
+ */
+export async function completeImport(
+  context: Context,
+  server: LiveObject,
+  { scopes, resources, policies, ...settings }: Representation,
+): Promise<Representation> {
+  const [liveResources, livePolicies] = await Promise.all([
+    listServerObjects(context, server, { kind: 'authorizationResource' }),
+    listServerObjects(context, server, { kind: 'authorizationPolicy' }),
+  ])
+  const findLive = (live: readonly LiveObject[], name: Json | undefined) =>
+    live.find(({ key }) => key.at(-1) === name)?.representation
+  return {
+    ...defaultAuthorizationSettings,
+    ...omitNulls(settings),
+    ...completeList('scopes', scopes, () => ({ displayName: null, iconUri: null })),
+    ...completeList('resources', resources, ({ name, attributes = null }) => ({
+      ...{ type: null, displayName: null, icon_uri: null, uris: [], ownerManagedAccess: false, scopes: [] },
+      ...(attributes !== null && {
+        attributes: completeMap(readObject(findLive(liveResources, name)?.attributes), attributes),
+      }),
+    })),
+    ...completeList('policies', policies, ({ name, config = {} }) => ({
+      ...{ description: null, logic: 'POSITIVE', decisionStrategy: 'UNANIMOUS' },
+      config: completeMap(readObject(findLive(livePolicies, name)?.config), config),
+    })),
+  }
+}
+
+/** Returns the list with completed objects; no list if none is declared. */
+function completeList(
+  field: string,
+  list: Json | undefined,
+  complete: (object: Representation) => Representation,
+): Representation {
+  if (!isList(list)) return {}
+  const completeObject = (object: Representation) => {
+    const { attributes, config, ...fields } = complete(object)
+    const maps = { ...(attributes !== undefined && { attributes }), ...(config !== undefined && { config }) }
+    return { ...fields, ...omitNulls(object), ...maps }
+  }
+  return { [field]: list.map((element) => (isObject(element) ? completeObject(element) : element)) }
+}
+
+/** Returns the declared map, with null for the other keys of the live one. */
+function completeMap(live: Representation, declared: Json): Representation {
+  return { ...Object.fromEntries(Object.keys(live).map((key) => [key, null])), ...readObject(declared) }
 }
 
 /** Returns the settings, resources, scopes and policies of a resource server as a document declares them: without ids. */

@@ -1,0 +1,83 @@
+// The evaluation of the policies of a client, as an administrator requests it. Keycloak: PolicyEvaluationService.
+import type { Representation } from '../../kinds/json.ts'
+import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
+import type { Context } from '../../service/context/context.ts'
+import type { Service } from '../../service/context/service.ts'
+import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
+import { type NamedResource, resolveRequests } from '../../service/policy-evaluation/access-requests.ts'
+import { type Attributes, CLIENT_ID, DATE_TIME } from '../../service/policy-evaluation/attributes.ts'
+import type { ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
+import { buildEvaluatedIdentity, type RequestedIdentity } from './evaluated-identity.ts'
+
+/** The policies to evaluate, and the user for whom. */
+export interface EvaluationRequest {
+  /** Id of the client with the policies. */
+  readonly client: string
+  readonly identity: RequestedIdentity
+  /** Empty: all resources of the client and of the user. */
+  readonly resources: readonly NamedResource[]
+  /** Further attributes of the context, each with values that commas separate. */
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+/** The decisions about a request, with the claims of the token that was evaluated. */
+export interface PolicyEvaluationResult {
+  readonly server: ResourceServer
+  readonly decisions: readonly AccessDecision[]
+  /** The claims of the token, and the given attributes of the context. */
+  readonly claims: Representation
+  readonly attributes: Attributes
+}
+
+/** Evaluates the policies of a client for a user. The number of statements does not depend on what is evaluated. */
+export async function evaluatePolicies(
+  context: Context,
+  { service, base }: { readonly service: Service; readonly base: string },
+  { client: id, identity: requested, resources, attributes }: EvaluationRequest,
+): Promise<PolicyEvaluationResult> {
+  const client = await getResourceServer(context, id, 'view-authorization')
+  const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
+  const { identity } = evaluated
+  const server = await loadResourceServer(context, client)
+  const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
+  const decisions = decideAccess(
+    server,
+    {
+      identity,
+      attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
+    },
+    resolveRequests(server, identity, resources),
+  )
+  const audience = [evaluated.claims.aud ?? []].flat()
+  const clientId = client.key[0]!
+  const claims = audience.includes(clientId) ? evaluated.claims : { ...evaluated.claims, aud: clientId }
+  return { server, decisions, claims, attributes: givenAttributes }
+}
+
+function listContextAttributes({ actor, realm, now }: Context, client: string): Attributes {
+  const { address } = actor
+  return new Map([
+    [DATE_TIME, [toLocalTime(now)]],
+    ['kc.realm.name', [realm.name]],
+    [CLIENT_ID, [client]],
+    ...(address === undefined ? [] : (['ip_address', 'host'] as const).map(toNetworkAttribute(address))),
+  ])
+}
+
+const toNetworkAttribute =
+  (address: string) =>
+  (name: string): [string, string[]] => [`kc.client.network.${name}`, [address]]
+
+/** Returns a time in the time zone of the server, such as 2026-11-28 09:30:00. */
+function toLocalTime(time: Date): string {
+  const offset = time.getTimezoneOffset() * 60_000
+  return new Date(time.getTime() - offset).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** Keycloak: empty values at the end do not count. */
+function splitValues(text: string): string[] {
+  const values = text.split(',')
+  while (values.length > 1 && values.at(-1) === '') values.pop()
+  return values
+}

@@ -1,0 +1,49 @@
+// Reads what policies are evaluated with: the authorization settings of a client, and what users have.
+import { authorizationPolicy } from '../../kinds/authorization-policy.ts'
+import { authorizationResource } from '../../kinds/authorization-resource.ts'
+import { client as clientKind, defaultAuthorizationSettings } from '../../kinds/client.ts'
+import type { KindName } from '../../kinds/kind.ts'
+import { viewOf } from '../../kinds/kind.ts'
+import { getRolesAndGroups, type RolesAndGroups } from '../../store/users/effective-roles.ts'
+import type { Context } from '../context/context.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import {
+  indexResourceServer,
+  type Policy,
+  type ProtectedResource,
+  type ResourceServer,
+} from '../policy-evaluation/resource-server.ts'
+
+/** Reads the authorization settings of a client with all its resources, scopes and policies. Three statements. */
+export async function loadResourceServer(context: Context, client: LiveObject): Promise<ResourceServer> {
+  const listChildren = (kind: KindName) => listObjects(context, kind, { parents: { kind: 'client', ids: [client.id] } })
+  const [resources, scopes, policies] = await Promise.all([
+    listChildren('authorizationResource'),
+    listChildren('authorizationScope'),
+    listChildren('authorizationPolicy'),
+  ])
+  const settings = viewOf(clientKind, client.representation).authorizationSettings
+  const { policyEnforcementMode, decisionStrategy } = { ...defaultAuthorizationSettings, ...settings }
+  return indexResourceServer({
+    id: client.id,
+    enforcementMode: policyEnforcementMode,
+    decisionStrategy,
+    resources: resources.map(toResource),
+    scopes: scopes.map(({ id, key }) => ({ id, name: key.at(-1)! })),
+    policies: policies.map(toPolicy),
+  })
+}
+
+function toResource({ id, key, representation, references }: LiveObject): ProtectedResource {
+  const { type, ownerManagedAccess = false, scopes = [] } = viewOf(authorizationResource, representation)
+  return { id, name: key.at(-1)!, type, owner: references.owner, isOwnerManaged: ownerManagedAccess, scopes }
+}
+
+function toPolicy({ id, key, representation }: LiveObject): Policy {
+  return { id, name: key.at(-1)!, fields: viewOf(authorizationPolicy, representation) }
+}
+
+/** Returns the direct roles, the effective roles and the groups of a user. One statement. */
+export function loadRolesAndGroups({ tx, realm }: Context, user: string): Promise<RolesAndGroups> {
+  return getRolesAndGroups(tx, realm.number, user)
+}
