@@ -83,13 +83,13 @@ const permission = nameSchema(
       scopes: texts('Scopes, by name.'),
       claims: z.record(z.string(), z.array(z.string())).optional().describe('Claims of the permission, by name.'),
     })
-    .describe('Keycloak: a permission in a requesting party token. Regent issues none.'),
+    .describe('A permission in a requesting party token. Only evaluations of policies have one.'),
 )
 const authorization = nameSchema(
   'Authorization',
   z
     .looseObject({ permissions: z.array(permission).optional().describe('Permissions.') })
-    .describe('Keycloak: the permissions in a requesting party token. Regent issues none.'),
+    .describe('The permissions in a requesting party token. Only evaluations of policies have them.'),
 )
 const confirmation = nameSchema(
   'Confirmation',
