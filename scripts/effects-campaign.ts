@@ -1,6 +1,6 @@
 // Disables the code that reads random enforced values of the table of effects, and shows that the test that each of them names fails.
 //
-// A value is disabled in a copy of the tree: where it is read, its name is replaced by another, so that readers find it absent.
+// A value is disabled in a copy of the tree, which should not change meanwhile: where it is read, its name is replaced by another, so that readers find it absent.
 // - A number of a realm is replaced by that of a new realm instead, since calculations with an absent number fail everywhere.
 // - A name that many files use, such as `enabled`, is replaced only where it is read from an object named after the kind, such as `client.enabled`, or
 //   after the map that contains it, such as `config.included`.
@@ -186,21 +186,24 @@ function runTest(tree: string, file: string): { passed: number; failed: number }
   return { passed: report.numPassedTests, failed: report.numFailedTests || report.numFailedTestSuites }
 }
 
-/** Disables a value in a copy of the tree and runs its test. */
-function tryRow(row: EnforcedRow): { readonly result: string; readonly detail: string } {
-  const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '..')
+
+/** Copies the tree without its packages into a new folder. Returns the folder. */
+function copyTree(): string {
   const folder = mkdtempSync(join(tmpdir(), 'regent-effects-'))
+  const tree = join(folder, 'main')
+  cpSync(root, tree, { recursive: true, filter: (path) => !['node_modules', '.git', '.venv'].includes(basename(path)) })
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+  const shared = join(root, '..', 'shared')
+  if (existsSync(shared)) symlinkSync(shared, join(folder, 'shared'))
+  return folder
+}
+
+/** Disables a value in a copy of the tree, runs its test, and restores the copy. */
+function tryRow(tree: string, row: EnforcedRow): { readonly result: string; readonly detail: string } {
+  const files = disableValue(tree, row)
+  if (files.length === 0) return { result: 'could not be disabled', detail: 'no reader' }
   try {
-    const tree = join(folder, 'main')
-    cpSync(root, tree, {
-      recursive: true,
-      filter: (path) => !['node_modules', '.git', '.venv'].includes(basename(path)),
-    })
-    symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-    const shared = join(root, '..', 'shared')
-    if (existsSync(shared)) symlinkSync(shared, join(folder, 'shared'))
-    const files = disableValue(tree, row)
-    if (files.length === 0) return { result: 'could not be disabled', detail: 'no reader' }
     const { passed, failed } = runTest(tree, row.test)
     const detail = `${failed} of ${passed + failed} tests fail; ${files.join(', ')}`
     if (failed === 0) return { result: 'NOT noticed', detail }
@@ -208,7 +211,7 @@ function tryRow(row: EnforcedRow): { readonly result: string; readonly detail: s
       return { result: 'noticed, as everything depends on it', detail }
     return { result: 'noticed', detail }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    for (const file of files) cpSync(join(root, file), join(tree, file))
   }
 }
 
@@ -224,8 +227,13 @@ const selected =
     ? positionals.map((title) => rows.find((row) => row.title === title)!)
     : shuffle(rows, Number(values.seed)).slice(0, Number(values.rows))
 if (positionals.length === 0) console.log(`${selected.length} of ${rows.length} rows, seed ${values.seed}`)
-for (const row of selected) {
-  const { result, detail } = tryRow(row)
-  console.log(`${row.title} | ${row.test} | ${result} | ${detail}`)
-  if (!result.startsWith('noticed')) process.exitCode = 1
+const folder = copyTree()
+try {
+  for (const row of selected) {
+    const { result, detail } = tryRow(join(folder, 'main'), row)
+    console.log(`${row.title} | ${row.test} | ${result} | ${detail}`)
+    if (!result.startsWith('noticed')) process.exitCode = 1
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }

@@ -14,7 +14,6 @@ import {
   NO_CLIENT_METHODS,
   NO_CONSOLES,
   NO_DEVICE_GRANT,
-  NO_DOCKER,
   NO_ENCRYPTION,
   NO_IMPLICIT_FLOW,
   NO_JWT_GRANT,
@@ -111,7 +110,6 @@ export const clientEffects: KindEffects = combineEffects(
       { label: 'protocol', unlisted: 'users cannot log in to such clients' },
       enforced('test/oidc/tokens.test.ts', ['openid-connect']),
       storedOnly(NO_SAML, ['saml']),
-      storedOnly(NO_DOCKER, ['docker-v2']),
     ),
     clientAuthenticatorType: byProvider(
       { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
@@ -274,7 +272,6 @@ export const clientScopeEffects: KindEffects = combineEffects(
       { label: 'protocol', unlisted: 'users cannot log in to such clients' },
       enforced('test/oidc/token-settings.test.ts', ['openid-connect']),
       storedOnly(NO_SAML, ['saml']),
-      storedOnly(NO_DOCKER, ['docker-v2']),
     ),
   },
 )

@@ -38,10 +38,10 @@ export const realmEffects: KindEffects = combineEffects(
   enforced('test/oidc/keys.test.ts', ['defaultSignatureAlgorithm']),
   enforced('test/oidc/tokens.test.ts', ['revokeRefreshToken', 'refreshTokenMaxReuse']),
   enforced('test/login/required-actions.test.ts', ['registrationAllowed', 'verifyEmail']),
-  enforced('test/login/pages.test.ts', ['rememberMe', 'internationalizationEnabled', 'defaultLocale']),
+  enforced('test/login/pages.test.ts', ['displayName', 'rememberMe', 'internationalizationEnabled', 'defaultLocale']),
   enforced('test/login/usernames-and-emails.test.ts', ['editUsernameAllowed']),
   enforced('test/oidc/token-validity.test.ts', ['loginWithEmailAllowed']),
-  enforced('test/admin/realms.test.ts', ['realm', 'displayName', 'enabled']),
+  enforced('test/admin/realms.test.ts', ['realm', 'enabled']),
   enforced('test/http/https-and-proxies.test.ts', ['sslRequired']),
   enforced('test/oidc/token-validity.test.ts', ['notBefore']),
   enforced('test/oidc/token-settings.test.ts', [
