@@ -1,12 +1,15 @@
 // Disables the code that reads random enforced values of the table of effects, and shows that the test that each of them names fails.
 //
-// A value is disabled in a copy of the tree, which should not change meanwhile: where it is read, its name is replaced by another, so that readers find it absent.
+// A value is disabled in a copy of the tree, which should not change meanwhile. The ways are tried until one makes the test fail:
+// - Where it is read, its name is replaced by another, so that readers find it absent. A second way replaces only reads.
 // - A number of a realm is replaced by that of a new realm instead, since calculations with an absent number fail everywhere.
 // - A name that many files use, such as `enabled`, is replaced only where it is read from an object named after the kind, such as `client.enabled`, or
 //   after the map that contains it, such as `config.included`.
 // - A name that is composed, such as `user.attribute.${part}`, is replaced up to its last dot.
+// - A relation is read from an empty table.
 // - A provider is removed from the tables of providers.
-// The files that serve the admin API count as readers only if no others are, and the definition of a field only if nothing else reads it.
+// The files that serve the admin API count as readers only if no others are, and the definition of a field only if nothing else reads it. Both
+// count for values that only the admin API uses.
 //
 // A test that fails because nothing works any more shows little. So the output says if all tests of the file fail, and CONTROL too.
 // Other keys of maps, such as `attributes.*`, are left out: they are stored for applications, and nothing reads them.
@@ -18,6 +21,7 @@ import { parseArgs } from 'node:util'
 import { effects } from '../src/kinds/effects/index.ts'
 import { kinds } from '../src/kinds/index.ts'
 import type { KindName } from '../src/kinds/kind-name.ts'
+import { tables } from '../src/store/tables.ts'
 
 /** A test that uses the admin API and logs in, and depends on few settings. */
 const CONTROL = 'test/oidc/discovery.test.ts'
@@ -36,12 +40,24 @@ interface EnforcedRow {
   /** The field, or the key of a map. */
   readonly name: string
   readonly isProvider: boolean
+  readonly isApiData: boolean
   readonly test: string
 }
 
 /** A replacement of the text that reads a value. */
 interface Replacement {
   readonly pattern: RegExp
+  readonly text: string
+}
+
+/** A way to disable a value: replacements in some of the files. */
+interface Variant {
+  readonly files: readonly SourceFile[]
+  readonly replacements: readonly Replacement[]
+}
+
+interface SourceFile {
+  readonly file: string
   readonly text: string
 }
 
@@ -60,6 +76,7 @@ function listEnforced(): EnforcedRow[] {
                   container: undefined,
                   name,
                   isProvider: true,
+                  isApiData: provider.isApiData === true,
                   test: provider.test,
                 },
               ]
@@ -67,7 +84,8 @@ function listEnforced(): EnforcedRow[] {
         )
       if (effect.effect !== 'enforced' || path.endsWith('.*')) return []
       const container = path.includes('.') ? path.slice(0, path.indexOf('.')) : undefined
-      return [{ ...row, container, name: path.slice(path.indexOf('.') + 1), isProvider: false, test: effect.test }]
+      const name = path.slice(path.indexOf('.') + 1)
+      return [{ ...row, container, name, isProvider: false, isApiData: effect.isApiData === true, test: effect.test }]
     }),
   )
 }
@@ -87,77 +105,121 @@ function shuffle<T>(elements: readonly T[], seed: number): T[] {
 
 const escapeName = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-const READERS = 'src/{oidc,service,store,http,lib,kinds}/**/*.ts'
+const SOURCES = 'src/{oidc,service,store,http,lib,kinds}/**/*.ts'
 /** Files that serve the admin API, or list the columns of tables. */
-const API_READERS = /^src\/(service\/admin-api|http\/(?!server\/)|store\/(tables\.ts|migrations\/))/
+const API_FILES = /^src\/(service\/admin-api|http\/(?!server\/)|store\/(tables\.ts|migrations\/))/
 /** Files that define fields and providers. */
 const DEFINITIONS = /^src\/kinds\//
+const TEXTS = /^src\/oidc\/pages\/texts\//
 
-/** Returns the replacements that disable a value, the most precise first. */
-function listReplacements({ kind, container, name, isProvider }: EnforcedRow, isCommon: boolean): Replacement[] {
+/** Returns the replacements that disable a provider. */
+function listProviderReplacements(name: string): Replacement[] {
   const word = escapeName(name)
-  const disabled = `${name}${/^\w+$/.test(name) && !isProvider ? 'Disabled' : '-disabled'}`
+  const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: `${name}-disabled` }
+  const key = { pattern: new RegExp(`(?<=^\\s*)${word}(?=:|,$)`, 'gm'), text: `'${name}-disabled'` }
+  return /^\w+$/.test(name) ? [literal, key] : [literal]
+}
+
+/** Returns lists of replacements, each of which disables a field or a key of a map. */
+function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon: boolean): Replacement[][] {
+  const word = escapeName(name)
+  const disabled = `${name}${/^\w+$/.test(name) ? 'Disabled' : '-disabled'}`
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
-  if (isProvider) {
-    const key = { pattern: new RegExp(`(?<=^\\s*)${word}(?=:|,$)`, 'gm'), text: `'${disabled}'` }
-    return /^\w+$/.test(name) ? [literal, key] : [literal]
-  }
   if (isCommon) {
-    const owner = container ?? (kind === 'realm' ? 'realm|settings' : kind)
-    const receiver = `(?<=\\b(?:${owner})[?!]?\\.)`
-    return [{ pattern: new RegExp(`${receiver}${word}\\b`, 'g'), text: disabled }]
+    const owner = (container ?? (kind === 'realm' ? 'realm|settings' : kind)).replace(/\b\w/g, toEitherCase)
+    const receiver = `(?:${owner})(?:\\(\\w*\\))?\\)*(?:[?!]?\\.(?:fields|body|representation))?[?!]?\\.`
+    return [
+      [
+        { pattern: new RegExp(`(?<=${receiver})${word}\\b`, 'g'), text: disabled },
+        {
+          pattern: new RegExp(`(?<=\\{[^{}]*)\\b${word}\\b(?=[^{}:]*\\} = .*(?:${owner}))`, 'g'),
+          text: `${disabled}: ${name}`,
+        },
+      ],
+    ]
   }
   const value = kind === 'realm' ? kinds.realm.defaults({})[name] : undefined
   if (typeof value === 'number')
     return [
-      { pattern: new RegExp(`[\\w$]+\\('${word}'\\)`, 'g'), text: String(value) },
-      { pattern: new RegExp(`[\\w$]+(?:[?!]?\\.[\\w$]+)*[?!]?\\.${word}\\b`, 'g'), text: String(value) },
-      literal,
+      [{ pattern: new RegExp(`[\\w$]+\\('${word}'\\)`, 'g'), text: String(value) }],
+      [{ pattern: new RegExp(`[\\w$]+(?:[?!]?\\.[\\w$]+)*[?!]?\\.${word}\\b`, 'g'), text: String(value) }],
+      [literal],
     ]
   const composed = escapeName(name.slice(0, name.lastIndexOf('.') + 1))
   return [
-    { pattern: new RegExp(`(?<![\\w./-])${word}(?![\\w-])|(?<=\\.)${word}(?![\\w-])`, 'g'), text: disabled },
-    ...(composed ? [{ pattern: new RegExp(`(?<=\`)${composed}(?=\\$)`, 'g'), text: 'disabled.' }] : []),
+    [{ pattern: new RegExp(`(?<![\\w./-])${word}(?![\\w-])|(?<=\\.)${word}(?![\\w-])`, 'g'), text: disabled }],
+    ...(composed ? [[{ pattern: new RegExp(`(?<=\`)${composed}(?=\\$)`, 'g'), text: 'disabled.' }]] : []),
+    // Reads only, since a value is still found if it is written under the same name.
+    ...(/^\w+$/.test(name)
+      ? [
+          [
+            { pattern: new RegExp(`(?<=[\\w)\\]?!]\\.)${word}\\b`, 'g'), text: disabled },
+            {
+              pattern: new RegExp(`(?<=\\{[^{}]*)\\b${word}\\b(?=[^{}:]*\\}(?: = |: [A-Z]|[^()]*\\) =>))`, 'g'),
+              text: `${disabled}: ${name}`,
+            },
+          ],
+        ]
+      : []),
   ]
 }
 
-/** Disables a value in a tree. Returns the changed files. */
-function disableValue(tree: string, row: EnforcedRow): string[] {
+const toEitherCase = (letter: string) => `[${letter}${letter.toUpperCase()}]`
+
+/** Returns the replacement that reads a relation from an empty table; undefined for other fields. */
+function findRelationReplacement({ kind, container, name, isProvider }: EnforcedRow): Replacement | undefined {
+  const relation = isProvider || container ? undefined : tables[kind].relations[name]
+  if (!relation) return undefined
+  const others = relation.optional === undefined ? 'false' : `optional <> ${relation.optional}`
+  return {
+    pattern: new RegExp(`(?<=(?<!delete )\\b(?:from|join) )${relation.name}(?= \\w)`, 'g'),
+    text: `(select * from ${relation.name} where ${others})`,
+  }
+}
+
+/** Returns the ways to disable a value. They change the tables that store it, the files that read it, or else its definition. */
+function listVariants(tree: string, row: EnforcedRow): Variant[] {
   const word = new RegExp(`(?<![\\w-])${escapeName(row.name)}(?![\\w-])`)
-  const sources = globSync(READERS, { cwd: tree, exclude: ['src/kinds/effects/**'] }).map((file) => ({
-    file,
-    text: readFileSync(join(tree, file), 'utf8'),
-  }))
+  const sources = globSync(SOURCES, { cwd: tree, exclude: ['src/kinds/effects/**'] })
+    .filter((file) => !TEXTS.test(file))
+    .map((file) => ({ file, text: readFileSync(join(tree, file), 'utf8') }))
   const definitions = sources.filter(({ file }) => DEFINITIONS.test(file))
   const ownDefinition = `src/kinds/${row.kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`
-  const apiReaders = sources.filter(({ file }) => API_READERS.test(file))
-  const readers = sources.filter((source) => !definitions.includes(source) && !apiReaders.includes(source))
-  const isCommon = [...readers, ...apiReaders].filter(({ text }) => word.test(text)).length > MAX_FILES
-  const sites = listReplacements(row, isCommon)
-  const attempts = row.isProvider
-    ? [
-        { files: [...readers, ...definitions], replacements: [sites] },
-        { files: apiReaders, replacements: [sites] },
-      ]
-    : [
-        ...[readers, apiReaders].map((files) => ({ files, replacements: sites.map((site) => [site]) })),
-        {
-          files: definitions.filter(({ file }) => file === ownDefinition),
-          replacements: listReplacements(row, false).map((site) => [site]),
-        },
-      ]
-  for (const { files, replacements } of attempts)
-    for (const group of replacements) {
-      const changed = files
-        .map((source) => ({
-          ...source,
-          changed: group.reduce((text, site) => replaceCode(text, site.pattern, site.text), source.text),
-        }))
-        .filter((source) => source.changed !== source.text)
-      for (const source of changed) writeFileSync(join(tree, source.file), source.changed)
-      if (changed.length > 0) return changed.map(({ file }) => file)
-    }
-  return []
+  const apiFiles = sources.filter(({ file }) => API_FILES.test(file))
+  const readers = sources.filter((source) => !definitions.includes(source) && !apiFiles.includes(source))
+  if (row.isProvider) {
+    const replacements = listProviderReplacements(row.name)
+    return keepChanging([{ files: [...readers, ...definitions], replacements }]) ?? [{ files: apiFiles, replacements }]
+  }
+  const isCommon = [...readers, ...apiFiles].filter(({ text }) => word.test(text)).length > MAX_FILES
+  const inFiles = (files: readonly SourceFile[]) =>
+    listFieldReplacements(row, isCommon).map((replacements) => ({ files, replacements }))
+  const inDefinition = listFieldReplacements(row, false).map((replacements) => ({
+    files: definitions.filter(({ file }) => file === ownDefinition),
+    replacements,
+  }))
+  if (row.isApiData) return [...inFiles(apiFiles), ...inFiles(readers), ...inDefinition]
+  const relation = findRelationReplacement(row)
+  const ofRelation = relation
+    ? [/^src\/store\/login\//, /^src\/store\//].map((folder) => ({
+        files: readers.filter(({ file }) => folder.test(file)),
+        replacements: [relation],
+      }))
+    : []
+  return keepChanging([...ofRelation, ...inFiles(readers)]) ?? keepChanging(inFiles(apiFiles)) ?? inDefinition
+}
+
+/** Returns the variants if one of them changes a file. */
+function keepChanging(variants: readonly Variant[]): Variant[] | undefined {
+  return variants.some((variant) => listChanges(variant).length > 0) ? [...variants] : undefined
+}
+
+/** Returns the files that a variant changes, with their new texts. */
+function listChanges({ files, replacements }: Variant): SourceFile[] {
+  return files.flatMap(({ file, text }) => {
+    const changed = replacements.reduce((before, { pattern, text: to }) => replaceCode(before, pattern, to), text)
+    return changed === text ? [] : [{ file, text: changed }]
+  })
 }
 
 /** Replaces text outside of comments, and of imports from the kinds, whose names do not change. */
@@ -199,20 +261,29 @@ function copyTree(): string {
   return folder
 }
 
-/** Disables a value in a copy of the tree, runs its test, and restores the copy. */
+/** Disables a value in a copy of the tree in each way until its test fails, and restores the copy. */
 function tryRow(tree: string, row: EnforcedRow): { readonly result: string; readonly detail: string } {
-  const files = disableValue(tree, row)
-  if (files.length === 0) return { result: 'could not be disabled', detail: 'no reader' }
-  try {
-    const { passed, failed } = runTest(tree, row.test)
-    const detail = `${failed} of ${passed + failed} tests fail; ${files.join(', ')}`
-    if (failed === 0) return { result: 'NOT noticed', detail }
-    if (passed === 0 && runTest(tree, CONTROL).passed === 0)
-      return { result: 'noticed, as everything depends on it', detail }
-    return { result: 'noticed', detail }
-  } finally {
-    for (const file of files) cpSync(join(root, file), join(tree, file))
+  const changedFiles: string[] = []
+  for (const variant of listVariants(tree, row)) {
+    const changes = listChanges(variant)
+    if (changes.length === 0) continue
+    const files = changes.map(({ file }) => file)
+    changedFiles.push(...files)
+    for (const { file, text } of changes) writeFileSync(join(tree, file), text)
+    try {
+      const { passed, failed } = runTest(tree, row.test)
+      const detail = `${failed} of ${passed + failed} tests fail; ${files.join(', ')}`
+      if (failed > 0 && passed === 0 && runTest(tree, CONTROL).passed === 0)
+        return { result: 'noticed, as everything depends on it', detail }
+      if (failed > 0) return { result: 'noticed', detail }
+    } finally {
+      for (const file of files) cpSync(join(root, file), join(tree, file))
+    }
   }
+  const isRead = changedFiles.length > 0
+  return isRead
+    ? { result: 'NOT noticed', detail: [...new Set(changedFiles)].join(', ') }
+    : { result: 'could not be disabled', detail: 'no reader' }
 }
 
 const { values, positionals } = parseArgs({

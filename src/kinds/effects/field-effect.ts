@@ -12,6 +12,8 @@ export interface EnforcedEffect {
   readonly effect: 'enforced'
   /** A file of tests that fail if the code that reads the value is removed. */
   readonly test: string
+  /** Only the admin API uses the value: it returns it, searches by it, or decides by it what callers may change. */
+  readonly isApiData?: true
 }
 
 /**
@@ -51,6 +53,10 @@ type Effects<E extends FieldEffect> = Readonly<Record<string, E>>
 /** Returns the effects of values that are enforced. */
 export const enforced = (test: string, names: readonly string[]): Effects<EnforcedEffect> =>
   toEffects(names, { effect: 'enforced', test })
+
+/** Returns the effects of values that only the admin API uses, such as descriptions. */
+export const apiData = (test: string, names: readonly string[]): Effects<EnforcedEffect> =>
+  toEffects(names, { effect: 'enforced', test, isApiData: true })
 
 /** Returns the effects of values that are stored only. */
 export const storedOnly = (
