@@ -170,10 +170,10 @@ const toEitherCase = (letter: string) => `[${letter}${letter.toUpperCase()}]`
 function findRelationReplacement({ kind, container, name, isProvider }: EnforcedRow): Replacement | undefined {
   const relation = isProvider || container ? undefined : tables[kind].relations[name]
   if (!relation) return undefined
-  const others = relation.optional === undefined ? 'false' : `optional <> ${relation.optional}`
+  const unaffected = relation.optional === undefined ? 'false' : `optional <> ${relation.optional}`
   return {
     pattern: new RegExp(`(?<=(?<!delete )\\b(?:from|join) )${relation.name}(?= \\w)`, 'g'),
-    text: `(select * from ${relation.name} where ${others})`,
+    text: `(select * from ${relation.name} where ${unaffected})`,
   }
 }
 

@@ -1,5 +1,5 @@
 // The keys of a realm: which one signs, which ones verify, and how they are generated and exported.
-import { createPublicKey, X509Certificate } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
@@ -192,6 +192,18 @@ test('a certificate is self-signed and names the realm', async () => {
     expect(certificate.subject).toBe(`CN=${name}`)
     expect(certificate.verify(createPublicKey({ key: jwk, format: 'jwk' }))).toBe(true)
   }
+})
+
+test('keys for encryption are published with their use', async () => {
+  const { path, name } = await realmWithAnn()
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }))
+  const listKeys = async () =>
+    (await listPublishedKeys(name)).filter(({ use }) => use === 'enc').map(({ kty, alg }) => `${kty} ${alg}`)
+  expect(await listKeys()).toEqual(['RSA RSA-OAEP'])
+  await create(`${path}/components`, keyComponent('curve', 'ecdh-generated', { ecdhAlgorithm: ['ECDH-ES'] }))
+  await create(`${path}/components`, keyComponent('own', 'rsa-enc', { privateKey: [pem] }))
+  expect((await listKeys()).sort()).toEqual(['EC ECDH-ES', 'RSA RSA-OAEP', 'RSA RSA-OAEP'])
 })
 
 test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {

@@ -1,5 +1,6 @@
 // The effects of clients and client scopes.
 import {
+  apiData,
   byProvider,
   combineEffects,
   enforced,
@@ -38,7 +39,16 @@ export const clientEffects: KindEffects = combineEffects(
     'attributes.backchannel.logout.session.required',
     'registeredNodes',
   ]),
-  enforced('test/admin/clients.test.ts', ['clientId', 'name', 'description', 'type', 'attributes.realm_client']),
+  apiData('test/admin/clients.test.ts', [
+    'description',
+    'type',
+    'attributes.*',
+    'attributes.client.secret.creation.time',
+    'attributes.client.secret.rotated.creation.time',
+    'attributes.realm_client',
+  ]),
+  enforced('test/oidc/tokens.test.ts', ['clientId']),
+  enforced('test/login/login-settings.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [
     'bearerOnly',
     'defaultClientScopes',
@@ -71,8 +81,12 @@ export const clientEffects: KindEffects = combineEffects(
     'rootUrl',
     ...attributes('consent.screen.text', 'default.acr.values', 'display.on.consent.screen', 'gui.order'),
   ]),
-  enforced('test/login/logout.test.ts', ['frontchannelLogout', 'attributes.frontchannel.logout.url']),
-  enforced('test/login/hostile-input.test.ts', ['redirectUris', 'attributes.post.logout.redirect.uris']),
+  enforced('test/login/logout.test.ts', [
+    'frontchannelLogout',
+    'attributes.frontchannel.logout.url',
+    'attributes.post.logout.redirect.uris',
+  ]),
+  enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
@@ -81,10 +95,8 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/oidc/client-authentication.test.ts', [
     ...attributes(
       'client.secret.authentication.allowed.method',
-      'client.secret.creation.time',
       'client.secret.expiration.time',
       'client.secret.rotated',
-      'client.secret.rotated.creation.time',
       'client.secret.rotated.expiration.time',
       'jwks.string',
       'jwks.url',
@@ -161,7 +173,6 @@ export const clientEffects: KindEffects = combineEffects(
       'x509.subjectdn',
     ),
   ]),
-  enforced('test/admin/clients.test.ts', ['attributes.*']),
   storedOnly('service accounts get no refresh tokens', attributes('client_credentials.use_refresh_token')),
   storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
   storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
@@ -251,7 +262,8 @@ export const clientEffects: KindEffects = combineEffects(
 
 /** The effects of the fields of client scopes. */
 export const clientScopeEffects: KindEffects = combineEffects(
-  enforced('test/admin/client-scopes.test.ts', ['attributes.*', 'description', 'name']),
+  apiData('test/admin/client-scopes.test.ts', ['attributes.*', 'description']),
+  enforced('test/oidc/token-settings.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', ['attributes.include.in.token.scope', 'scopeMappings']),
   enforced('test/login/login-settings.test.ts', [
     'attributes.consent.screen.text',

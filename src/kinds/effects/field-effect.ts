@@ -67,9 +67,9 @@ export const storedOnly = (
 
 /** Returns the effects of values that protect something that is refused instead. */
 export const refused = (
-  { reason, test }: Pick<UnenforcedEffect, 'reason'> & { readonly test: string },
+  { reason, test, unless }: Pick<UnenforcedEffect, 'reason' | 'unless'> & { readonly test: string },
   names: readonly string[],
-): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test })
+): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test, ...(unless && { unless }) })
 
 /** Returns the effects of attributes of clients of which a use is refused. */
 export function refusedClients(

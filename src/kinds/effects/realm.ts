@@ -1,4 +1,4 @@
-import { byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
   NO_AUTHORIZATION,
   NO_BROKERING,
@@ -194,12 +194,12 @@ export const realmEffects: KindEffects = combineEffects(
       storedOnly('workflows are not executed', ['workflow-event-listener']),
     ),
   },
-  enforced('test/admin/components.test.ts', [
+  apiData('test/admin/components.test.ts', [
     'clientPolicies.description',
     'clientPolicies.name',
     'clientProfiles.description',
-    'clientProfiles.name',
   ]),
+  enforced(POLICIES, ['clientProfiles.name']),
   enforced(POLICIES, [
     'clientPolicies.conditions.configuration',
     'clientPolicies.enabled',
@@ -246,7 +246,8 @@ export const realmEffects: KindEffects = combineEffects(
     ),
     'clientPolicies.conditions.condition': byProvider(
       { label: 'condition', unlisted: 'it counts as met', effect: 'refused' },
-      enforced(POLICIES, ['any-client', 'client-access-type']),
+      enforced('test/oidc/client-authentication.test.ts', ['any-client']),
+      enforced(POLICIES, ['client-access-type']),
       refused({ reason: 'it counts as met, except for the rotation of secrets', test: POLICIES }, [
         'acr-condition',
         'client-attributes',
@@ -270,7 +271,7 @@ export const realmEffects: KindEffects = combineEffects(
     'attributes.actionTokenGeneratedByUserLifespan.verify-email',
   ]),
   enforced('test/admin/admin-events.test.ts', ['attributes.adminEventsExpiration']),
-  enforced('test/admin/realms.test.ts', ['attributes.*', 'attributes.userProfileEnabled']),
+  apiData('test/admin/realms.test.ts', ['attributes.*', 'attributes.userProfileEnabled']),
   storedOnly(
     NO_CIBA,
     [
