@@ -11,7 +11,7 @@
 // The files that serve the admin API count as readers only if no others are, and the definition of a field only if nothing else reads it. Both
 // count for values that only the admin API uses.
 //
-// A test that fails because nothing works any more shows little. So the output says if all tests of the file fail, and CONTROL too.
+// A test that fails because nothing works any more shows little. So the output says if the first test of the file fails, and CONTROL too.
 // Other keys of maps, such as `attributes.*`, are left out: they are stored for applications, and nothing reads them.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -83,11 +83,18 @@ function listEnforced(): EnforcedRow[] {
             : [],
         )
       if (effect.effect !== 'enforced' || path.endsWith('.*')) return []
-      const container = path.includes('.') ? path.slice(0, path.indexOf('.')) : undefined
-      const name = path.slice(path.indexOf('.') + 1)
-      return [{ ...row, container, name, isProvider: false, isApiData: effect.isApiData === true, test: effect.test }]
+      const place = locateName(kind as KindName, path)
+      return [{ ...row, ...place, isProvider: false, isApiData: effect.isApiData === true, test: effect.test }]
     }),
   )
+}
+
+/** Returns the name of a value, and the map or list that contains it. */
+function locateName(kind: KindName, path: string): Pick<EnforcedRow, 'container' | 'name'> {
+  const [field, ...rest] = path.split('.') as [string, ...string[]]
+  if (kinds[kind].fields[field]?.type === 'map') return { container: field, name: rest.join('.') }
+  const [name, container] = [field, ...rest].toReversed() as [string, ...string[]]
+  return { container, name }
 }
 
 /** Returns elements in an order that depends on the seed only. */
@@ -126,7 +133,7 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
   const disabled = `${name}${/^\w+$/.test(name) ? 'Disabled' : '-disabled'}`
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
   if (isCommon) {
-    const owner = (container ?? (kind === 'realm' ? 'realm|settings' : kind)).replace(/\b\w/g, toEitherCase)
+    const owner = toOwner(container ?? (kind === 'realm' ? 'realm|settings' : kind))
     const receiver = `(?:${owner})(?:\\(\\w*\\))?\\)*(?:[?!]?\\.(?:fields|body|representation))?[?!]?\\.`
     return [
       [
@@ -139,7 +146,7 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
     ]
   }
   const value = kind === 'realm' ? kinds.realm.defaults({})[name] : undefined
-  if (typeof value === 'number')
+  if (typeof value === 'number' && value !== 0)
     return [
       [{ pattern: new RegExp(`[\\w$]+\\('${word}'\\)`, 'g'), text: String(value) }],
       [{ pattern: new RegExp(`[\\w$]+(?:[?!]?\\.[\\w$]+)*[?!]?\\.${word}\\b`, 'g'), text: String(value) }],
@@ -164,6 +171,12 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
   ]
 }
 
+/** Returns a pattern for the names of objects of a kind, or of maps, or of elements of lists, such as `user` and `storedUser`. */
+function toOwner(name: string): string {
+  const singular = name.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
+  return [...new Set([name, singular])].join('|').replace(/\b\w/g, toEitherCase)
+}
+
 const toEitherCase = (letter: string) => `[${letter}${letter.toUpperCase()}]`
 
 /** Returns the replacement that reads a relation from an empty table; undefined for other fields. */
@@ -185,6 +198,9 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
     .map((file) => ({ file, text: readFileSync(join(tree, file), 'utf8') }))
   const definitions = sources.filter(({ file }) => DEFINITIONS.test(file))
   const ownDefinition = `src/kinds/${row.kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`
+  const list = new RegExp(`^export const ${row.title.split('.')[1]}\\b`, 'm')
+  const ofList = row.container ? definitions.filter(({ text }) => list.test(text)) : []
+  const ownDefinitions = ofList.length > 0 ? ofList : definitions.filter(({ file }) => file === ownDefinition)
   const apiFiles = sources.filter(({ file }) => API_FILES.test(file))
   const readers = sources.filter((source) => !definitions.includes(source) && !apiFiles.includes(source))
   if (row.isProvider) {
@@ -195,7 +211,7 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
   const inFiles = (files: readonly SourceFile[]) =>
     listFieldReplacements(row, isCommon).map((replacements) => ({ files, replacements }))
   const inDefinition = listFieldReplacements(row, false).map((replacements) => ({
-    files: definitions.filter(({ file }) => file === ownDefinition),
+    files: ownDefinitions,
     replacements,
   }))
   if (row.isApiData) return [...inFiles(apiFiles), ...inFiles(readers), ...inDefinition]
@@ -232,12 +248,18 @@ function replaceCode(source: string, pattern: RegExp, text: string): string {
     .join('\n')
 }
 
-/** Runs a file of tests in a tree. Returns the numbers of its passed and failed tests. */
+/** Runs a file of tests in a tree up to its first failure. Returns the numbers of its passed and failed tests. */
 function runTest(tree: string, file: string): { passed: number; failed: number } {
   const output = join(tree, 'campaign.json')
   rmSync(output, { force: true })
   const vitest = join(tree, 'node_modules', 'vitest', 'vitest.mjs')
-  const options = ['--reporter=json', `--outputFile=${output}`, '--testTimeout=60000', '--hookTimeout=60000']
+  const options = [
+    '--bail=1',
+    '--reporter=json',
+    `--outputFile=${output}`,
+    '--testTimeout=60000',
+    '--hookTimeout=60000',
+  ]
   spawnSync(process.execPath, [vitest, 'run', file, ...options], { cwd: tree, stdio: 'ignore', timeout: 600_000 })
   if (!existsSync(output)) return { passed: 0, failed: 1 }
   const report = JSON.parse(readFileSync(output, 'utf8')) as {
@@ -272,7 +294,7 @@ function tryRow(tree: string, row: EnforcedRow): { readonly result: string; read
     for (const { file, text } of changes) writeFileSync(join(tree, file), text)
     try {
       const { passed, failed } = runTest(tree, row.test)
-      const detail = `${failed} of ${passed + failed} tests fail; ${files.join(', ')}`
+      const detail = `a test fails after ${passed} passed; ${files.join(', ')}`
       if (failed > 0 && passed === 0 && runTest(tree, CONTROL).passed === 0)
         return { result: 'noticed, as everything depends on it', detail }
       if (failed > 0) return { result: 'noticed', detail }
