@@ -61,9 +61,9 @@ interface SourceFile {
   readonly text: string
 }
 
-/** Lists the enforced values, without other keys of maps. */
+/** Lists the enforced values by title, without other keys of maps. */
 function listEnforced(): EnforcedRow[] {
-  return Object.entries(effects).flatMap(([kind, kindEffects]) =>
+  const rows = Object.entries(effects).flatMap(([kind, kindEffects]) =>
     Object.entries(kindEffects).flatMap(([path, effect]): EnforcedRow[] => {
       const row = { kind: kind as KindName, title: `${kind}.${path}` }
       if (effect.effect === 'provider')
@@ -87,6 +87,7 @@ function listEnforced(): EnforcedRow[] {
       return [{ ...row, ...place, isProvider: false, isApiData: effect.isApiData === true, test: effect.test }]
     }),
   )
+  return rows.toSorted((a, b) => (a.title < b.title ? -1 : 1))
 }
 
 /** Returns the name of a value, and the map or list that contains it. */

@@ -121,10 +121,14 @@ test('a user with a required action that Regent does not support cannot log in',
 })
 
 test('a client that requires consent asks for it until the user grants it', async () => {
-  const { path, user, logInAddress } = await createLoginRealm({}, { client: { consentRequired: true } })
+  const { path, user, logInAddress } = await createLoginRealm(
+    {},
+    { client: { consentRequired: true, name: 'Our shop' } },
+  )
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(page.text).toContain('Your email address')
+  expect(page.text).toContain('Our shop')
   expect((await browser.send(page, { cancel: 'true' })).response?.get('error')).toBe('access_denied')
   const again = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(hasCode(await browser.send(again, { accept: 'true' }))).toBe(true)

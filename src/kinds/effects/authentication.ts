@@ -12,10 +12,10 @@ export const authenticationFlowEffects: KindEffects = combineEffects(
   enforced('test/login/flows.test.ts', [
     'authenticationExecutions.authenticatorConfig',
     'authenticationExecutions.flowAlias',
-    'authenticationExecutions.priority',
     'authenticationExecutions.requirement',
   ]),
   enforced('test/login/flows.test.ts', ['alias']),
+  enforced('test/reconcile/flows.test.ts', ['authenticationExecutions.priority']),
   apiData('test/admin/authentication-flows.test.ts', ['builtIn', 'description', 'topLevel']),
   storedOnly(
     'it is a legacy field of Keycloak, which ignores it too',

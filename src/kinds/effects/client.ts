@@ -40,6 +40,7 @@ export const clientEffects: KindEffects = combineEffects(
     'registeredNodes',
   ]),
   apiData('test/admin/clients.test.ts', [
+    'clientId',
     'description',
     'type',
     'attributes.*',
@@ -47,8 +48,7 @@ export const clientEffects: KindEffects = combineEffects(
     'attributes.client.secret.rotated.creation.time',
     'attributes.realm_client',
   ]),
-  enforced('test/oidc/tokens.test.ts', ['clientId']),
-  enforced('test/login/login-settings.test.ts', ['name']),
+  enforced('test/login/required-actions.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [
     'bearerOnly',
     'defaultClientScopes',
@@ -262,8 +262,7 @@ export const clientEffects: KindEffects = combineEffects(
 
 /** The effects of the fields of client scopes. */
 export const clientScopeEffects: KindEffects = combineEffects(
-  apiData('test/admin/client-scopes.test.ts', ['attributes.*', 'description']),
-  enforced('test/oidc/token-settings.test.ts', ['name']),
+  apiData('test/admin/client-scopes.test.ts', ['attributes.*', 'description', 'name']),
   enforced('test/oidc/token-settings.test.ts', ['attributes.include.in.token.scope', 'scopeMappings']),
   enforced('test/login/login-settings.test.ts', [
     'attributes.consent.screen.text',

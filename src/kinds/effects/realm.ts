@@ -41,7 +41,8 @@ export const realmEffects: KindEffects = combineEffects(
   enforced('test/login/pages.test.ts', ['displayName', 'rememberMe', 'internationalizationEnabled', 'defaultLocale']),
   enforced('test/login/usernames-and-emails.test.ts', ['editUsernameAllowed']),
   enforced('test/oidc/token-validity.test.ts', ['loginWithEmailAllowed']),
-  enforced('test/admin/realms.test.ts', ['realm', 'enabled']),
+  apiData('test/admin/realms.test.ts', ['realm']),
+  enforced('test/login/pages.test.ts', ['enabled']),
   enforced('test/http/https-and-proxies.test.ts', ['sslRequired']),
   enforced('test/oidc/token-validity.test.ts', ['notBefore']),
   enforced('test/oidc/token-settings.test.ts', [

@@ -5,20 +5,20 @@ import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN } from './reasons.ts'
 
 /** The effects of the fields of users. */
 export const userEffects: KindEffects = combineEffects(
-  enforced('test/admin/users.test.ts', [
-    'attributes.*',
-    'credentials.priority',
-    'credentials.userLabel',
-    'email',
-    'firstName',
-    'lastName',
-    'username',
-  ]),
+  enforced('test/admin/users.test.ts', ['attributes.*', 'credentials.priority', 'credentials.userLabel']),
   apiData('test/admin/users.test.ts', ['createdTimestamp', 'credentials.createdDate', 'credentials.id']),
   enforced('test/login/login-events.test.ts', ['enabled']),
   enforced('test/login/required-actions.test.ts', ['emailVerified']),
   enforced('test/oidc/token-validity.test.ts', ['notBefore']),
-  enforced('test/oidc/token-content.test.ts', ['clientRoles', 'groups', 'realmRoles']),
+  enforced('test/conformance/token-content.test.ts', [
+    'clientRoles',
+    'email',
+    'firstName',
+    'groups',
+    'lastName',
+    'realmRoles',
+    'username',
+  ]),
   enforced('test/admin/organizations.test.ts', ['organizations']),
   apiData('test/admin/organizations.test.ts', ['managedBy']),
   enforced('test/oidc/passwords.test.ts', [
@@ -62,27 +62,24 @@ export const userEffects: KindEffects = combineEffects(
 
 /** The effects of the fields of groups. */
 export const groupEffects: KindEffects = combineEffects(
-  enforced('test/oidc/token-content.test.ts', ['path']),
-  apiData('test/admin/groups.test.ts', ['attributes.*', 'description']),
-  enforced('test/oidc/token-content.test.ts', ['clientRoles', 'realmRoles']),
+  apiData('test/admin/groups.test.ts', ['attributes.*', 'description', 'path']),
+  enforced('test/conformance/token-content.test.ts', ['clientRoles', 'realmRoles']),
 )
 
 /** The effects of the fields of roles. */
 export const roleEffects: KindEffects = combineEffects(
-  enforced('test/oidc/token-content.test.ts', ['name']),
-  apiData('test/admin/role-mappings.test.ts', ['attributes.*', 'description']),
-  enforced('test/oidc/token-content.test.ts', ['composites']),
+  apiData('test/admin/role-mappings.test.ts', ['attributes.*', 'description', 'name']),
+  enforced('test/conformance/token-content.test.ts', ['composites']),
 )
 
 /** The effects of the fields of organizations. */
 export const organizationEffects: KindEffects = combineEffects(
-  enforced('test/admin/organizations.test.ts', [
-    'alias',
+  enforced('test/oidc/token-content.test.ts', ['alias', 'enabled']),
+  apiData('test/admin/organizations.test.ts', [
     'attributes.*',
     'description',
     'domains.name',
     'domains.verified',
-    'enabled',
     'name',
   ]),
   storedOnly('invitations have no page to lead to', ['redirectUrl']),
