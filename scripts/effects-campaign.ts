@@ -9,7 +9,7 @@
 // - A relation is read from an empty table.
 // - A provider is removed from the tables of providers.
 // The files that serve the admin API count as readers only if no others are, and the definition of a field only if nothing else reads it. Both
-// count for values that only the admin API uses.
+// count for values that only the admin API uses. Conversions of realm files are the last resort.
 //
 // A test that fails because nothing works any more shows little. So the output says if the first test of the file fails, and CONTROL too.
 // Other keys of maps, such as `attributes.*`, are left out: they are stored for applications, and nothing reads them.
@@ -113,19 +113,23 @@ function shuffle<T>(elements: readonly T[], seed: number): T[] {
 
 const escapeName = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-const SOURCES = 'src/{oidc,service,store,http,lib,kinds}/**/*.ts'
+const SOURCES = 'src/{oidc,service,store,http,lib,kinds,realm-file}/**/*.ts'
 /** Files that serve the admin API, or list the columns of tables. */
 const API_FILES = /^src\/(service\/admin-api|http\/(?!server\/)|store\/(tables\.ts|migrations\/))/
 /** Files that define fields and providers. */
 const DEFINITIONS = /^src\/kinds\//
+/** Files that convert realm files of other formats and versions. */
+const FORMATS = /^src\/realm-file\//
 const TEXTS = /^src\/oidc\/pages\/texts\//
 
 /** Returns the replacements that disable a provider. */
 function listProviderReplacements(name: string): Replacement[] {
   const word = escapeName(name)
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: `${name}-disabled` }
-  const key = { pattern: new RegExp(`(?<=^\\s*)${word}(?=:|,$)`, 'gm'), text: `'${name}-disabled'` }
-  return /^\w+$/.test(name) ? [literal, key] : [literal]
+  const disabled = `'${name}-disabled'`
+  const key = { pattern: new RegExp(`(?<=^\\s*|\\{ (?:[^{}()]*, )?)${word}(?=:)`, 'g'), text: disabled }
+  const shorthand = new RegExp(`(?<!^import .*)(?<=\\{ (?:\\w+, )*)${word}(?=,| \\})|(?<=^\\s*)${word}(?=,$)`, 'g')
+  return /^\w+$/.test(name) ? [literal, key, { pattern: shorthand, text: `${disabled}: ${name}` }] : [literal]
 }
 
 /** Returns lists of replacements, each of which disables a field or a key of a map. */
@@ -134,13 +138,13 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
   const disabled = `${name}${/^\w+$/.test(name) ? 'Disabled' : '-disabled'}`
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
   if (isCommon) {
-    const owner = toOwner(container ?? (kind === 'realm' ? 'realm|settings' : kind))
+    const owner = `${toOwner(container ?? kind)}|settings`
     const receiver = `(?:${owner})(?:\\(\\w*\\))?\\)*(?:[?!]?\\.(?:fields|body|representation))?[?!]?\\.`
     return [
       [
         { pattern: new RegExp(`(?<=${receiver})${word}\\b`, 'g'), text: disabled },
         {
-          pattern: new RegExp(`(?<=\\{[^{}]*)\\b${word}\\b(?=[^{}:]*\\} = .*(?:${owner}))`, 'g'),
+          pattern: new RegExp(`(?<=\\{[^{}]*)\\b${word}\\b(?=[^{}:]*\\}(?: = .*|: \\w*)(?:${owner}))`, 'g'),
           text: `${disabled}: ${name}`,
         },
       ],
@@ -203,7 +207,8 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
   const ofList = row.container ? definitions.filter(({ text }) => list.test(text)) : []
   const ownDefinitions = ofList.length > 0 ? ofList : definitions.filter(({ file }) => file === ownDefinition)
   const apiFiles = sources.filter(({ file }) => API_FILES.test(file))
-  const readers = sources.filter((source) => !definitions.includes(source) && !apiFiles.includes(source))
+  const formats = sources.filter(({ file }) => FORMATS.test(file))
+  const readers = sources.filter((source) => ![definitions, apiFiles, formats].some((files) => files.includes(source)))
   if (row.isProvider) {
     const replacements = listProviderReplacements(row.name)
     return keepChanging([{ files: [...readers, ...definitions], replacements }]) ?? [{ files: apiFiles, replacements }]
@@ -223,7 +228,12 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
         replacements: [relation],
       }))
     : []
-  return keepChanging([...ofRelation, ...inFiles(readers)]) ?? keepChanging(inFiles(apiFiles)) ?? inDefinition
+  return (
+    keepChanging([...ofRelation, ...inFiles(readers)]) ??
+    keepChanging(inFiles(apiFiles)) ??
+    keepChanging(inDefinition) ??
+    inFiles(formats)
+  )
 }
 
 /** Returns the variants if one of them changes a file. */

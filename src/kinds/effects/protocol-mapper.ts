@@ -10,7 +10,6 @@ export const protocolMapperEffects: KindEffects = combineEffects(
     ...settings(
       'access.token.claim',
       'access.tokenResponse.claim',
-      'addGroupRoleMappings',
       'addOrganizationAttributes',
       'addOrganizationDomain',
       'addOrganizationId',
@@ -42,6 +41,7 @@ export const protocolMapperEffects: KindEffects = combineEffects(
     ),
   ]),
   enforced('test/oidc/token-content.test.ts', settings('sectorIdentifierUri', 'userinfo.token.claim')),
+  storedOnly('groups of organizations have no members', settings('addGroupRoleMappings')),
   storedOnly(NO_SAML, [
     ...settings(
       'attribute.name',

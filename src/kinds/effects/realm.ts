@@ -272,7 +272,8 @@ export const realmEffects: KindEffects = combineEffects(
     'attributes.actionTokenGeneratedByUserLifespan.verify-email',
   ]),
   enforced('test/admin/admin-events.test.ts', ['attributes.adminEventsExpiration']),
-  apiData('test/admin/realms.test.ts', ['attributes.*', 'attributes.userProfileEnabled']),
+  apiData('test/admin/realms.test.ts', ['attributes.*']),
+  enforced('test/realm-file/versions.test.ts', ['attributes.userProfileEnabled']),
   storedOnly(
     NO_CIBA,
     [
