@@ -138,7 +138,7 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
   const disabled = `${name}${/^\w+$/.test(name) ? 'Disabled' : '-disabled'}`
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
   if (isCommon) {
-    const owner = `${toOwner(container ?? kind)}|settings`
+    const owner = `${toOwner(container ?? kind)}${container || kind === 'realm' ? '|settings' : ''}`
     const receiver = `(?:${owner})(?:\\(\\w*\\))?\\)*(?:[?!]?\\.(?:fields|body|representation))?[?!]?\\.`
     return [
       [
