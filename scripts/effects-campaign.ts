@@ -14,6 +14,7 @@
 // A test that fails because nothing works any more shows little. So the output says if the first test of the file fails, and CONTROL too.
 // Other keys of maps, such as `attributes.*`, are left out: they are stored for applications, and nothing reads them.
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -61,9 +62,9 @@ interface SourceFile {
   readonly text: string
 }
 
-/** Lists the enforced values by title, without other keys of maps. */
+/** Lists the enforced values, without other keys of maps. */
 function listEnforced(): EnforcedRow[] {
-  const rows = Object.entries(effects).flatMap(([kind, kindEffects]) =>
+  return Object.entries(effects).flatMap(([kind, kindEffects]) =>
     Object.entries(kindEffects).flatMap(([path, effect]): EnforcedRow[] => {
       const row = { kind: kind as KindName, title: `${kind}.${path}` }
       if (effect.effect === 'provider')
@@ -87,7 +88,6 @@ function listEnforced(): EnforcedRow[] {
       return [{ ...row, ...place, isProvider: false, isApiData: effect.isApiData === true, test: effect.test }]
     }),
   )
-  return rows.toSorted((a, b) => (a.title < b.title ? -1 : 1))
 }
 
 /** Returns the name of a value, and the map or list that contains it. */
@@ -98,17 +98,10 @@ function locateName(kind: KindName, path: string): Pick<EnforcedRow, 'container'
   return { container, name }
 }
 
-/** Returns elements in an order that depends on the seed only. */
-function shuffle<T>(elements: readonly T[], seed: number): T[] {
-  let state = seed
-  const next = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state
-  }
-  return elements
-    .map((element) => ({ element, rank: next() }))
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ element }) => element)
+/** Returns rows in an order that depends on their titles and the seed, so that other rows can be added and removed. */
+function shuffle(rows: readonly EnforcedRow[], seed: string): EnforcedRow[] {
+  const rank = ({ title }: EnforcedRow) => hash('sha256', `${seed} ${title}`)
+  return rows.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
 
 const escapeName = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -329,7 +322,7 @@ if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: no enforced row 
 const selected =
   positionals.length > 0
     ? positionals.map((title) => rows.find((row) => row.title === title)!)
-    : shuffle(rows, Number(values.seed)).slice(0, Number(values.rows))
+    : shuffle(rows, values.seed).slice(0, Number(values.rows))
 if (positionals.length === 0) console.log(`${selected.length} of ${rows.length} rows, seed ${values.seed}`)
 const folder = copyTree()
 try {
