@@ -93,7 +93,7 @@ function listEnforced(): EnforcedRow[] {
 /** Returns the name of a value, and the map or list that contains it. */
 function locateName(kind: KindName, path: string): Pick<EnforcedRow, 'container' | 'name'> {
   const [field, ...rest] = path.split('.') as [string, ...string[]]
-  if (kinds[kind].fields[field]?.type === 'map') return { container: field, name: rest.join('.') }
+  if (rest.length && kinds[kind].fields[field]?.type === 'map') return { container: field, name: rest.join('.') }
   const [name, container] = [field, ...rest].toReversed() as [string, ...string[]]
   return { container, name }
 }
@@ -131,7 +131,8 @@ function listFieldReplacements({ kind, container, name }: EnforcedRow, isCommon:
   const disabled = `${name}${/^\w+$/.test(name) ? 'Disabled' : '-disabled'}`
   const literal = { pattern: new RegExp(`(?<=['"\`])${word}(?=['"\`])`, 'g'), text: disabled }
   if (isCommon) {
-    const owner = `${toOwner(container ?? kind)}${container || kind === 'realm' ? '|settings' : ''}`
+    const isSetting = container ? kinds[kind].fields[container]?.type === 'map' : kind === 'realm'
+    const owner = `${toOwner(container ?? kind)}${isSetting ? '|settings' : ''}`
     const receiver = `(?:${owner})(?:\\(\\w*\\))?\\)*(?:[?!]?\\.(?:fields|body|representation))?[?!]?\\.`
     return [
       [
@@ -209,7 +210,11 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
   const isCommon = [...readers, ...apiFiles].filter(({ text }) => word.test(text)).length > MAX_FILES
   const inFiles = (files: readonly SourceFile[]) =>
     listFieldReplacements(row, isCommon).map((replacements) => ({ files, replacements }))
-  const inDefinition = listFieldReplacements(row, false).map((replacements) => ({
+  const field = {
+    pattern: new RegExp(`(?<=^\\s*)${escapeName(row.name)}(?=: \\w+\\(|: \\{$|,$)`, 'g'),
+    text: `${row.name}Disabled`,
+  }
+  const inDefinition = [[field], ...listFieldReplacements(row, false)].map((replacements) => ({
     files: ownDefinitions,
     replacements,
   }))
