@@ -171,7 +171,9 @@ test('the first of several authenticator configs with one alias is used, as in K
   }
   const realm = await roundTrip(content)
   expect((await getLive(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ denyErrorMessage: 'a' })
-  expect((await getLive(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({ denyErrorMessage: 'o' })
+  expect((await getLive(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({
+    denyErrorMessage: 'o',
+  })
   const ignored = 'authenticator config eid is declared again: the first is used, this one is ignored'
   expect(await listNotes({ realm: newName(), ...content })).toEqual([`9: ${ignored}`, `12: ${ignored}`])
 })
