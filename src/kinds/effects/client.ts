@@ -42,12 +42,12 @@ export const clientEffects: KindEffects = combineEffects(
   apiData('test/admin/clients.test.ts', [
     'clientId',
     'description',
-    'type',
     'attributes.*',
     'attributes.client.secret.creation.time',
-    'attributes.client.secret.rotated.creation.time',
     'attributes.realm_client',
   ]),
+  apiData('test/conformance/fields.test.ts', ['type']),
+  apiData('test/oidc/client-authentication.test.ts', ['attributes.client.secret.rotated.creation.time']),
   enforced('test/login/required-actions.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [
     'bearerOnly',

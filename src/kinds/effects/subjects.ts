@@ -6,7 +6,13 @@ import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN } from './reasons.ts'
 /** The effects of the fields of users. */
 export const userEffects: KindEffects = combineEffects(
   enforced('test/admin/users.test.ts', ['attributes.*', 'credentials.priority', 'credentials.userLabel']),
-  apiData('test/admin/users.test.ts', ['createdTimestamp', 'credentials.createdDate', 'credentials.id']),
+  apiData('test/admin/users.test.ts', [
+    'clientConsents.createdDate',
+    'clientConsents.lastUpdatedDate',
+    'createdTimestamp',
+    'credentials.createdDate',
+    'credentials.id',
+  ]),
   enforced('test/login/login-events.test.ts', ['enabled']),
   enforced('test/login/required-actions.test.ts', ['emailVerified']),
   enforced('test/oidc/token-validity.test.ts', ['notBefore']),
@@ -37,9 +43,7 @@ export const userEffects: KindEffects = combineEffects(
   dropped('it is a legacy field of Keycloak', ['credentials.config', 'credentials.device']),
   enforced('test/login/changes-during-login.test.ts', [
     'clientConsents.clientId',
-    'clientConsents.createdDate',
     'clientConsents.grantedClientScopes',
-    'clientConsents.lastUpdatedDate',
   ]),
   enforced('test/reconcile/service-accounts.test.ts', ['serviceAccountClientId']),
   storedOnly(NO_FEDERATION, ['credentials.federationLink', 'federationLink']),
