@@ -219,6 +219,7 @@ function listVariants(tree: string, row: EnforcedRow): Variant[] {
     replacements,
   }))
   if (row.isApiData) return [...inFiles(apiFiles), ...inFiles(readers), ...inDefinition]
+  if (row.name === kinds[row.kind].naturalKey && !row.container) return [...inFiles(readers), ...inDefinition]
   const relation = findRelationReplacement(row)
   const ofRelation = relation
     ? [/^src\/store\/login\//, /^src\/store\//].map((folder) => ({

@@ -194,16 +194,20 @@ test('a certificate is self-signed and names the realm', async () => {
   }
 })
 
-test('keys for encryption are published with their use', async () => {
+test('keys of providers are published with their use, type and algorithm', async () => {
   const { path, name } = await realmWithAnn()
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }))
-  const listKeys = async () =>
-    (await listPublishedKeys(name)).filter(({ use }) => use === 'enc').map(({ kty, alg }) => `${kty} ${alg}`)
-  expect(await listKeys()).toEqual(['RSA RSA-OAEP'])
-  await create(`${path}/components`, keyComponent('curve', 'ecdh-generated', { ecdhAlgorithm: ['ECDH-ES'] }))
-  await create(`${path}/components`, keyComponent('own', 'rsa-enc', { privateKey: [pem] }))
-  expect((await listKeys()).sort()).toEqual(['EC ECDH-ES', 'RSA RSA-OAEP', 'RSA RSA-OAEP'])
+  const listKeys = async () => (await listPublishedKeys(name)).map(({ use, kty, alg }) => `${use} ${kty} ${alg}`).sort()
+  const initial = ['enc RSA RSA-OAEP', 'sig RSA RS256']
+  expect(await listKeys()).toEqual(initial)
+  const addKey = (id: string, config: Representation) => create(`${path}/components`, keyComponent(id, id, config))
+  await addKey('ecdh-generated', { ecdhAlgorithm: ['ECDH-ES'] })
+  await addKey('ecdsa-generated', {})
+  await addKey('eddsa-generated', {})
+  await addKey('rsa-enc', { privateKey: [pem] })
+  const added = ['enc EC ECDH-ES', 'enc RSA RSA-OAEP', 'sig EC ES256', 'sig OKP EdDSA']
+  expect(await listKeys()).toEqual([...initial, ...added].sort())
 })
 
 test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {
