@@ -93,6 +93,11 @@ function createRealmWithFlows(realm = newName()) {
 }
 const aliases = { browser: 'ours', direct_grant: 'direct grant' }
 
+test('users with an empty email address have none', async () => {
+  const realm = await roundTrip({ users: ['ann', 'bob'].map((username) => ({ username, email: '' })) })
+  expect((await getLive(realm, 'user', 'bob')).representation).not.toHaveProperty('email')
+})
+
 test('a client may name flows of the same document by id', async () => {
   const { realm: _, ...content } = createRealmWithFlows()
   const realm = await roundTrip(content)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
+import { settingsStoredAsAttributes } from '../../src/kinds/realm.ts'
 import type { RealmOutcome } from '../../src/reconcile/execute/realm-outcome.ts'
 import { type Action, isRelationChange } from '../../src/reconcile/model/action.ts'
 import { planSources, type RunOutcome } from '../../src/reconcile/run/run.ts'
@@ -45,6 +46,8 @@ const interferences = fc.record({
 })
 type Interference = typeof interferences extends fc.Arbitrary<infer T> ? T : never
 
+/** The attributes of a realm that are written with the settings of which they are a copy. */
+const COPIES = new Set(Object.values(settingsStoredAsAttributes).map((name) => `attributes.${name}`))
 const kindNames = Object.keys(kinds) as KindName[]
 
 /** Returns all live objects, by kind and id. */
@@ -105,6 +108,7 @@ async function interfere(
     const paths = new Set([...Object.keys(oldFields), ...Object.keys(newFields)])
     return [...paths]
       .filter((path) => JSON.stringify(oldFields[path]) !== JSON.stringify(newFields[path]))
+      .filter((path) => !(previous.kind === 'realm' && COPIES.has(path)))
       .map((path) => [id, path])
   })
 }

@@ -23,6 +23,7 @@ import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
 import { localizationOperations } from './localization.ts'
+import { managementPermissionOperations } from './management-permissions.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { partialImportOperations } from './partial-import.ts'
@@ -55,6 +56,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...clientRuntimeOperations,
       ...evaluateScopesOperations,
       ...authorizationOperations,
+      ...managementPermissionOperations,
       ...protocolMapperOperations,
       ...roleOperations,
       ...roleMappingOperations,

@@ -7,7 +7,7 @@ export type Claims = Record<string, unknown>
 /** The configuration of a protocol mapper. */
 export type MapperConfig = Readonly<Record<string, string>>
 
-/** Claims that mappers cannot write. Keycloak: `nbf` is written, and makes the token invalid. */
+/** Claims that mappers cannot write. Keycloak: `nbf` is written, and the others a second time by mappers of roles; the token is then invalid. */
 const RESERVED = new Set(['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
 
 /** Keycloak: these claims are texts, whatever JSON type the mapper has. */

@@ -5,6 +5,7 @@ import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
 import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
+import { isManagementClientId } from '../../kinds/management-permissions.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -187,8 +188,9 @@ function withServiceAccountScope(update: ObjectUpdate): ObjectUpdate {
 
 /** Throws invalid where a complete client cannot be as it is. `limits`: the settings of its realm, to check its timeouts. */
 function checkClient(client: Representation, limits: Representation | undefined): void {
-  const { authorizationServicesEnabled, publicClient, bearerOnly } = client
-  if (authorizationServicesEnabled === true && (publicClient === true || bearerOnly === true))
+  const { clientId, authorizationServicesEnabled, publicClient, bearerOnly } = client
+  const cannotAuthenticate = publicClient === true || (bearerOnly === true && !isManagementClientId(clientId))
+  if (authorizationServicesEnabled === true && cannotAuthenticate)
     throw failure('invalid', 'Only confidential clients are allowed to set authorization settings')
   const problem = findClientProblem(client)
   const timeouts = limits ? listTimeoutProblems(client, limits) : []

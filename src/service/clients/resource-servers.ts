@@ -31,8 +31,12 @@ export function withAuthorizationSettings(update: ObjectUpdate): ObjectUpdate {
   return { ...update, set: { ...defaults, serviceAccountsEnabled: true, ...set } }
 }
 
-/** Creates the protection role of clients that lack it, and grants it to their service accounts. */
-export async function enableAuthorization(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
+/**
+ * Creates the protection role of clients that lack it, and grants it to their service accounts. Keycloak: a client that only holds admin
+ * permissions is bearer-only and does not have the role.
+ */
+export async function enableAuthorization(context: WriteContext, enabled: readonly LiveObject[]): Promise<void> {
+  const clients = enabled.filter(({ representation }) => representation.bearerOnly !== true)
   if (!clients.length) return
   const keyOf = (clientId: string): Key => ['client', clientId, UMA_PROTECTION]
   const roles = await listObjects(context, 'role', { keys: clients.map(({ key }) => keyOf(key[0]!)) })

@@ -7,6 +7,7 @@ import {
   authorizationResources,
   authorizationScopes,
 } from '../authorization/authorization-writers.ts'
+import { withManagementPermissions } from '../authorization/management-permissions.ts'
 import { protocolMappers } from '../authorization/protocol-mapper-writers.ts'
 import { clientScopes } from '../clients/client-scopes.ts'
 import { clients } from '../clients/clients.ts'
@@ -27,12 +28,12 @@ const specialWriters: Readonly<Partial<Record<KindName, Writers>>> = {
   authenticationFlow: authenticationFlows,
   authenticatorConfig: authenticatorConfigs,
   clientScope: clientScopes,
-  client: clients,
+  client: withManagementPermissions('client', clients),
   protocolMapper: protocolMappers,
   organization: organizations,
   identityProvider: identityProviders,
-  role: roles,
-  group: createTreeWriters('group', getParentPath),
+  role: withManagementPermissions('role', roles),
+  group: createTreeWriters('group', getParentPath, withManagementPermissions('group', createPlainWriters('group'))),
   component: components,
   user: users,
   authorizationPolicy: authorizationPolicies,

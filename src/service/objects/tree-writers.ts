@@ -18,9 +18,15 @@ interface PathKind {
   readonly getParentPath: (path: string) => string
 }
 
-/** Creates the writers of a kind whose natural key is a path. `getParentPath` returns an empty path at the top. */
-export function createTreeWriters(kind: KindName, getParentPath: (path: string) => string): Writers {
-  const writers = createPlainWriters(kind)
+/**
+ * Creates the writers of a kind whose natural key is a path. `getParentPath` returns an empty path at the top. `writers` are those of the
+ * kind but for its tree; an object is deleted by them together with its descendants.
+ */
+export function createTreeWriters(
+  kind: KindName,
+  getParentPath: (path: string) => string,
+  writers: Writers = createPlainWriters(kind),
+): Writers {
   const tree = { kind, getParentPath }
   return {
     ...writers,
