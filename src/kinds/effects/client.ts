@@ -41,12 +41,11 @@ export const clientEffects: KindEffects = combineEffects(
   ]),
   apiData('test/admin/clients.test.ts', [
     'clientId',
-    'description',
     'attributes.*',
     'attributes.client.secret.creation.time',
     'attributes.realm_client',
   ]),
-  apiData('test/conformance/fields.test.ts', ['type']),
+  apiData('test/conformance/fields.test.ts', ['description', 'type']),
   apiData('test/oidc/client-authentication.test.ts', ['attributes.client.secret.rotated.creation.time']),
   enforced('test/login/required-actions.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [
