@@ -11,7 +11,7 @@ This page lists every field, attribute and provider that realm files and request
 
 | Effect | Meaning |
 |---|---|
-| enforced | The value takes effect as in Keycloak. |
+| enforced | The value takes effect as in Keycloak. Those "for the admin API" are returned, searched, or decide what callers may change. |
 | stored only | The value is stored, returned and exported, and has no effect. |
 | refused | The value protects something that Regent cannot protect, so what it protects is refused. |
 | dropped | The value is accepted and ignored, as in Keycloak. |
@@ -40,7 +40,9 @@ interface NamedEffect {
 
 function renderKind(kind: Kind): string[] {
   const rows = [...listDeclared(kind), ...listDropped(kind)].map(({ name, effect }) =>
-    effect.effect === 'enforced' ? `| ${name} | enforced | |` : `| ${name} | ${effect.effect} | ${effect.reason} |`,
+    effect.effect === 'enforced'
+      ? `| ${name} | enforced |${effect.isApiData ? ' for the admin API ' : ' '}|`
+      : `| ${name} | ${effect.effect} | ${effect.reason} |`,
   )
   const title = `${kind.title[0]!.toUpperCase()}${kind.title.slice(1)}`
   return [`## ${title}`, '', '| Field | Effect | Reason |', '|---|---|---|', ...rows, '']

@@ -52,6 +52,35 @@ test('a bound flow cannot be deleted; an unbound one is deleted with its subflow
   expect((await call('GET', `${path}/authentication/config/${config}`)).status).toBe(404)
 })
 
+test('a flow is returned with its description, and its type decides which steps it may have', async () => {
+  const flows = `${await createRealm()}/authentication/flows`
+  const steps = {
+    'basic-flow': 'auth-otp-form',
+    'form-flow': 'registration-user-creation',
+    'client-flow': 'client-secret',
+  }
+  for (const [providerId, step] of Object.entries(steps)) {
+    await create(flows, { alias: providerId, providerId, topLevel: true, description: `Our ${providerId}` })
+    const statuses = Object.values(steps).map(async (provider) => {
+      const { status } = await call('POST', `${flows}/${providerId}/executions/execution`, { body: { provider } })
+      return [provider, status]
+    })
+    expect(await Promise.all(statuses)).toEqual(
+      Object.values(steps).map((provider) => [provider, provider === step ? 201 : 400]),
+    )
+  }
+  const described = Object.keys(steps).map((id) => expect.objectContaining({ alias: id, description: `Our ${id}` }))
+  expect((await call('GET', flows)).body).toEqual(expect.arrayContaining(described))
+})
+
+test('a built-in flow is neither changed nor deleted', async () => {
+  const flows = `${await createRealm()}/authentication/flows`
+  const { id } = (await call('GET', flows)).body.find(({ alias }: { readonly alias: string }) => alias === 'browser')
+  expect((await call('DELETE', `${flows}/${id}`)).body.error).toBe("Can't delete built in flow")
+  const added = await call('POST', `${flows}/browser/executions/execution`, { body: { provider: 'auth-otp-form' } })
+  expect(added.body.error).toBe('It is illegal to add execution to a built in flow')
+})
+
 test('a shared subflow is deleted with the last flow that contains it', async () => {
   const subflow = { authenticator: null, flowAlias: 'shared', requirement: 'REQUIRED' }
   const path = await createRealm({

@@ -128,7 +128,7 @@ test('workflow components are refused, and a component cannot be its own parent'
   expect((await call('POST', components, { body: { ...toKeyProvider('k'), parentId: 'nowhere' } })).status).toBe(400)
 })
 
-test('a realm is created with subcomponents, localization texts, a user profile and client profiles of a realm export', async () => {
+test('a realm is created with subcomponents, localization texts, a user profile, client profiles and policies of a realm export', async () => {
   const name = `content-${Date.now()}`
   const body = {
     realm: name,
@@ -148,7 +148,8 @@ test('a realm is created with subcomponents, localization texts, a user profile 
     },
     localizationTexts: { de: { hello: 'Hallo' } },
     userProfile: { attributes: [{ name: 'username' }, { name: 'email' }], unmanagedAttributePolicy: 'ENABLED' },
-    clientProfiles: { profiles: [{ name: 'custom', executors: [] }] },
+    clientProfiles: { profiles: [{ name: 'custom', description: 'Own profile', executors: [] }] },
+    clientPolicies: { policies: [{ name: 'own', description: 'Own policy', profiles: ['custom'] }] },
   }
   expect((await call('POST', '/admin/realms', { body })).status).toBe(201)
   const read = async (path: string) => (await call('GET', `/admin/realms/${name}/${path}`)).body
@@ -156,7 +157,10 @@ test('a realm is created with subcomponents, localization texts, a user profile 
   expect(await read(`components?parent=${id}`)).toMatchObject([{ name: 'none', config: {} }])
   expect(await read('localization/de')).toEqual({ hello: 'Hallo' })
   expect(await read('users/profile')).toMatchObject({ unmanagedAttributePolicy: 'ENABLED' })
-  expect(await read('client-policies/profiles')).toMatchObject({ profiles: [{ name: 'custom' }] })
+  const profiles = [{ name: 'custom', description: 'Own profile' }]
+  expect(await read('client-policies/profiles')).toMatchObject({ profiles })
+  const policies = [{ name: 'own', description: 'Own policy', profiles: ['custom'] }]
+  expect(await read('client-policies/policies')).toMatchObject({ policies })
   expect((await call('GET', `/admin/realms/${name}`)).body.clientProfiles.profiles).toHaveLength(1)
 })
 

@@ -9,8 +9,13 @@ const getId = (address: string) => address.split('/').at(-1)!
 test('a group with a slash in its name is found by its path, with or without percent-encoding', async () => {
   const path = await createRealm()
   const outer = await create(`${path}/groups`, { name: 'a/b' })
-  const inner = await create(`${outer}/children`, { name: 'c/d' })
-  expect((await call('GET', inner)).body).toMatchObject({ name: 'c/d', path: '/a/b/c/d', parentId: getId(outer) })
+  const inner = await create(`${outer}/children`, { name: 'c/d', description: 'Inner' })
+  expect((await call('GET', inner)).body).toMatchObject({
+    name: 'c/d',
+    path: '/a/b/c/d',
+    parentId: getId(outer),
+    description: 'Inner',
+  })
   for (const groupPath of ['a/b/c/d', 'a%2Fb/c%2Fd'])
     expect((await call('GET', `${path}/group-by-path/${groupPath}`)).body).toMatchObject({ id: getId(inner) })
   expect((await call('GET', `${path}/group-by-path/a~/b`)).status).toBe(404)

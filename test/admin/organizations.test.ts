@@ -132,7 +132,9 @@ test('members, providers and groups in the body of an organization are ignored',
 
 test('PUT of an organization without an alias keeps it if it is the name', async () => {
   const path = `${await createRealm(SETTINGS)}/organizations`
-  const acme = await create(path, { name: 'acme', domains: [{ name: 'acme.example' }] })
+  const domains = [{ name: 'acme.example', verified: true }]
+  const acme = await create(path, { name: 'acme', domains })
+  expect((await call('GET', acme)).body).toMatchObject({ domains })
   const put = async (name: string) => (await call('PUT', acme, { body: { name, description: name } })).status
   expect(await put('acme')).toBe(204)
   expect(await put('other')).toBe(400)

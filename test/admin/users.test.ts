@@ -469,6 +469,19 @@ test('a federated identity may lack the user id and username at the provider, ho
     ])
 })
 
+test('a user keeps times of creation, and credentials with ids, labels and the order of their priorities', async () => {
+  const credentials = [
+    { ...otp('tablet'), id: 'second', createdDate: 2000, priority: 20 },
+    { ...otp('phone'), id: 'first', createdDate: 1000, priority: 10 },
+  ]
+  const ann = await create(`${await createRealm()}/users`, { username: 'ann', createdTimestamp: 3000, credentials })
+  expect((await call('GET', `${ann}/credentials`)).body).toMatchObject([
+    { id: 'first', userLabel: 'phone', createdDate: 1000 },
+    { id: 'second', userLabel: 'tablet', createdDate: 2000 },
+  ])
+  expect((await call('GET', ann)).body.createdTimestamp).toBe(3000)
+})
+
 test('moveAfter/null moves a credential to the first position', async () => {
   const ann = await create(`${await createRealm()}/users`, {
     username: 'ann',

@@ -38,6 +38,15 @@ test('a client with an ID token logs its user out at once, and redirects to a re
   ])
 })
 
+test('a client redirects to its post-logout redirect URIs, if it has any, instead of its redirect URIs', async () => {
+  const uri = 'https://goodbye.example/'
+  const client = { attributes: { 'post.logout.redirect.uris': uri } }
+  const { logOut, tokens } = await createLoggedInBrowser(client)
+  const logOutTo = (address: string) => logOut({ id_token_hint: tokens.id_token, post_logout_redirect_uri: address })
+  expect((await logOutTo(APPLICATION)).status).toBe(400)
+  expect((await logOutTo(uri)).headers.location).toBe(uri)
+})
+
 test('without an ID token the user must confirm the logout', async () => {
   const { browser, logOut, isLoggedOut } = await createLoggedInBrowser()
   const page = await logOut({ client_id: 'web', post_logout_redirect_uri: APPLICATION })

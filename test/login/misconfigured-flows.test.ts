@@ -97,6 +97,64 @@ test.each([
   expect([page.status, page.text]).toEqual([401, expect.stringContaining('Access denied.')])
 })
 
+test.each([
+  ['identity-provider-redirector', { defaultProvider: 'partner' }, 'partner'],
+  ['organization', { requiresUserMembership: 'true' }, 'requiresUserMembership'],
+])('a login that reaches %s with an unsupported setting fails', async (authenticator, config, name) => {
+  const step = { requirement: 'ALTERNATIVE' }
+  const { path, logInAddress } = await createLoginRealm({
+    browserFlow: 'own',
+    organizationsEnabled: true,
+    authenticatorConfig: [{ alias: 'when', config }],
+    authenticationFlows: [
+      flow(
+        'own',
+        [
+          { ...step, authenticator, authenticatorConfig: 'when' },
+          { ...step, authenticator: 'auth-username-password-form' },
+        ],
+        true,
+      ),
+    ],
+  })
+  const open = () => testBrowser(app).open(logInAddress().address)
+  expect((await open()).text).toContain(name)
+  const [{ authenticationConfig }] = (await call('GET', `${path}/authentication/flows/own/executions`)).body
+  await call('DELETE', `${path}/authentication/config/${authenticationConfig}`)
+  expect((await open()).text).toContain('name="password"')
+})
+
+test('a reset of one-time codes that would remove others fails', async () => {
+  const { path, user, logInAddress } = await createLoginRealm({
+    resetPasswordAllowed: true,
+    resetCredentialsFlow: 'own',
+    authenticatorConfig: [{ alias: 'when', config: { action_on_otp_reset_flag: 'Remove all' } }],
+    authenticationFlows: [
+      flow(
+        'own',
+        [
+          { authenticator: 'reset-credentials-choose-user', requirement: 'REQUIRED' },
+          { authenticator: 'reset-otp', requirement: 'REQUIRED', authenticatorConfig: 'when' },
+        ],
+        true,
+      ),
+    ],
+  })
+  const ann = (await call('GET', `${path}/users/${user}`)).body
+  await call('PUT', `${path}/users/${user}`, { body: { ...ann, credentials: [otp] } })
+  const reset = async () => {
+    const browser = testBrowser(app)
+    const form = await browser.follow(await browser.open(logInAddress().address), '/reset-credentials')
+    return (await browser.send(form, { username: 'ann' })).text
+  }
+  expect(await reset()).toContain('reset-otp: Remove all')
+  const steps = (await call('GET', `${path}/authentication/flows/own/executions`)).body as Record<string, string>[]
+  const config = `${path}/authentication/config/${steps[1]!.authenticationConfig}`
+  const remaining = { alias: 'when', config: { action_on_otp_reset_flag: 'Remove none' } }
+  await call('PUT', config, { body: remaining })
+  expect(await reset()).toContain('Set up one-time codes')
+})
+
 test('no user can log in if the pattern of a condition is invalid', async () => {
   const config = { attribute_name: 'team', attribute_expected_value: '(', regex: 'true', not: 'true' }
   const { enter } = await createConditionalOtpRealm('conditional-user-attribute', config)

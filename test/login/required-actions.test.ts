@@ -1,5 +1,5 @@
 // Required actions, registration, password reset and email verification at login.
-import { Secret, TOTP } from 'otpauth'
+import { HOTP, Secret, TOTP } from 'otpauth'
 import { afterAll, expect, test } from 'vitest'
 import { testBrowser, type Visited } from '../support/browser.ts'
 import { createLoginRealm } from '../support/login-realm.ts'
@@ -121,10 +121,14 @@ test('a user with a required action that Regent does not support cannot log in',
 })
 
 test('a client that requires consent asks for it until the user grants it', async () => {
-  const { path, user, logInAddress } = await createLoginRealm({}, { client: { consentRequired: true } })
+  const { path, user, logInAddress } = await createLoginRealm(
+    {},
+    { client: { consentRequired: true, name: 'Our shop' } },
+  )
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(page.text).toContain('Your email address')
+  expect(page.text).toContain('Our shop')
   expect((await browser.send(page, { cancel: 'true' })).response?.get('error')).toBe('access_denied')
   const again = await browser.send(await browser.open(logInAddress().address), logIn)
   expect(hasCode(await browser.send(again, { accept: 'true' }))).toBe(true)
@@ -208,17 +212,19 @@ test('the link of an administrator runs its actions once, and does not log the u
   expect((await browser.open(link)).status).toBe(400)
 })
 
-/** Creates a user with an OTP credential. `codeIn` returns their code a number of steps from now. */
-async function createOtpUser(settings: object = {}) {
+const OTP_SECRET = 'ABCDEFGHIJKLMNOPQRST'
+
+const otp = {
+  type: 'otp',
+  secretData: JSON.stringify({ value: OTP_SECRET }),
+  credentialData: JSON.stringify({ subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }),
+}
+
+/** Creates a user with a credential for one-time codes. `codeIn` returns their code a number of steps from now. */
+async function createOtpUser(settings: object = {}, credential: object = otp) {
   const { path, name } = await createLoginRealm(settings, { client: { directAccessGrantsEnabled: true } })
-  const secret = 'ABCDEFGHIJKLMNOPQRST'
-  const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }
-  const [secretData, credentialData] = [{ value: secret }, data].map((value) => JSON.stringify(value))
   const user = { username: 'otto', enabled: true, email: 'otto@example.org', firstName: 'O', lastName: 'T' }
-  const credentials = [
-    { type: 'password', value: 'pw' },
-    { type: 'otp', secretData, credentialData },
-  ]
+  const credentials = [{ type: 'password', value: 'pw' }, credential]
   await call('POST', `${path}/users`, { body: { ...user, credentials } })
   return {
     ask: (form: Record<string, string>) =>
@@ -234,7 +240,7 @@ async function createOtpUser(settings: object = {}) {
         }).toString(),
       }),
     codeIn: (steps: number) =>
-      new TOTP({ secret: Secret.fromUTF8(secret) }).generate({ timestamp: Date.now() + steps * 30_000 }),
+      new TOTP({ secret: Secret.fromUTF8(OTP_SECRET) }).generate({ timestamp: Date.now() + steps * 30_000 }),
   }
 }
 
@@ -247,6 +253,20 @@ test('a password grant requires the one-time code of a user who has an OTP crede
   expect((await ask({ totp: code })).status).toBe(200)
   expect((await ask({ totp: code })).body.error).toBe('invalid_grant')
   expect((await ask({ username: 'ann' })).status).toBe(200)
+})
+
+test('credentials for one-time codes of early versions of Keycloak are used with their parameters', async () => {
+  const parameters = { secret: Secret.fromUTF8(OTP_SECRET), digits: 8, algorithm: 'SHA256' }
+  const credential = { hashedSaltedValue: OTP_SECRET, digits: 8, algorithm: 'HmacSHA256' }
+  const counted = await createOtpUser({}, { ...credential, type: 'hotp', counter: 7 })
+  const codeAt = (counter: number) => new HOTP(parameters).generate({ counter })
+  expect((await counted.ask({ totp: codeAt(6) })).body.error).toBe('invalid_grant')
+  expect((await counted.ask({ totp: codeAt(7) })).status).toBe(200)
+  const timed = await createOtpUser({}, { ...credential, type: 'totp', period: 600 })
+  expect((await timed.ask({ totp: new TOTP({ ...parameters, period: 30 }).generate() })).body.error).toBe(
+    'invalid_grant',
+  )
+  expect((await timed.ask({ totp: new TOTP({ ...parameters, period: 600 }).generate() })).status).toBe(200)
 })
 
 test('a realm accepts codes that deviate by at most 100 steps, whatever its window is', async () => {
@@ -308,6 +328,31 @@ test('changing the password requires a login that is not older than the policy a
   expect(await ask()).toContain('name="password-new"')
   await call('PUT', path, { body: { passwordPolicy: 'maxAuthAge(0)' } })
   expect(await ask()).toContain('You are signing in as ann.')
+})
+
+test('a requested action requires a login that is not older than its config allows', async () => {
+  const { path, logInAddress } = await createLoginRealm()
+  const browser = testBrowser(app)
+  await browser.send(await browser.open(logInAddress().address), logIn)
+  const ask = async () => (await browser.open(logInAddress({ kc_action: 'CONFIGURE_TOTP' }).address)).text
+  expect(await ask()).toContain('Set up one-time codes')
+  const config = { max_auth_age: '0' }
+  await call('PUT', `${path}/authentication/required-actions/CONFIGURE_TOTP/config`, { body: { config } })
+  expect(await ask()).toContain('You are signing in as ann.')
+})
+
+test('required actions of a user come in the order of their priorities', async () => {
+  const requiredActions = ['UPDATE_PASSWORD', 'UPDATE_PROFILE']
+  const { path, logInAddress } = await createLoginRealm({}, { ann: { requiredActions } })
+  const address = `${path}/authentication/required-actions/UPDATE_PROFILE`
+  const enter = async (priority: number) => {
+    const { body } = await call('GET', address)
+    await call('PUT', address, { body: { ...body, priority } })
+    const browser = testBrowser(app)
+    return (await browser.send(await browser.open(logInAddress().address), logIn)).text
+  }
+  expect(await enter(1)).toContain('Your profile')
+  expect(await enter(1000)).toContain('Choose a new password')
 })
 
 test('a user who changes their password may end their other sessions', async () => {

@@ -228,6 +228,7 @@ test('a renewed secret is valid at once, and the previous one until the rotation
   const renewed = (await call('POST', `${app}/client-secret`)).body.value
   expect([(await ask(SECRET)).status, (await ask(renewed)).status]).toEqual([200, 200])
   const { attributes } = (await call('GET', app)).body
+  expect(attributes['client.secret.rotated.creation.time']).toMatch(/^\d+$/)
   const over = { ...attributes, 'client.secret.rotated.expiration.time': String(now() - 1) }
   await call('PUT', app, { body: { attributes: over } })
   expect([(await ask(SECRET)).status, (await ask(renewed)).status]).toEqual([401, 200])

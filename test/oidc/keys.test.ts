@@ -1,5 +1,5 @@
 // The keys of a realm: which one signs, which ones verify, and how they are generated and exported.
-import { createPublicKey, X509Certificate } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
@@ -192,6 +192,22 @@ test('a certificate is self-signed and names the realm', async () => {
     expect(certificate.subject).toBe(`CN=${name}`)
     expect(certificate.verify(createPublicKey({ key: jwk, format: 'jwk' }))).toBe(true)
   }
+})
+
+test('keys of providers are published with their use, type and algorithm', async () => {
+  const { path, name } = await realmWithAnn()
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }))
+  const listKeys = async () => (await listPublishedKeys(name)).map(({ use, kty, alg }) => `${use} ${kty} ${alg}`).sort()
+  const initial = ['enc RSA RSA-OAEP', 'sig RSA RS256']
+  expect(await listKeys()).toEqual(initial)
+  const addKey = (id: string, config: Representation) => create(`${path}/components`, keyComponent(id, id, config))
+  await addKey('ecdh-generated', { ecdhAlgorithm: ['ECDH-ES'] })
+  await addKey('ecdsa-generated', {})
+  await addKey('eddsa-generated', {})
+  await addKey('rsa-enc', { privateKey: [pem] })
+  const added = ['enc EC ECDH-ES', 'enc RSA RSA-OAEP', 'sig EC ES256', 'sig OKP EdDSA']
+  expect(await listKeys()).toEqual([...initial, ...added].sort())
 })
 
 test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {

@@ -123,6 +123,28 @@ test('a new and a deleted mapper take effect with the next token', async () => {
   expect(await claim()).toBeUndefined()
 })
 
+test('a token contains the memberships of its user in enabled organizations only', async () => {
+  const realm = await createNestedRealm(1)
+  const path = `/admin/realms/${realm}`
+  await call('PUT', path, { body: { organizationsEnabled: true } })
+  const [{ id }] = (await call('GET', `${path}/users?username=ann`)).body
+  const bodies = ['acme', 'bolt'].map((name) => ({ name, domains: [{ name: `${name}.example` }] }))
+  const [acme] = await Promise.all(
+    bodies.map(async (body) => {
+      const organization = await create(`${path}/organizations`, body)
+      await call('POST', `${organization}/members`, { body: id })
+      return organization
+    }),
+  )
+  const listMemberships = async () => {
+    const { access_token } = await logIn(realm, 'openid organization:*')
+    return decodeJwt(access_token).organization
+  }
+  expect(await listMemberships()).toEqual(expect.arrayContaining(['acme', 'bolt']))
+  await call('PUT', acme!, { body: { ...bodies[0], enabled: false } })
+  expect(await listMemberships()).toEqual(['bolt'])
+})
+
 test('a refresh may request a narrower scope for one token, but no new scopes', async () => {
   const realm = await createNestedRealm(1)
   const { refresh_token } = await logIn(realm, 'openid phone')

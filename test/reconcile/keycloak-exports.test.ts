@@ -166,17 +166,19 @@ async function listNotes(document: Representation): Promise<string[]> {
   return realms.flatMap(({ plan }) => plan.notes.map(({ message, position }) => `${position?.line}: ${message}`))
 }
 
-const config = (alias: string, value: string) => ({ alias, config: { defaultProvider: value } })
+const config = (alias: string, value: string) => ({ alias, config: { denyErrorMessage: value } })
 
 test('the first of several authenticator configs with one alias is used, as in Keycloak, and the plan notes the others', async () => {
-  const step = { authenticator: 'identity-provider-redirector', requirement: 'REQUIRED', authenticatorConfig: 'eid' }
+  const step = { authenticator: 'deny-access-authenticator', requirement: 'REQUIRED', authenticatorConfig: 'eid' }
   const content = {
     authenticatorConfig: [config('eid', 'a'), config('other', 'o'), config('eid', 'b'), config('eid', 'a')],
     authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: [step] }],
   }
   const realm = await roundTrip(content)
-  expect((await getLive(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ defaultProvider: 'a' })
-  expect((await getLive(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({ defaultProvider: 'o' })
+  expect((await getLive(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ denyErrorMessage: 'a' })
+  expect((await getLive(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({
+    denyErrorMessage: 'o',
+  })
   const ignored = 'authenticator config eid is declared again: the first is used, this one is ignored'
   expect(await listNotes({ realm: newName(), ...content })).toEqual([`9: ${ignored}`, `12: ${ignored}`])
 })
@@ -187,7 +189,7 @@ test('POST of a realm accepts authenticator configs with one alias, also of buil
   const authenticatorConfig = configs.map((config, at) => ({ ...config, id: `${realm}-${at}` }))
   await create('/admin/realms', { realm, authenticatorConfig })
   const { representation } = await getLive(realm, 'authenticatorConfig', 'review profile config')
-  expect(representation.config).toMatchObject({ defaultProvider: 'a' })
+  expect(representation.config).toMatchObject({ denyErrorMessage: 'a' })
 })
 
 test('two flows with one alias are refused', async () => {

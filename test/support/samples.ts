@@ -72,7 +72,7 @@ const specialValues: Readonly<Record<string, Pair>> = {
 const requiredFields: Readonly<Partial<Record<KindName, (label: string) => Representation>>> = {
   clientScope: () => ({ protocol: 'openid-connect' }),
   protocolMapper: () => ({ protocolMapper: 'oidc-hardcoded-claim-mapper' }),
-  identityProvider: () => ({ providerId: 'oidc', config: providerConfig() }),
+  identityProvider: (label) => ({ providerId: 'oidc', config: createProviderConfig(label) }),
   identityProviderMapper: () => ({ identityProviderMapper: 'hardcoded-attribute-idp-mapper' }),
   requiredAction: () => ({ providerId: 'webauthn-register' }),
   client: (label) => (label === 'x' ? {} : { serviceAccountsEnabled: true, authorizationServicesEnabled: true }),
@@ -108,9 +108,9 @@ export const skippedFields: Readonly<Record<string, string>> = {
   'group.name': 'follows from the path',
 }
 
-function providerConfig(): Representation {
+function createProviderConfig(label: string): Representation {
   const at = (path: string) => `https://idp.example.org/${path}`
-  return { authorizationUrl: at('auth'), tokenUrl: at('token'), clientId: 'regent', issuer: at('') }
+  return { authorizationUrl: at('auth'), tokenUrl: at('token'), clientId: 'regent', issuer: at(label) }
 }
 
 /** Returns the name of an object of a kind, for a label such as `a`. */
@@ -160,11 +160,13 @@ export function listSettableFields(kind: KindName): [name: string, field: Field,
   return Object.entries(kinds[kind].fields).flatMap(([name, field]): [string, Field, Pair][] => {
     const path = `${kind}.${name}`
     if (field.computed || path in skippedFields || name === kinds[kind].naturalKey) return []
-    return [[name, field, specialValues[path] ?? getSampleValues(path, field)]]
+    return [[name, field, getSampleValues(path, field)]]
   })
 }
 
-function getSampleValues(path: string, field: Field): Pair {
+/** Returns two values of a field, whose path is `kind.field`. Throws if its type does not determine valid ones. */
+export function getSampleValues(path: string, field: Field): Pair {
+  if (specialValues[path]) return specialValues[path]
   if (field.refersTo) return getReferenceValues(field)
   const candidates: Pair[] =
     field.type === 'map'

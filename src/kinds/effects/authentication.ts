@@ -1,5 +1,5 @@
 // The effects of authentication flows, authenticator configs and required actions.
-import { byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import { NO_BROKERING, NO_CLIENT_METHODS, NO_DOCKER, NO_WEBAUTHN } from './reasons.ts'
 
 /** Returns the effects of steps that plans do not note: they note the clients and identity providers that need them. */
@@ -12,10 +12,11 @@ export const authenticationFlowEffects: KindEffects = combineEffects(
   enforced('test/login/flows.test.ts', [
     'authenticationExecutions.authenticatorConfig',
     'authenticationExecutions.flowAlias',
-    'authenticationExecutions.priority',
     'authenticationExecutions.requirement',
   ]),
-  enforced('test/admin/authentication-flows.test.ts', ['alias', 'builtIn', 'description', 'topLevel']),
+  enforced('test/login/flows.test.ts', ['alias']),
+  enforced('test/reconcile/flows.test.ts', ['authenticationExecutions.priority']),
+  apiData('test/admin/authentication-flows.test.ts', ['builtIn', 'description', 'topLevel']),
   storedOnly(
     'it is a legacy field of Keycloak, which ignores it too',
     ['authenticationExecutions.userSetupAllowed'],
@@ -23,9 +24,8 @@ export const authenticationFlowEffects: KindEffects = combineEffects(
   ),
   {
     providerId: byProvider(
-      { label: 'type of flows', unlisted: 'logins that reach it fail', effect: 'refused' },
-      enforced('test/login/flows.test.ts', ['basic-flow', 'form-flow']),
-      enforced('test/oidc/client-authentication.test.ts', ['client-flow']),
+      { label: 'type of flows', unlisted: 'the flow is a basic flow' },
+      apiData('test/admin/authentication-flows.test.ts', ['basic-flow', 'client-flow', 'form-flow']),
     ),
     'authenticationExecutions.authenticator': byProvider(
       { label: 'authenticator', unlisted: 'logins that reach it fail', effect: 'refused' },
@@ -99,7 +99,7 @@ const settings = (...names: readonly string[]): string[] => names.map((name) => 
 
 /** The effects of the fields of authenticator configs. */
 export const authenticatorConfigEffects: KindEffects = combineEffects(
-  enforced('test/admin/authentication-flows.test.ts', ['alias', 'config.*']),
+  apiData('test/admin/authentication-flows.test.ts', ['alias', 'config.*']),
   enforced('test/login/flows.test.ts', [
     ...settings(
       'attribute_expected_value',
@@ -116,8 +116,14 @@ export const authenticatorConfigEffects: KindEffects = combineEffects(
   ]),
   enforced('test/login/authentication-levels.test.ts', settings('loa-condition-level', 'loa-max-age')),
   enforced('test/oidc/token-content.test.ts', settings('default.reference.maxAge', 'default.reference.value')),
-  enforced('test/login/misconfigured-flows.test.ts', settings('defaultProvider', 'requiresUserMembership')),
-  enforced('test/login/required-actions.test.ts', settings('action_on_otp_reset_flag')),
+  refused(
+    { reason: `logins that reach its step fail, since ${NO_BROKERING}`, test: UNSUPPORTED_STEPS },
+    settings('defaultProvider'),
+  ),
+  refused({ reason: 'logins that reach its step fail', test: UNSUPPORTED_STEPS }, settings('requiresUserMembership')),
+  refused({ reason: 'resets that reach its step fail', test: UNSUPPORTED_STEPS, unless: ['Remove none'] }, [
+    'config.action_on_otp_reset_flag',
+  ]),
   storedOnly(NO_BROKERING, settings('require.password.update.after.registration', 'update.profile.on.first.login')),
   storedOnly('registration always asks for a password', settings('always_set_password_on_register_form')),
   storedOnly('its authenticator is not supported', [
@@ -173,14 +179,8 @@ export const requiredActionProviderEffects = byProvider(
 
 /** The effects of the fields of required actions. */
 export const requiredActionEffects: KindEffects = combineEffects(
-  enforced('test/login/required-actions.test.ts', [
-    'alias',
-    'config.*',
-    'config.max_auth_age',
-    'enabled',
-    'name',
-    'priority',
-  ]),
+  enforced('test/login/required-actions.test.ts', ['alias', 'config.max_auth_age', 'enabled', 'priority']),
+  apiData('test/admin/authentication-flows.test.ts', ['config.*', 'name']),
   enforced('test/admin/users.test.ts', ['defaultAction']),
   storedOnly('users verify each change of their email address', settings('verifyEmail')),
   storedOnly('emails can be sent again at once', settings('emailResendCooldownSeconds')),

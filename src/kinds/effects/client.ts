@@ -1,5 +1,6 @@
 // The effects of clients and client scopes.
 import {
+  apiData,
   byProvider,
   combineEffects,
   enforced,
@@ -14,7 +15,6 @@ import {
   NO_CLIENT_METHODS,
   NO_CONSOLES,
   NO_DEVICE_GRANT,
-  NO_DOCKER,
   NO_ENCRYPTION,
   NO_IMPLICIT_FLOW,
   NO_JWT_GRANT,
@@ -39,7 +39,15 @@ export const clientEffects: KindEffects = combineEffects(
     'attributes.backchannel.logout.session.required',
     'registeredNodes',
   ]),
-  enforced('test/admin/clients.test.ts', ['clientId', 'name', 'description', 'type', 'attributes.realm_client']),
+  apiData('test/admin/clients.test.ts', [
+    'clientId',
+    'attributes.*',
+    'attributes.client.secret.creation.time',
+    'attributes.realm_client',
+  ]),
+  apiData('test/conformance/fields.test.ts', ['description', 'type']),
+  apiData('test/oidc/client-authentication.test.ts', ['attributes.client.secret.rotated.creation.time']),
+  enforced('test/login/required-actions.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [
     'bearerOnly',
     'defaultClientScopes',
@@ -72,8 +80,12 @@ export const clientEffects: KindEffects = combineEffects(
     'rootUrl',
     ...attributes('consent.screen.text', 'default.acr.values', 'display.on.consent.screen', 'gui.order'),
   ]),
-  enforced('test/login/logout.test.ts', ['frontchannelLogout', 'attributes.frontchannel.logout.url']),
-  enforced('test/login/hostile-input.test.ts', ['redirectUris', 'attributes.post.logout.redirect.uris']),
+  enforced('test/login/logout.test.ts', [
+    'frontchannelLogout',
+    'attributes.frontchannel.logout.url',
+    'attributes.post.logout.redirect.uris',
+  ]),
+  enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
@@ -82,10 +94,8 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/oidc/client-authentication.test.ts', [
     ...attributes(
       'client.secret.authentication.allowed.method',
-      'client.secret.creation.time',
       'client.secret.expiration.time',
       'client.secret.rotated',
-      'client.secret.rotated.creation.time',
       'client.secret.rotated.expiration.time',
       'jwks.string',
       'jwks.url',
@@ -111,7 +121,6 @@ export const clientEffects: KindEffects = combineEffects(
       { label: 'protocol', unlisted: 'users cannot log in to such clients' },
       enforced('test/oidc/tokens.test.ts', ['openid-connect']),
       storedOnly(NO_SAML, ['saml']),
-      storedOnly(NO_DOCKER, ['docker-v2']),
     ),
     clientAuthenticatorType: byProvider(
       { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
@@ -163,7 +172,6 @@ export const clientEffects: KindEffects = combineEffects(
       'x509.subjectdn',
     ),
   ]),
-  enforced('test/admin/clients.test.ts', ['attributes.*']),
   storedOnly('service accounts get no refresh tokens', attributes('client_credentials.use_refresh_token')),
   storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
   storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
@@ -253,7 +261,7 @@ export const clientEffects: KindEffects = combineEffects(
 
 /** The effects of the fields of client scopes. */
 export const clientScopeEffects: KindEffects = combineEffects(
-  enforced('test/admin/client-scopes.test.ts', ['attributes.*', 'description', 'name']),
+  apiData('test/admin/client-scopes.test.ts', ['attributes.*', 'description', 'name']),
   enforced('test/oidc/token-settings.test.ts', ['attributes.include.in.token.scope', 'scopeMappings']),
   enforced('test/login/login-settings.test.ts', [
     'attributes.consent.screen.text',
@@ -274,7 +282,6 @@ export const clientScopeEffects: KindEffects = combineEffects(
       { label: 'protocol', unlisted: 'users cannot log in to such clients' },
       enforced('test/oidc/token-settings.test.ts', ['openid-connect']),
       storedOnly(NO_SAML, ['saml']),
-      storedOnly(NO_DOCKER, ['docker-v2']),
     ),
   },
 )

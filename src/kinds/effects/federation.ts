@@ -1,10 +1,10 @@
 // The effects of identity providers and of components, such as keys and user federation providers.
-import { byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
 import { NO_BROKERING, NO_FEDERATION, NO_REGISTRATION } from './reasons.ts'
 
 /** The effects of the fields of identity providers. */
 export const identityProviderEffects: KindEffects = combineEffects(
-  enforced('test/admin/identity-providers.test.ts', ['alias', 'displayName', 'enabled']),
+  apiData('test/admin/identity-providers.test.ts', ['alias', 'displayName', 'enabled']),
   enforced('test/admin/organizations.test.ts', ['organization']),
   storedOnly(NO_BROKERING, [
     'addReadTokenRoleOnCreate',
@@ -51,7 +51,7 @@ export const identityProviderMapperEffects: KindEffects = combineEffects(
 /** The effects of the fields of components. */
 export const componentEffects: KindEffects = combineEffects(
   enforced('test/oidc/keys.test.ts', ['config.*']),
-  enforced('test/admin/components.test.ts', ['path']),
+  apiData('test/admin/components.test.ts', ['path']),
   {
     providerId: byProvider(
       { label: 'component', unlisted: 'it has no effect' },

@@ -12,6 +12,8 @@ export interface EnforcedEffect {
   readonly effect: 'enforced'
   /** A file of tests that fail if the code that reads the value is removed. */
   readonly test: string
+  /** Only the admin API uses the value: it returns it, searches by it, or decides by it what callers may change. */
+  readonly isApiData?: true
 }
 
 /**
@@ -52,6 +54,10 @@ type Effects<E extends FieldEffect> = Readonly<Record<string, E>>
 export const enforced = (test: string, names: readonly string[]): Effects<EnforcedEffect> =>
   toEffects(names, { effect: 'enforced', test })
 
+/** Returns the effects of values that only the admin API uses, such as descriptions. */
+export const apiData = (test: string, names: readonly string[]): Effects<EnforcedEffect> =>
+  toEffects(names, { effect: 'enforced', test, isApiData: true })
+
 /** Returns the effects of values that are stored only. */
 export const storedOnly = (
   reason: string,
@@ -61,9 +67,9 @@ export const storedOnly = (
 
 /** Returns the effects of values that protect something that is refused instead. */
 export const refused = (
-  { reason, test }: Pick<UnenforcedEffect, 'reason'> & { readonly test: string },
+  { reason, test, unless }: Pick<UnenforcedEffect, 'reason' | 'unless'> & { readonly test: string },
   names: readonly string[],
-): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test })
+): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test, ...(unless && { unless }) })
 
 /** Returns the effects of attributes of clients of which a use is refused. */
 export function refusedClients(

@@ -28,7 +28,7 @@ export function listUnenforced(
   builtIn?: () => FlatFields | undefined,
 ): UnenforcedValue[] {
   const entries = [...fields]
-  if (entries.some(([path, value]) => path === 'enabled' && value === false)) return []
+  if (isDisabled(entries)) return []
   let existing: FlatFields | undefined
   return entries.flatMap(([field, value]) => {
     const values = findInField(kind, field, value)
@@ -37,6 +37,10 @@ export function listUnenforced(
     return isDeepEqual(existing[field], value) ? [] : values.map((unenforced) => ({ ...unenforced, field }))
   })
 }
+
+/** Whether the fields of an object disable it. */
+export const isDisabled = (fields: readonly (readonly [string, Json])[]): boolean =>
+  fields.some(([path, value]) => path === 'enabled' && value === false)
 
 type FoundValue = Omit<UnenforcedValue, 'field'>
 

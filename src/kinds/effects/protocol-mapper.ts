@@ -1,16 +1,15 @@
-import { byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
 import { NO_DOCKER, NO_SAML } from './reasons.ts'
 
 const settings = (...names: readonly string[]): string[] => names.map((name) => `config.${name}`)
 
 /** The effects of the fields of protocol mappers. */
 export const protocolMapperEffects: KindEffects = combineEffects(
-  enforced('test/admin/protocol-mappers.test.ts', ['config.*', 'name', 'protocol']),
+  apiData('test/admin/protocol-mappers.test.ts', ['config.*', 'name', 'protocol']),
   enforced('test/conformance/token-content.test.ts', [
     ...settings(
       'access.token.claim',
       'access.tokenResponse.claim',
-      'addGroupRoleMappings',
       'addOrganizationAttributes',
       'addOrganizationDomain',
       'addOrganizationId',
@@ -42,6 +41,7 @@ export const protocolMapperEffects: KindEffects = combineEffects(
     ),
   ]),
   enforced('test/oidc/token-content.test.ts', settings('sectorIdentifierUri', 'userinfo.token.claim')),
+  storedOnly('groups of organizations have no members', settings('addGroupRoleMappings')),
   storedOnly(NO_SAML, [
     ...settings(
       'attribute.name',

@@ -1,4 +1,4 @@
-import { byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
   NO_ADMIN_PERMISSIONS,
   NO_AUTHORIZATION,
@@ -39,10 +39,11 @@ export const realmEffects: KindEffects = combineEffects(
   enforced('test/oidc/keys.test.ts', ['defaultSignatureAlgorithm']),
   enforced('test/oidc/tokens.test.ts', ['revokeRefreshToken', 'refreshTokenMaxReuse']),
   enforced('test/login/required-actions.test.ts', ['registrationAllowed', 'verifyEmail']),
-  enforced('test/login/pages.test.ts', ['rememberMe', 'internationalizationEnabled', 'defaultLocale']),
+  enforced('test/login/pages.test.ts', ['displayName', 'rememberMe', 'internationalizationEnabled', 'defaultLocale']),
   enforced('test/login/usernames-and-emails.test.ts', ['editUsernameAllowed']),
   enforced('test/oidc/token-validity.test.ts', ['loginWithEmailAllowed']),
-  enforced('test/admin/realms.test.ts', ['realm', 'displayName', 'enabled']),
+  apiData('test/admin/realms.test.ts', ['realm']),
+  enforced('test/login/pages.test.ts', ['enabled']),
   enforced('test/http/https-and-proxies.test.ts', ['sslRequired']),
   enforced('test/oidc/token-validity.test.ts', ['notBefore']),
   enforced('test/oidc/token-settings.test.ts', [
@@ -196,12 +197,12 @@ export const realmEffects: KindEffects = combineEffects(
       storedOnly('workflows are not executed', ['workflow-event-listener']),
     ),
   },
-  enforced('test/admin/components.test.ts', [
+  apiData('test/admin/components.test.ts', [
     'clientPolicies.description',
     'clientPolicies.name',
     'clientProfiles.description',
-    'clientProfiles.name',
   ]),
+  enforced(POLICIES, ['clientProfiles.name']),
   enforced(POLICIES, [
     'clientPolicies.conditions.configuration',
     'clientPolicies.enabled',
@@ -248,7 +249,8 @@ export const realmEffects: KindEffects = combineEffects(
     ),
     'clientPolicies.conditions.condition': byProvider(
       { label: 'condition', unlisted: 'it counts as met', effect: 'refused' },
-      enforced(POLICIES, ['any-client', 'client-access-type']),
+      enforced('test/oidc/client-authentication.test.ts', ['any-client']),
+      enforced(POLICIES, ['client-access-type']),
       refused({ reason: 'it counts as met, except for the rotation of secrets', test: POLICIES }, [
         'acr-condition',
         'client-attributes',
@@ -272,7 +274,8 @@ export const realmEffects: KindEffects = combineEffects(
     'attributes.actionTokenGeneratedByUserLifespan.verify-email',
   ]),
   enforced('test/admin/admin-events.test.ts', ['attributes.adminEventsExpiration']),
-  enforced('test/admin/realms.test.ts', ['attributes.*', 'attributes.userProfileEnabled']),
+  apiData('test/admin/realms.test.ts', ['attributes.*']),
+  enforced('test/realm-file/versions.test.ts', ['attributes.userProfileEnabled']),
   storedOnly(
     NO_CIBA,
     [

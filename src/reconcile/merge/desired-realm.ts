@@ -1,6 +1,7 @@
 // Merges the documents of one source into the realms that they declare.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret } from '../../kinds/compare.ts'
+import { listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
@@ -40,6 +41,8 @@ export interface DesiredObject {
   readonly fields: DeclaredFieldMap
   /** Its secrets in the clear, by path. They are never part of a plan. */
   readonly secrets: Readonly<Record<string, Json>> | undefined
+  /** The values within its secrets that are not enforced, such as the types of credentials. */
+  readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
   /** Paths of masked secrets. */
   readonly masked: readonly string[]
   /** Paths of secrets that documents hold as literals. */
@@ -165,7 +168,7 @@ class RealmMerger implements DesiredRealm {
       id: before?.id ?? object.id,
       renamedFrom: before?.renamedFrom ?? object.renamedFrom,
       fields: this.#compact(fields),
-      secrets: Object.keys(secrets).length ? secrets : undefined,
+      ...collectSecrets(kind, secrets),
       masked: object.maskedSecrets.length
         ? [...(before?.masked ?? []), ...object.maskedSecrets]
         : (before?.masked ?? NO_PATHS),
@@ -216,6 +219,17 @@ class RealmMerger implements DesiredRealm {
       first && haveSameOrigin ? first.origin : all.map(({ origin }) => origin),
     )
   }
+}
+
+/** Returns the members of an object with these secrets. */
+export function collectSecrets(
+  kind: KindName,
+  secrets: Readonly<Record<string, Json>>,
+): Pick<DesiredObject, 'secrets' | 'unenforcedSecrets'> {
+  const entries = Object.entries(secrets)
+  if (!entries.length) return { secrets: undefined }
+  const unenforced = listUnenforced(kinds[kind], entries)
+  return { secrets, ...(unenforced.length && { unenforcedSecrets: unenforced }) }
 }
 
 /** Returns the digest of a secret: of each text in it, or of its JSON if it has none. */

@@ -10,7 +10,7 @@ import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-ma
 import type { DeclarationOrigin } from '../model/plan-input.ts'
 import type { Removals } from '../read/removals.ts'
 import { claimId, createConflict, type IdClaim } from './conflicts.ts'
-import type { DesiredObject, DesiredRealm } from './desired-realm.ts'
+import { collectSecrets, type DesiredObject, type DesiredRealm } from './desired-realm.ts'
 
 /** The part of a realm that one source declares. */
 export interface SourcePart {
@@ -81,7 +81,6 @@ function mergeObjects(first: DesiredObject, second: DesiredObject, problems: Doc
       )
   }
   const { kind, key, origin } = first
-  const secrets = { ...second.secrets, ...first.secrets }
   return {
     kind,
     key,
@@ -92,7 +91,7 @@ function mergeObjects(first: DesiredObject, second: DesiredObject, problems: Doc
       [...fields.values()].map(({ value }) => value),
       [...fields.values()].map(({ origin }) => origin),
     ),
-    secrets: Object.keys(secrets).length ? secrets : undefined,
+    ...collectSecrets(kind, { ...second.secrets, ...first.secrets }),
     masked: [...first.masked, ...second.masked],
     literal: [...first.literal, ...second.literal],
     isReference: first.isReference && second.isReference,

@@ -1,5 +1,6 @@
 // The input of a plan: declarations, live objects, and what sources manage.
 import type { FlatFields } from '../../kinds/compare.ts'
+import type { UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
@@ -67,6 +68,8 @@ export interface ObjectDeclaration {
   /** The former name of a renamed object. */
   readonly renamedFrom: string | undefined
   readonly fields: DeclaredFields
+  /** The values within its secrets that are not enforced, such as the types of credentials. */
+  readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
   /** Paths of masked secrets, whose live values are retained. */
   readonly masked: readonly string[]
   /** Whether documents only refer to the object, so that it has to exist. */

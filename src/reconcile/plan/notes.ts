@@ -1,6 +1,6 @@
 // The notes of a plan: what an administrator should know that is no change. Pure.
 import { type FlatFields, isSecret, readKeys, resolveField } from '../../kinds/compare.ts'
-import { listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
+import { isDisabled, listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import { getPluralTitle } from '../../kinds/kind.ts'
@@ -83,11 +83,9 @@ function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
 
 function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn: () => FlatFields | undefined) {
   const fields = listFields(declaration)
-  const values = listUnenforced(
-    kinds[declaration.kind],
-    fields.map(({ path, value }): [string, Json] => [path, value]),
-    findBuiltIn,
-  )
+  const entries = fields.map(({ path, value }): [string, Json] => [path, value])
+  const secrets = isDisabled(entries) ? [] : (declaration.unenforcedSecrets ?? [])
+  const values = [...listUnenforced(kinds[declaration.kind], entries, findBuiltIn), ...secrets]
   const lacking = new Set(values.flatMap(({ provider, reason }) => (provider ? reason : [])))
   const origins = new Map(values.length ? fields.map(({ path, origin }) => [path, origin]) : [])
   return values

@@ -42,8 +42,12 @@ export function getSessionLifespan(
       idle: seconds('offlineSessionIdleTimeout'),
     }
   }
-  const ssoSeconds = (name: string) => (rememberMe ? seconds(`${name}RememberMe`, name) : seconds(name))
-  return { max: ssoSeconds('ssoSessionMaxLifespan'), idle: ssoSeconds('ssoSessionIdleTimeout') }
+  if (rememberMe)
+    return {
+      max: seconds('ssoSessionMaxLifespanRememberMe', 'ssoSessionMaxLifespan'),
+      idle: seconds('ssoSessionIdleTimeoutRememberMe', 'ssoSessionIdleTimeout'),
+    }
+  return { max: seconds('ssoSessionMaxLifespan'), idle: seconds('ssoSessionIdleTimeout') }
 }
 
 /** Returns the time at which a session ends if it is not used again. */

@@ -77,13 +77,15 @@ const buildSeconds = (name: string) => sql`nullif((r.body ->> ${sql.lit(name)}):
  * lifespans in service/login/sessions.ts, for all realms. One statement.
  */
 export function deleteExpiredSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const ofSso = (name: string) =>
-    sql`coalesce(case when old.remember_me then ${buildSeconds(`${name}RememberMe`)} end, ${buildSeconds(name)})`
+  const idleSeconds = sql`coalesce(case when old.remember_me then ${buildSeconds('ssoSessionIdleTimeoutRememberMe')} end,
+    ${buildSeconds('ssoSessionIdleTimeout')})`
+  const maxSeconds = sql`coalesce(case when old.remember_me then ${buildSeconds('ssoSessionMaxLifespanRememberMe')} end,
+    ${buildSeconds('ssoSessionMaxLifespan')})`
   const when = sql`(
     old.refreshed_at < ${now}::timestamptz - make_interval(secs =>
-      case when old.offline then ${buildSeconds('offlineSessionIdleTimeout')} else ${ofSso('ssoSessionIdleTimeout')} end)
+      case when old.offline then ${buildSeconds('offlineSessionIdleTimeout')} else ${idleSeconds} end)
     or old.started_at < ${now}::timestamptz - make_interval(secs =>
-      case when not old.offline then ${ofSso('ssoSessionMaxLifespan')}
+      case when not old.offline then ${maxSeconds}
         when (r.body ->> 'offlineSessionMaxLifespanEnabled')::boolean then ${buildSeconds('offlineSessionMaxLifespan')} end))`
   return deleteExpired(tx, { table: 'user_session', key: ['offline', 'id'], when }, limit)
 }
