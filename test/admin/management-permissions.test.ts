@@ -47,7 +47,7 @@ test('in a realm with the permissions of version 2, the operations answer 501 an
   expect((await call('GET', path(`/clients/${client}`))).body.authorizationServicesEnabled).toBeUndefined()
 })
 
-test('the answer says that the permissions are not evaluated', async () => {
+test('the answer says that the permissions grant nothing yet', async () => {
   const { headers } = await call('PUT', path('/users-management-permissions'), { body: { enabled: true } })
-  expect(headers['regent-not-enforced']).toContain('permissions of authorization services are not evaluated')
+  expect(headers['regent-not-enforced']).toContain('policies grant nothing to applications and administrators yet')
 })
