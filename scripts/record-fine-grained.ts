@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type MatrixCall, runMatrix, type Version } from '../test/support/fine-grained-matrix.ts'
+import { compactMatrix, type MatrixCall, runMatrix, type Version } from '../test/support/fine-grained-matrix.ts'
 
 const { values } = parseArgs({
   options: {
@@ -57,5 +57,5 @@ const call: MatrixCall = async (method, path, { body, token } = {}) => {
 const file = join(import.meta.dirname, '..', 'test', 'conformance', 'fine-grained.json')
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
 const matrix = await runMatrix(call, { realm: `fine-grained-${process.pid}`, version: Number(version) as Version })
-writeFileSync(file, `${JSON.stringify({ ...recorded, [version]: matrix }, null, 1)}\n`)
+writeFileSync(file, `${JSON.stringify({ ...recorded, [version]: compactMatrix(matrix) }, null, 1)}\n`)
 console.log(`Version ${version}: ${Object.keys(matrix).length} administrators recorded`)

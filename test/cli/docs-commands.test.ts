@@ -1,5 +1,5 @@
 // Each command that the README and the pages of docs show is executed and prints what the page shows, or is listed with a reason.
-import { cp, mkdir } from 'node:fs/promises'
+import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../support/git.ts'
@@ -100,6 +100,11 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       async 'shop.yaml:'(session) {
         const secret = '$(generated:billing)'
         return withEdit(session, ['shop.yaml', secret, '$(env:ANN_PASSWORD)'], 'regent plan shop.yaml')
+      },
+      async '  note: realm shop: ${vault'(session) {
+        await rm(session.path('vault/shop_smtp__password'))
+        await writeYaml(session, 'shop.yaml', ['docs/variables-and-secrets.md', '## Secrets from a vault directory'])
+        return session.run('regent plan shop.yaml')
       },
     },
   },

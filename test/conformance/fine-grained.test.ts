@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   administrators,
+  expandOutcomes,
   type Matrix,
   type MatrixCall,
   runMatrix,
@@ -15,6 +16,12 @@ import { newName } from '../support/service.ts'
 const recorded: Readonly<Record<Version, Matrix>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'fine-grained.json'), 'utf8'),
 )
+
+/** Operations of a version whose outcomes differ from Keycloak's, with the reason. */
+const DIFFERENCES: Readonly<Record<Version, Readonly<Record<string, string>>>> = {
+  1: { 'count groups': 'Keycloak counts groups that the caller may not see' },
+  2: {},
+}
 
 /** The administrators whose grants are enforced. The others wait for the issue Authorization; the list only grows. */
 const ENFORCED: readonly string[] = ['none']
@@ -38,6 +45,9 @@ test.each(cases)(
         : callServer(method, path, { ...(body !== undefined && { body }), ...(token !== undefined && { token }) })
     const { version, title, at } = admin
     const matrix = await runMatrix(call, { realm: newName(), version, only: [at] })
-    expect(matrix[title]).toEqual(recorded[version][title])
+    const isCompared = ([operation]: [string, string]) => DIFFERENCES[version][operation] === undefined
+    expect(Object.entries(matrix[title]!).filter(isCompared)).toEqual(
+      Object.entries(expandOutcomes(recorded[version], title)).filter(isCompared),
+    )
   },
 )

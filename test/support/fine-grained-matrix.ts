@@ -168,6 +168,21 @@ const OBJECTS: Readonly<Record<string, string>> = {
   Organizations: 'own-org',
 }
 
+/** The paths of the permissions of version 1. */
+const MANAGEMENT_PATHS: Readonly<Record<string, (ids: Ids) => string>> = {
+  Users: () => '/users-management-permissions',
+  Groups: (ids) => `/groups/${ids['own-group']}/management/permissions`,
+  Clients: (ids) => `/clients/${ids['own-client']}/management/permissions`,
+  Roles: () => '/roles/own-role/management/permissions',
+}
+
+/** The realm in which an administrator gets grants, and the address of the client with the policies. */
+interface GrantedRealm {
+  readonly path: string
+  readonly ids: Ids
+  readonly server: string
+}
+
 /** Gives an administrator their grants, by policies for the user. */
 async function addGrants(
   call: MatrixCall,
@@ -176,59 +191,67 @@ async function addGrants(
 ): Promise<void> {
   const text = administrators[version][at]!
   if (text === 'none') return
-  const server = `${path}/clients/${ids[version === 1 ? 'realm-management' : 'admin-permissions']}/authz/resource-server`
-  const policies = { positive: '', negative: '' }
-  for (const [sign, logic] of [
-    ['positive', 'POSITIVE'],
-    ['negative', 'NEGATIVE'],
-  ] as const) {
-    const body = { name: `${sign} for ${at}`, logic, users: [ids[adminName(at)]] }
-    policies[sign] = (await call('POST', `${server}/policy/user`, { body })).body.id
+  const grants = text.split('; ').map(grant)
+  const client = version === 1 ? 'realm-management' : 'admin-permissions'
+  const realm = { path, ids, server: `${path}/clients/${ids[client]}/authz/resource-server` }
+  const permissions = version === 1 ? await enablePermissions(call, realm, grants) : undefined
+  const createPolicy = async (logic: 'POSITIVE' | 'NEGATIVE') => {
+    const body = { name: `${logic} for ${at}`, logic, users: [ids[adminName(at)]] }
+    return (await requireSuccess(call('POST', `${realm.server}/policy/user`, { body }))).id
   }
-  for (const [index, part] of text.split('; ').entries()) {
-    const { type, scopes, on, deny } = grant(part)
+  const policies = { positive: await createPolicy('POSITIVE'), negative: await createPolicy('NEGATIVE') }
+  for (const [index, { type, scopes, on, deny }] of grants.entries()) {
     const policy = policies[deny ? 'negative' : 'positive']
-    if (version === 2) {
-      const body = {
-        name: `permission ${index} of ${at}`,
-        resourceType: type,
-        resources: on === 'own' ? [ids[OBJECTS[type]!]] : [],
-        scopes,
-        policies: [policy],
-      }
-      const { status, body: error } = await call('POST', `${server}/permission/scope`, { body })
-      if (status !== 201) throw new Error(`${part}: ${status} ${JSON.stringify(error)}`)
+    if (permissions) {
+      for (const scope of scopes) await setPolicy(call, realm, { permission: permissions[type]![scope]!, policy })
       continue
     }
-    for (const scope of scopes) await addPolicy(call, { path, ids, server, type, scope, policy })
+    const body = {
+      name: `permission ${index} of ${at}`,
+      resourceType: type,
+      resources: on === 'own' ? [ids[OBJECTS[type]!]] : [],
+      scopes,
+      policies: [policy],
+    }
+    await requireSuccess(call('POST', `${realm.server}/permission/scope`, { body }))
   }
 }
 
-/** Adds a policy to a permission of version 1, whose policies must all grant it, so that each administrator is alone in the realm. */
-async function addPolicy(
+/** Enables the permissions of version 1 on the types of objects of grants. Returns the ids of the permissions by type and scope. */
+async function enablePermissions(
   call: MatrixCall,
-  {
-    path,
-    ids,
-    server,
-    type,
-    scope,
-    policy,
-  }: { path: string; ids: Ids; server: string; type: string; scope: string; policy: string },
-): Promise<void> {
-  const places: Readonly<Record<string, string>> = {
-    Users: '/users-management-permissions',
-    Groups: `/groups/${ids['own-group']}/management/permissions`,
-    Clients: `/clients/${ids['own-client']}/management/permissions`,
-    Roles: '/roles/own-role/management/permissions',
+  { path, ids }: GrantedRealm,
+  grants: readonly Grant[],
+): Promise<Record<string, Record<string, string>>> {
+  const permissions: Record<string, Record<string, string>> = {}
+  for (const { type } of grants) {
+    const enabled = await requireSuccess(call('PUT', path + MANAGEMENT_PATHS[type]!(ids), { body: { enabled: true } }))
+    permissions[type] = enabled.scopePermissions
   }
-  const { body } = await call('PUT', `${path}${places[type]}`, { body: { enabled: true } })
-  const id = body.scopePermissions[scope]
-  const permission = (await call('GET', `${server}/permission/scope/${id}`)).body
-  const { status } = await call('PUT', `${server}/permission/scope/${id}`, {
-    body: { ...permission, resources: [body.resource], scopes: [scope], policies: [policy] },
-  })
-  if (status !== 201) throw new Error(`${type} ${scope}: ${status}`)
+  return permissions
+}
+
+/** Makes a policy the only one of a permission. */
+async function setPolicy(
+  call: MatrixCall,
+  { server }: GrantedRealm,
+  { permission, policy }: { readonly permission: string; readonly policy: string },
+): Promise<void> {
+  const current = await requireSuccess(call('GET', `${server}/permission/scope/${permission}`))
+  const listIds = async (list: string, member: string) =>
+    (await requireSuccess(call('GET', `${server}/policy/${permission}/${list}`))).map(
+      (object: Record<string, string>) => object[member],
+    )
+  const [resources, scopes] = [await listIds('resources', '_id'), await listIds('scopes', 'id')]
+  const body = { ...current, resources, scopes, policies: [policy] }
+  await requireSuccess(call('PUT', `${server}/permission/scope/${permission}`, { body }))
+}
+
+/** Returns the body of a response. @throws Error if the call failed */
+async function requireSuccess(response: Promise<MatrixResponse>): Promise<MatrixResponse['body']> {
+  const { status, body } = await response
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
 }
 
 /** Calls as the limited administrator, and as the administrator of all realms to undo changes. */
@@ -567,4 +590,22 @@ export async function runMatrix(
     if (only?.includes(at) ?? true)
       matrix[title] = await runAdministrator(call, { realm: `${realm}-${at}`, version, at })
   return matrix
+}
+
+/** The administrator without grants. */
+const NONE = 'none'
+
+/** Returns a matrix without the outcomes that are those of the administrator without grants. */
+export function compactMatrix(matrix: Matrix): Matrix {
+  const isGranted = ([operation, outcome]: [string, string]) => outcome !== matrix[NONE]![operation]
+  const compact = (outcomes: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(outcomes).filter(isGranted))
+  return Object.fromEntries(
+    Object.entries(matrix).map(([title, outcomes]) => [title, title === NONE ? outcomes : compact(outcomes)]),
+  )
+}
+
+/** Returns all outcomes of an administrator of a compacted matrix. */
+export function expandOutcomes(matrix: Matrix, title: string): Readonly<Record<string, string>> {
+  return { ...matrix[NONE], ...matrix[title] }
 }
