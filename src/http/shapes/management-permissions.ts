@@ -79,6 +79,7 @@ export function managementPermissions({ path, title, view, manage, getObject }: 
       path,
       summary: `Enable or disable the fine-grained admin permissions of ${title}`,
       permission: manage,
+      event: false,
       body: { schema: reference, description: 'The permissions.', representation: 'ManagementPermissionReference' },
       responses: { ...responses, ...badRequest },
       handle: (call) =>
