@@ -61,7 +61,9 @@ export const managedTypes: Readonly<Record<ManagedTypeName, ManagedType>> = {
   },
 }
 
-const MANAGEMENT_CLIENTS = { master: getAdminClientId(MASTER), other: 'realm-management' } as const
+/** The client ID of the client with the admin roles of a realm other than master. */
+export const MANAGEMENT_CLIENT = 'realm-management'
+const MANAGEMENT_CLIENTS = { master: getAdminClientId(MASTER), other: MANAGEMENT_CLIENT } as const
 
 /** Returns the client ID of the client with the admin roles of a realm, and with the resources of these permissions. */
 export function getManagementClientId(realm: string): string {

@@ -23,7 +23,7 @@ const DIFFERENCES: Readonly<Record<Version, Readonly<Record<string, string>>>> =
   2: {},
 }
 
-/** The administrators whose grants are enforced. The others wait for the issue Authorization; the list only grows. */
+/** The administrators whose grants are enforced. Regent does not enforce those of the others yet: the list only grows. */
 const ENFORCED: readonly string[] = ['none']
 
 const cases = ([1, 2] as const).flatMap((version) =>

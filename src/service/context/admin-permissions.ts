@@ -7,6 +7,7 @@ import {
   permissionToGrant,
 } from '../../kinds/admin-roles.ts'
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
+import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
 
 /** The admin permissions of an actor: all realms, or the administrative roles by name of the realm. */
@@ -22,8 +23,6 @@ export const ADMIN_ROLE = 'admin'
 
 /** Keycloak: the role of master that creates realms. */
 export const CREATE_REALM_ROLE = 'create-realm'
-/** Keycloak: the client whose roles administer its realm. */
-export const MANAGEMENT_CLIENT = 'realm-management'
 const SUFFIX = getAdminClientId('')
 
 /** Returns the permissions that roles of a realm grant. */

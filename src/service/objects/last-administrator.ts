@@ -5,6 +5,7 @@ import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import type { KindName } from '../../kinds/kind.ts'
+import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
 import {
   ADMIN_ACCESS,
@@ -12,7 +13,7 @@ import {
   getAdminAccess,
   hasUsableHolder,
 } from '../../store/users/admin-access.ts'
-import { ADMIN_ROLE, MANAGEMENT_CLIENT } from '../context/admin-permissions.ts'
+import { ADMIN_ROLE } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure, ServiceError } from '../context/errors.ts'
 import type { Caller } from '../context/service.ts'

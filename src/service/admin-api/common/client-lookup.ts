@@ -1,5 +1,6 @@
 // Finds the client that a request names, and refuses changes of the clients that hold administration roles.
 import { getAdminClientId, MASTER } from '../../../kinds/built-in/index.ts'
+import { MANAGEMENT_CLIENT } from '../../../kinds/management-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
@@ -15,7 +16,7 @@ export function getClient(context: Context, id: string): Promise<LiveObject> {
 
 /** Keycloak: whether the client holds the administration roles of a realm. Nobody may change such a client. */
 export function isAdminClient({ realm }: Context, { key: [clientId] }: Pick<LiveObject, 'key'>): boolean {
-  if (realm.name !== MASTER) return clientId === 'realm-management'
+  if (realm.name !== MASTER) return clientId === MANAGEMENT_CLIENT
   return clientId!.endsWith(getAdminClientId(''))
 }
 
