@@ -1,12 +1,13 @@
 // The evaluation of the policies of a client, as an administrator requests it. Keycloak: PolicyEvaluationService.
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
 import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
 import { type NamedResource, resolveRequests } from '../../service/policy-evaluation/access-requests.ts'
-import { type Attributes, CLIENT_ID, DATE_TIME } from '../../service/policy-evaluation/attributes.ts'
+import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import type { ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
 import { buildEvaluatedIdentity, type RequestedIdentity } from './evaluated-identity.ts'
 
@@ -53,26 +54,6 @@ export async function evaluatePolicies(
   const clientId = client.key[0]!
   const claims = audience.includes(clientId) ? evaluated.claims : { ...evaluated.claims, aud: clientId }
   return { server, decisions, claims, attributes: givenAttributes }
-}
-
-function listContextAttributes({ actor, realm, now }: Context, client: string): Attributes {
-  const { address } = actor
-  return new Map([
-    [DATE_TIME, [toLocalTime(now)]],
-    ['kc.realm.name', [realm.name]],
-    [CLIENT_ID, [client]],
-    ...(address === undefined ? [] : (['ip_address', 'host'] as const).map(toNetworkAttribute(address))),
-  ])
-}
-
-const toNetworkAttribute =
-  (address: string) =>
-  (name: string): [string, string[]] => [`kc.client.network.${name}`, [address]]
-
-/** Returns a time in the time zone of the server, such as 2026-11-28 09:30:00. */
-function toLocalTime(time: Date): string {
-  const offset = time.getTimezoneOffset() * 60_000
-  return new Date(time.getTime() - offset).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** Keycloak: empty values at the end do not count. */

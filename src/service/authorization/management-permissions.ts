@@ -3,6 +3,7 @@ import { getManagementClientId, type ManagedTypeName, managedTypes } from '../..
 import type { Context, WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { Writers } from '../objects/writers.ts'
+import { deleteObjectResources } from './admin-permission-resources.ts'
 import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization-writers.ts'
 
 /** The object whose permissions are managed; of type `users`, the id is ignored. */
@@ -78,11 +79,9 @@ export function withManagementPermissions(type: 'group' | 'client' | 'role', wri
       const deleted = objects.map(({ id }) => nameResource({ type, id }))
       const parents = { kind: 'client', ids: objects.map(({ id }) => id) } as const
       const roles = type === 'client' && objects.length ? await listObjects(context, 'role', { parents }) : []
-      const resources = [...deleted, ...roles.map(({ id }) => nameResource({ type: 'role', id }))]
-      await authorizationResources.delete(
-        context,
-        await listManagementObjects(context, authorizationResources, resources),
-      )
+      const names = [...deleted, ...roles.map(({ id }) => nameResource({ type: 'role', id }))]
+      await authorizationResources.delete(context, await listManagementObjects(context, authorizationResources, names))
+      await deleteObjectResources(context, [...objects, ...roles])
       await writers.delete(context, objects)
     },
   }

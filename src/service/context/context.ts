@@ -29,6 +29,8 @@ export interface Context {
   readonly cached?: 'configuration' | 'configuration and users' | undefined
   /** The admin permissions of the actor. */
   readonly permissions: AdminPermissions
+  /** The user who calls, with the claims of the token. Absent: the caller has no fine-grained admin permissions. */
+  readonly callingUser?: CallingUser | undefined
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
   readonly allowLockOut?: true | undefined
   /** The caller confirms a change of what a source manages and refuses to have changed. */
@@ -40,6 +42,14 @@ export interface Context {
   /** Ids of objects by address, such as those that this transaction has created. They are not looked up. */
   readonly knownIds?: ReadonlyMap<string, string>
   readonly afterCommit: AfterCommit
+}
+
+/** The user of a token, with its claims. */
+export interface CallingUser {
+  readonly id: string
+  /** The name of their realm. */
+  readonly realm: string
+  readonly claims: Readonly<Record<string, unknown>>
 }
 
 /** The effects of a transaction that cause work after its commit. */

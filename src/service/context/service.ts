@@ -32,6 +32,8 @@ export interface Caller {
   readonly permissionVersions?: PermissionVersions
   /** The transport of the request. Absent: not over the network. */
   readonly transport?: Transport
+  /** The claims of the token, for fine-grained admin permissions. Absent: the caller has none. */
+  readonly claims?: Readonly<Record<string, unknown>>
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
   readonly allowLockOut?: true
   /** The caller confirms a change of what a source manages and refuses to have changed. */
