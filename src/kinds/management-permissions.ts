@@ -1,5 +1,5 @@
 // Fine-grained admin permissions of version 1: resources of the client with the admin roles, and a permission for each of their scopes.
-import type { PermissionType } from './admin-permissions.ts'
+import { ADMIN_PERMISSIONS, type PermissionType } from './admin-permissions.ts'
 import { getAdminClientId, MASTER } from './built-in/index.ts'
 
 /** A type of objects on which administrators can have permissions without an admin role. */
@@ -88,6 +88,9 @@ export function listManagedScopes(type: PermissionType): readonly string[] {
 /** The client ID of the client with the admin roles of a realm other than master. */
 export const MANAGEMENT_CLIENT = 'realm-management'
 const MANAGEMENT_CLIENTS = { master: getAdminClientId(MASTER), other: MANAGEMENT_CLIENT } as const
+
+/** The client IDs of the clients that have policies about administrators in any realm. */
+export const adminPolicyClients: readonly string[] = [ADMIN_PERMISSIONS, ...Object.values(MANAGEMENT_CLIENTS)]
 
 /** Returns the client ID of the client with the admin roles of a realm, and with the resources of these permissions. */
 export function getManagementClientId(realm: string): string {

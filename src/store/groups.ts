@@ -101,6 +101,34 @@ function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   return sql.join(all, sql` and `)
 }
 
+const policySubjectRow = row({ username: optional(text), path: optional(text) })
+
+/** A user and the path of one of the user's groups, or one of both. */
+export type PolicySubject = RowOf<typeof policySubjectRow>
+
+/** Users, service accounts by the ids of their clients, and groups, by ids. */
+export interface PolicySubjects {
+  readonly users?: readonly string[]
+  readonly clients?: readonly string[]
+  readonly groups?: readonly string[]
+}
+
+/** Returns users and service accounts with each of their groups, and groups alone. One statement. */
+export async function selectPolicySubjects(
+  tx: Transaction,
+  realm: number,
+  { users = [], clients = [], groups = [] }: PolicySubjects,
+): Promise<PolicySubject[]> {
+  return query(policySubjectRow)`
+    select u.username, g.path
+    from user_account u
+    left join user_group m on m.realm = u.realm and m.user_account = u.id
+    left join realm_group g on g.realm = m.realm and g.id = m.realm_group
+    where u.realm = ${realm} and (u.id ${equalsAny(users)} or u.service_account_client ${equalsAny(clients)})
+    union all
+    select null, g.path from realm_group g where g.realm = ${realm} and g.id ${equalsAny(groups)}`.all(tx)
+}
+
 const membershipRow = row({ user: text, group: text })
 
 /** Returns the ids of the groups of users, and of the ancestors of these groups, by id of the user. One statement. */

@@ -28,6 +28,11 @@ const DIFFERENCES: readonly {
   readonly operations: readonly string[]
   readonly reason: string
 }[] = [
+  ...([1, 2] as const).map((version) => ({
+    version,
+    operations: ['switch on the full scope of a client'],
+    reason: 'Regent refuses it to a caller who is weaker than a user of the realm, by roles or by policies',
+  })),
   { version: 1, operations: ['count groups'], reason: 'Keycloak counts groups that the caller may not see' },
   {
     version: 2,

@@ -7,6 +7,7 @@ import {
   permissionTypes,
 } from '../../kinds/admin-permissions.ts'
 import type { Json } from '../../kinds/json.ts'
+import { ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
@@ -72,7 +73,8 @@ export async function deleteObjectResources(context: WriteContext, objects: read
   if (!objects.length) return
   const keys = objects.map(({ id }) => ['client', ADMIN_PERMISSIONS, id])
   const resources = await authorizationResources.list(context, { keys })
-  if (resources.length) await authorizationResources.delete(context, resources)
+  // The permissions on an object that does not exist give nothing.
+  if (resources.length) await authorizationResources.delete({ ...context, permissions: ALL_PERMISSIONS }, resources)
 }
 
 const invalid = (reason: string) => failure('invalid', 'unknown_error', { form: 'error', reason })

@@ -3,26 +3,19 @@ import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { getManagementClientId } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
-import type { CallingUser, Context } from '../context/context.ts'
-import { cacheInContext, getUserValue } from '../context/realm-values.ts'
-import { listObjects } from '../objects/live-objects.ts'
+import type { CallingUser, Context, WriteContext } from '../context/context.ts'
+import { cacheInContext, cacheUntilChange, getUserValue } from '../context/realm-values.ts'
+import { findLiveRealm, listObjects } from '../objects/live-objects.ts'
 import { hasRole, toClaimAttributes } from '../policy-evaluation/attributes.ts'
 import type { AccessIdentity } from '../policy-evaluation/identity.ts'
 import {
   evaluateAdminPermissions,
   evaluateManagementPermissions,
   type ObjectGrants,
-  type PermissionVersion,
 } from '../policy-evaluation/object-grants.ts'
-import type { ResourceServer } from '../policy-evaluation/resource-server.ts'
+import type { AdminPolicies } from '../policy-evaluation/policy-grants.ts'
 import { listContextAttributes } from './context-attributes.ts'
 import { loadResourceServer, loadRolesAndGroups } from './evaluation-data.ts'
-
-/** The policies about the administrators of a realm. */
-export interface AdminPolicies {
-  readonly version: PermissionVersion
-  readonly server: ResourceServer
-}
 
 const evaluate = { 1: evaluateManagementPermissions, 2: evaluateAdminPermissions } as const
 
@@ -33,23 +26,32 @@ const evaluate = { 1: evaluateManagementPermissions, 2: evaluateAdminPermissions
 export async function findCallerGrants(context: Context): Promise<ObjectGrants | undefined> {
   const { callingUser, realm, actor } = context
   if (callingUser?.realm !== realm.name) return undefined
-  const policies = await getAdminPolicies(context)
+  const policies = await findAdminPolicies(context)
   if (!policies) return undefined
   const identity = await loadIdentity(context, callingUser)
   const attributes = listContextAttributes(context, actor.client ?? '')
   return evaluate[policies.version](policies.server, { identity, attributes })
 }
 
-/** Returns the policies about administrators; undefined if the realm has none. Five statements at most, once for each revision of the realm. */
-export const getAdminPolicies = cacheInContext(async (context): Promise<AdminPolicies | undefined> => {
-  const [realm] = await listObjects(context, 'realm', {})
+/** Returns the policies about administrators; undefined if the realm has none. Five statements at most, once until they may have changed. */
+export async function findAdminPolicies(context: Context | WriteContext): Promise<AdminPolicies | undefined> {
+  if ('lastChanges' in context) return getPoliciesForWrite(context)
+  return context.realm.hasAdminPolicies ? getPoliciesForRead(context) : undefined
+}
+
+const POLICY_KINDS = ['realm', 'client', 'authorizationPolicy', 'authorizationResource', 'authorizationScope'] as const
+const getPoliciesForRead = cacheInContext(loadAdminPolicies)
+const getPoliciesForWrite = cacheUntilChange(POLICY_KINDS, loadAdminPolicies)
+
+async function loadAdminPolicies(context: Context): Promise<AdminPolicies | undefined> {
+  const realm = await findLiveRealm(context)
   const version = realm?.representation.adminPermissionsEnabled === true ? 2 : 1
   const clientId = version === 2 ? ADMIN_PERMISSIONS : getManagementClientId(context.realm.name)
   const [client] = await listObjects(context, 'client', { keys: [[clientId]] })
   if (client?.representation.authorizationServicesEnabled !== true) return undefined
   const server = await loadResourceServer(context, client)
   return server.policies.length ? { version, server } : undefined
-})
+}
 
 /** Keycloak: clients whose tokens do not limit the roles of an administrator. */
 const UNLIMITED_CLIENTS = ['admin-cli', 'security-admin-console']

@@ -13,6 +13,7 @@ import {
   authorizationResources,
   authorizationScopes,
 } from '../authorization/authorization-writers.ts'
+import { ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Writers } from '../objects/writers.ts'
@@ -23,7 +24,9 @@ import { clients } from './clients.ts'
  *
  * @throws conflict where another client has this client ID.
  */
-export async function addAdminPermissionsClient(context: WriteContext): Promise<void> {
+export async function addAdminPermissionsClient(callerContext: WriteContext): Promise<void> {
+  // Resources and scopes without policies give nothing.
+  const context = { ...callerContext, permissions: ALL_PERMISSIONS }
   const [existing] = await clients.list(context, { keys: [[ADMIN_PERMISSIONS]] })
   if (existing && !isAdminPermissions(existing.representation))
     throw failure('conflict', `Client ${ADMIN_PERMISSIONS} already exists`)

@@ -4,6 +4,7 @@ import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
+import { findAdminPolicies } from '../authorization/caller-grants.ts'
 import { type AdminPermissions, ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, CallingUser, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -54,6 +55,7 @@ export async function createContext(
     cache,
     cached,
     permissions: permissions ?? (await readCallerPermissions(tx, caller)),
+    findAdminPolicies,
     callingUser: toCallingUser(caller),
     allowLockOut: caller.allowLockOut,
     allowDrift: caller.allowDrift,

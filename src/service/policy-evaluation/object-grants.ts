@@ -64,7 +64,9 @@ export function evaluateAdminPermissions(server: ResourceServer, context: Evalua
 }
 
 /** Evaluates the permissions of version 1, of which only grants count. The names of resources contain the ids of objects. */
-export function evaluateManagementPermissions(server: ResourceServer, context: EvaluationContext): ObjectGrants {
+export function evaluateManagementPermissions(settings: ResourceServer, context: EvaluationContext): ObjectGrants {
+  // Another mode would permit what no policy grants.
+  const server = { ...settings, enforcementMode: 'ENFORCING' } as const
   const requests = listOwnResources(server).flatMap((resource) => {
     const managed = parseManagedResource(resource.name)
     return managed ? listManagedScopes(managed.type).map((scope) => ({ resource, scopes: [scope] })) : []

@@ -111,7 +111,7 @@ export async function listAvailableRoles(
     context,
     available.map(({ id }) => String(id)),
   )
-  const access = await loadRoleAccess(context, mappings)
+  const access = await loadRoleAccess(context, mappings, 'view')
   return available.filter(({ id }) => grantable.has(String(id)) && access({ id: String(id), client: client?.id }))
 }
 
@@ -250,14 +250,15 @@ async function requireMappableRoles(
   mappings: RoleMappings,
   roles: readonly LiveObject[],
 ): Promise<void> {
-  const access = await loadRoleAccess(context, mappings)
+  const access = await loadRoleAccess(context, mappings, 'manage')
   if (!roles.every(({ id, parent }) => access({ id, client: parent?.id })))
     throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
-/** Returns whether the caller may map a role. */
-async function loadRoleAccess(context: Context, { manage, roleScope }: RoleMappings) {
-  if (isPermitted(context, manage)) return () => true
+/** Returns whether the caller may map a role, or see that it could be mapped. */
+async function loadRoleAccess(context: Context, mappings: RoleMappings, purpose: MappingPurpose) {
+  const { roleScope } = mappings
+  if (isPermitted(context, mappings[purpose])) return () => true
   const access = await loadObjectAccess(context, 'Roles', [])
   return (role: ScopedObject) => access(roleScope, role)
 }
