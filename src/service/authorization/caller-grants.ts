@@ -23,7 +23,17 @@ const evaluate = { 1: evaluateManagementPermissions, 2: evaluateAdminPermissions
  * Returns the fine-grained admin permissions of the caller; undefined if the realm has none, or the caller is not a user of the realm.
  * Six statements at most, or none where a read finds all in the cache.
  */
-export async function findCallerGrants(context: Context): Promise<ObjectGrants | undefined> {
+export function findCallerGrants(context: Context): Promise<ObjectGrants | undefined> {
+  if ('lastChanges' in context) return evaluateGrants(context)
+  const grants = grantsByContext.get(context) ?? evaluateGrants(context)
+  grantsByContext.set(context, grants)
+  return grants
+}
+
+/** The grants of reads, which change nothing. */
+const grantsByContext = new WeakMap<Context, Promise<ObjectGrants | undefined>>()
+
+async function evaluateGrants(context: Context): Promise<ObjectGrants | undefined> {
   const { callingUser, realm, actor } = context
   if (callingUser?.realm !== realm.name) return undefined
   const policies = await findAdminPolicies(context)

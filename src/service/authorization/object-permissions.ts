@@ -50,7 +50,7 @@ export interface ScopedObject {
 
 /** Whether the caller has the scope on all of the objects. No statement for callers with the admin role; see `findCallerGrants`, and one for users. */
 export async function hasObjectPermission(context: Context, { type, scope, objects }: ObjectScope): Promise<boolean> {
-  const access = await loadObjectAccess(context, type, objects === 'new' ? [] : objects)
+  const access = await loadObjectAccess(context, { type, objects: objects === 'new' ? [] : objects, scopes: [scope] })
   return objects === 'new' ? access(scope) : objects.every((object) => access(scope, object))
 }
 
@@ -62,20 +62,31 @@ export async function requireObjectPermission(context: Context, required: Object
 /** Whether the caller has a scope on an object; without an object, on new ones. */
 export type ObjectAccess = (scope: string, object?: ScopedObject) => boolean
 
+/** Objects, and the scopes on them that the caller may have. */
+export interface RequestedAccess {
+  readonly type: PermissionType
+  readonly objects: readonly ScopedObject[]
+  /** Default: all scopes of the type. */
+  readonly scopes?: readonly string[]
+}
+
 /** Returns the access of the caller to objects. Statements: see `findCallerGrants`, and one for users. */
 export async function loadObjectAccess(
   context: Context,
-  type: PermissionType,
-  objects: readonly ScopedObject[],
+  { type, objects, scopes = Object.keys(permissionsByScope[type]) }: RequestedAccess,
 ): Promise<ObjectAccess> {
   const byRole = (scope: string) => {
     const permission = getPermission(type, scope)
     return permission !== undefined && isPermitted(context, permission)
   }
-  if (Object.keys(permissionsByScope[type]).every(byRole)) return byRole
+  if (scopes.every(byRole)) return byRole
   const grants = await findCallerGrants(context)
   if (!grants) return byRole
-  const groups = await loadGroups(context, grants, type === 'Users' ? objects.map(({ id }) => id) : [])
+  const dependsOnGroups = type === 'Users' && scopes.some((scope) => hasGroupGrants(grants, scope))
+  const users = dependsOnGroups ? objects.map(({ id }) => id) : []
+  const groups = users.length
+    ? await selectGroupsOfUsers(context.tx, context.realm.number, users)
+    : new Map<string, string[]>()
   return (scope, object) => {
     const ofUser = object && groups.get(object.id)
     return byRole(scope) || isScopeGranted(grants, scope, { type, ...object, ...(ofUser && { groups: ofUser }) })
@@ -87,21 +98,14 @@ function getPermission(type: PermissionType, scope: string): Permission | undefi
   return permissions[scope]
 }
 
-/** Returns the ids of the groups of users, and of their ancestors, if grants depend on them. One statement, or none. */
-async function loadGroups(
-  { tx, realm }: Context,
-  grants: ObjectGrants,
-  users: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const dependsOnGroups = GROUP_SCOPES.some((scope) => {
-    const { all, byId } = grants.find('Groups', scope)
+/** Whether a scope of users depends on their groups. */
+function hasGroupGrants(grants: ObjectGrants, scope: string): boolean {
+  return listScopeRules(grants.version, 'Users', scope).some(({ ofGroups }) => {
+    if (ofGroups === undefined) return false
+    const { all, byId } = grants.find('Groups', ofGroups)
     return all !== undefined || byId.size > 0
   })
-  return users.length && dependsOnGroups ? selectGroupsOfUsers(tx, realm.number, users) : new Map()
 }
-
-/** The scopes of groups that concern their members. */
-const GROUP_SCOPES = ['view-members', 'manage-members', 'manage-membership-of-members', 'impersonate-members']
 
 /** Returns the condition that limits lists to the objects that the caller may view. Statements: see `findCallerGrants`. */
 export async function getObjectVisibility(

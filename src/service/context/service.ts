@@ -85,7 +85,7 @@ export interface Service {
   createRealm<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller has the permission in each of the realms, whether they exist or not. */
   requirePermission(caller: Caller, permission: Permission, realms: readonly string[]): Promise<void>
-  /** Returns the admin permissions of the caller. Throws forbidden if they are empty. */
+  /** Returns the admin permissions of the caller. Throws forbidden if they are empty, and there are no policies about administrators in their realm. */
   getPermissions(caller: Caller): Promise<AdminPermissions>
   /** Runs statements that concern no realm in particular; each is a transaction of its own. */
   query<T>(work: (tx: Transaction) => Promise<T>): Promise<T>

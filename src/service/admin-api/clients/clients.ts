@@ -142,7 +142,7 @@ function toClientUpdate(context: Context, live: LiveObject, body: Representation
  * to all of them. One statement, or none.
  */
 async function createToWire(context: Context, clients: readonly LiveObject[]): Promise<ToWire> {
-  const access = await loadObjectAccess(context, 'Clients', clients)
+  const access = await loadObjectAccess(context, { type: 'Clients', objects: clients })
   const withAccounts = clients.filter(
     (live) => live.representation.serviceAccountsEnabled === true && access('configure', live),
   )

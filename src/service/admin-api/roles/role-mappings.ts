@@ -259,7 +259,7 @@ async function requireMappableRoles(
 async function loadRoleAccess(context: Context, mappings: RoleMappings, purpose: MappingPurpose) {
   const { roleScope } = mappings
   if (isPermitted(context, mappings[purpose])) return () => true
-  const access = await loadObjectAccess(context, 'Roles', [])
+  const access = await loadObjectAccess(context, { type: 'Roles', objects: [] })
   return (role: ScopedObject) => access(roleScope, role)
 }
 

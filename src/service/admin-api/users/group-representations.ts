@@ -29,7 +29,7 @@ export async function listGroups(
   const ids = matches.map(({ id }) => id)
   const liveGroups = view.brief ? [] : await writers.group.list(context, { ids })
   const liveById = new Map(liveGroups.map((live) => [live.id, live]))
-  const access = view.withAccess ? await loadObjectAccess(context, 'Groups', matches) : undefined
+  const access = view.withAccess ? await loadObjectAccess(context, { type: 'Groups', objects: matches }) : undefined
   return matches.map((group) => toRepresentation({ group, live: liveById.get(group.id), access }, view))
 }
 

@@ -27,7 +27,7 @@ export async function listUsers(
   const visibleSearch = { ...search, visible: await getObjectVisibility(context, 'Users') }
   const users = await searchUsers(context.tx, context.realm.number, { search: visibleSearch, page })
   const profile = await getEffectiveUserProfile(context)
-  const access = withAccess && (await loadObjectAccess(context, 'Users', users))
+  const access = withAccess && (await loadObjectAccess(context, { type: 'Users', objects: users, scopes: ['manage'] }))
   return users.map((user) => ({
     ...toRepresentation(context, user, { profile, brief }),
     ...(access && { access: { manage: access('manage', user) } }),

@@ -219,7 +219,7 @@ export async function countMatchingUsers(context: Context, query: Query): Promis
 export async function getUser(context: Context, { id }: ObjectAddress, withProfile: boolean): Promise<Representation> {
   const profile = await getEffectiveUserProfile(context)
   const user = (await findUserRepresentation(context, id, profile)) ?? throwNotFound(context)
-  const access = await loadObjectAccess(context, 'Users', [{ id }])
+  const access = await loadObjectAccess(context, { type: 'Users', objects: [{ id }] })
   if (!access('view', { id })) throw failure('forbidden', 'HTTP 403 Forbidden')
   const settings = await getUserNameSettings(context)
   const readOnly = settings.canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
