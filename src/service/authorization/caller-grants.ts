@@ -5,7 +5,7 @@ import { getManagementClientId } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
 import type { CallingUser, Context, WriteContext } from '../context/context.ts'
 import { cacheInContext, cacheUntilChange, getUserValue } from '../context/realm-values.ts'
-import { findLiveRealm, listObjects } from '../objects/live-objects.ts'
+import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { hasRole, toClaimAttributes } from '../policy-evaluation/attributes.ts'
 import type { AccessIdentity } from '../policy-evaluation/identity.ts'
 import {
@@ -61,6 +61,24 @@ async function loadAdminPolicies(context: Context): Promise<AdminPolicies | unde
   if (client?.representation.authorizationServicesEnabled !== true) return undefined
   const server = await loadResourceServer(context, client)
   return server.policies.length ? { version, server } : undefined
+}
+
+const MAY_BE_IMPERSONATED = 'user-impersonated'
+
+/** Whether the policies of the realm let a user be impersonated. Keycloak: in version 1, the permission `user-impersonated` is about that user. */
+export async function mayBeImpersonated(context: Context, user: Pick<LiveObject, 'id' | 'key'>): Promise<boolean> {
+  const policies = await findAdminPolicies(context)
+  const isRestricted = policies?.server.policies.some(
+    ({ fields }) => fields.scopes?.includes(MAY_BE_IMPERSONATED) && fields.policies?.length,
+  )
+  if (!policies || policies.version === 2 || !isRestricted) return true
+  const { effectiveRoles, groups } = await loadRolesAndGroups(context, user.id)
+  const claims = toClaimAttributes(replaceRoles({}, effectiveRoles))
+  const roles = new Set(effectiveRoles.map((role) => JSON.stringify(toRoleKey(role))))
+  const identity = { id: user.id, username: user.key[0], claims, roles, groups }
+  const attributes = listContextAttributes(context, context.actor.client ?? '')
+  const grants = evaluateManagementPermissions(policies.server, { identity, attributes })
+  return grants.find('Users', MAY_BE_IMPERSONATED).all === true
 }
 
 /** Keycloak: clients whose tokens do not limit the roles of an administrator. */

@@ -9,6 +9,7 @@ import {
   type ListedSession,
   selectSessions,
 } from '../../../store/login/session-lists.ts'
+import { mayBeImpersonated } from '../../authorization/caller-grants.ts'
 import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, RuntimeContext, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -124,6 +125,7 @@ export async function impersonate(
   const { actor, now } = context
   const live = await getLiveUser(context, user)
   await requireObjectPermission(context, { type: 'Users', scope: 'impersonate', objects: [live] })
+  if (!(await mayBeImpersonated(context, live))) throw failure('forbidden', 'HTTP 403 Forbidden')
   await requireControlOfUsers(context, [user])
   const { enabled, serviceAccountClientId } = live.representation
   if (enabled !== true) throw failure('invalid', 'User is disabled')
