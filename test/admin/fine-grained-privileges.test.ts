@@ -7,36 +7,36 @@ const { call } = await testServer()
 let realm: PolicyRealm
 const ids: Record<string, string> = {}
 
-/** `helper` manages all users, and may give them all roles and groups; `boss` manages clients too, by policies for a user, a role or a group. */
+/** `helper` manages all users, and may give them all roles and groups; `lead` manages clients too, by policies for a user, a role or a group. */
 beforeAll(async () => {
   realm = await createPolicyRealm({
-    groups: [{ name: 'bosses', subGroups: [{ name: 'deputies' }] }, { name: 'team' }],
-    roles: { realm: [{ name: 'boss' }, { name: 'plain' }] },
+    groups: [{ name: 'leades', subGroups: [{ name: 'deputies' }] }, { name: 'team' }],
+    roles: { realm: [{ name: 'lead' }, { name: 'plain' }] },
     users: [
       toUser('editor'),
       toUser('helper', { clientRoles: { 'realm-management': ['query-users'] } }),
       toUser('weak', { clientRoles: { 'realm-management': ['manage-authorization', 'manage-realm', 'view-clients'] } }),
-      toUser('boss-by-user'),
-      toUser('boss-by-role', { realmRoles: ['boss'] }),
-      toUser('boss-by-group', { groups: ['/bosses/deputies'] }),
+      toUser('lead-by-user'),
+      toUser('lead-by-role', { realmRoles: ['lead'] }),
+      toUser('lead-by-group', { groups: ['/leades/deputies'] }),
       toUser('ann'),
     ],
     clients: [{ clientId: 'app', publicClient: true, directAccessGrantsEnabled: true }],
   })
-  for (const name of ['helper', 'boss-by-user', 'boss-by-role', 'boss-by-group', 'ann'])
+  for (const name of ['helper', 'lead-by-user', 'lead-by-role', 'lead-by-group', 'ann'])
     ids[name] = await realm.findId('/users', 'username', name)
-  for (const name of ['boss', 'plain']) ids[`role ${name}`] = await realm.findId('/roles', 'name', name)
-  for (const name of ['bosses', 'team']) ids[`group ${name}`] = await realm.findId('/groups', 'name', name)
-  ids['group deputies'] = await realm.findId(`/groups/${ids['group bosses']}/children`, 'name', 'deputies')
+  for (const name of ['lead', 'plain']) ids[`role ${name}`] = await realm.findId('/roles', 'name', name)
+  for (const name of ['leades', 'team']) ids[`group ${name}`] = await realm.findId('/groups', 'name', name)
+  ids['group deputies'] = await realm.findId(`/groups/${ids['group leades']}/children`, 'name', 'deputies')
   const helper = await realm.addPolicy('user', { users: [ids.helper] })
   const scopes = ['view', 'manage', 'map-roles', 'manage-group-membership', 'reset-password', 'impersonate']
   await realm.addPermission({ resourceType: 'Users', scopes, policies: [helper] })
   await realm.addPermission({ resourceType: 'Groups', scopes: ['view', 'manage-membership'], policies: [helper] })
   await realm.addPermission({ resourceType: 'Roles', scopes: ['map-role'], policies: [helper] })
   const policies = [
-    await realm.addPolicy('user', { users: [ids['boss-by-user']] }),
-    await realm.addPolicy('role', { roles: [{ id: ids['role boss'] }] }),
-    await realm.addPolicy('group', { groups: [{ id: ids['group bosses'], extendChildren: true }] }),
+    await realm.addPolicy('user', { users: [ids['lead-by-user']] }),
+    await realm.addPolicy('role', { roles: [{ id: ids['role lead'] }] }),
+    await realm.addPolicy('group', { groups: [{ id: ids['group leades'], extendChildren: true }] }),
   ]
   for (const policy of policies)
     await realm.addPermission({ resourceType: 'Clients', scopes: ['view', 'manage'], policies: [policy] })
@@ -50,7 +50,7 @@ test('a caller cannot act as a user who has permissions by a policy that the cal
   }
   const impersonate = async (name: string) =>
     (await call('POST', realm.path(`/users/${ids[name]}/impersonation`), { token, body: {} })).status
-  for (const name of ['boss-by-user', 'boss-by-role', 'boss-by-group']) {
+  for (const name of ['lead-by-user', 'lead-by-role', 'lead-by-group']) {
     expect([name, await setPassword(name)]).toEqual([name, 403])
     expect([name, await impersonate(name)]).toEqual([name, 403])
   }
@@ -66,9 +66,9 @@ test('a caller cannot give a role or a group to which a policy gives permissions
   const join = async (name: string) =>
     (await call('PUT', realm.path(`/users/${ids.ann}/groups/${ids[`group ${name}`]}`), { token })).status
   expect(await giveRole('plain')).toBe(204)
-  expect(await giveRole('boss')).toBe(403)
+  expect(await giveRole('lead')).toBe(403)
   expect(await join('team')).toBe(204)
-  expect(await join('bosses')).toBe(403)
+  expect(await join('leades')).toBe(403)
   expect(await join('deputies')).toBe(403)
 })
 

@@ -65,6 +65,7 @@ test('a user whom a policy of the permission user-impersonated excludes is not i
   const permission = `${server}/permission/scope/${body.scopePermissions['user-impersonated']}`
   const current = (await call('GET', permission)).body
   expect((await call('PUT', permission, { body: { ...current, policies: [policy.body.id] } })).status).toBe(201)
-  const impersonate = async (id: string) => (await call('POST', path(`/users/${id}/impersonation`), { body: {} })).status
+  const impersonate = async (id: string) =>
+    (await call('POST', path(`/users/${id}/impersonation`), { body: {} })).status
   expect([await impersonate(ann), await impersonate(bob)]).toEqual([200, 403])
 })

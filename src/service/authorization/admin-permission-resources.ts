@@ -68,9 +68,10 @@ async function findIds(
   )
 }
 
-/** Deletes the resources that represent objects, and the permissions that have no other resource. */
+/** Deletes the resources that represent objects, and the permissions that have no other resource. No statement in a realm without policies. */
 export async function deleteObjectResources(context: WriteContext, objects: readonly LiveObject[]): Promise<void> {
-  if (!objects.length) return
+  const policies = objects.length ? await context.findAdminPolicies(context) : undefined
+  if (policies?.version !== 2) return
   const keys = objects.map(({ id }) => ['client', ADMIN_PERMISSIONS, id])
   const resources = await authorizationResources.list(context, { keys })
   // The permissions on an object that does not exist give nothing.
