@@ -174,7 +174,7 @@ async function requireGrantable(
 }
 
 /**
- * Returns the function that tells the admin permissions of roles, with those that policies give to the roles and to the holders. One
+ * Returns a function that returns the admin permissions of roles, with those that policies give to the roles and to the holders. One
  * statement if there are holders and policies for groups or users, or none.
  */
 async function createPermissionLookup(

@@ -12,7 +12,7 @@ export interface AdminPolicies {
   readonly server: ResourceServer
 }
 
-/** What policies give to roles, groups and users. It does not contain what they give to other callers, such as all at some time of the day. */
+/** The admin roles that policies give to roles, groups and users. Those that they give to every caller, such as at some time of the day, are not contained. */
 export interface PolicyGrants {
   /** By key of the role as JSON. */
   readonly roles: ReadonlyMap<string, ReadonlySet<AdminRole>>
