@@ -1,8 +1,10 @@
 // The evaluation of the policies of a client, as an administrator requests it. Keycloak: PolicyEvaluationService.
+import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
 import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
+import { decideObjectAccess } from '../../service/authorization/object-decisions.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
@@ -16,6 +18,8 @@ export interface EvaluationRequest {
   /** Id of the client with the policies. */
   readonly client: string
   readonly identity: RequestedIdentity
+  /** Of fine-grained admin permissions. */
+  readonly resourceType: string | undefined
   /** Empty: all resources of the client and of the user. */
   readonly resources: readonly NamedResource[]
   /** Further attributes of the context, each with values that commas separate. */
@@ -35,21 +39,20 @@ export interface PolicyEvaluationResult {
 export async function evaluatePolicies(
   context: Context,
   { service, base }: { readonly service: Service; readonly base: string },
-  { client: id, identity: requested, resources, attributes }: EvaluationRequest,
+  { client: id, identity: requested, resourceType, resources, attributes }: EvaluationRequest,
 ): Promise<PolicyEvaluationResult> {
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
   const server = await loadResourceServer(context, client)
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
-  const decisions = decideAccess(
-    server,
-    {
-      identity,
-      attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
-    },
-    resolveRequests(server, identity, resources),
-  )
+  const evaluation = {
+    identity,
+    attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
+  }
+  const decisions = isAdminPermissions(client.representation)
+    ? await decideObjectAccess(context, { server, evaluation }, { type: resourceType, resources })
+    : decideAccess(server, evaluation, resolveRequests(server, identity, resources))
   const audience = [evaluated.claims.aud ?? []].flat()
   const clientId = client.key[0]!
   const claims = audience.includes(clientId) ? evaluated.claims : { ...evaluated.claims, aud: clientId }

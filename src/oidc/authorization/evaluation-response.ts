@@ -40,7 +40,11 @@ function toResult(
   )
   return {
     resource: resource
-      ? { name: names.length ? `${resource.name} with scopes ${list}` : resource.name, _id: resource.id }
+      ? {
+          name: names.length ? `${resource.name} with scopes ${list}` : resource.name,
+          // An object without a permission of its own has no resource.
+          ...(resource.id && { _id: resource.id }),
+        }
       : { name: `Any Resource with Scopes ${list}` },
     scopes,
     policies: [...permissions.values()].map((result) => toPolicyResult(result, resource)),

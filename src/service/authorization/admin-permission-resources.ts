@@ -68,6 +68,18 @@ async function findIds(
   )
 }
 
+/** Returns the object that is called by its id, or by its natural key where the type allows it. One statement. */
+export async function findPermittedObject(
+  context: Context,
+  type: PermissionType,
+  name: string,
+): Promise<LiveObject | undefined> {
+  const { kind, hasNames } = permissionTypes[type]
+  const key = [kind === 'user' ? name.toLowerCase() : name]
+  const live = await listObjects(context, kind, { ids: [name], ...(hasNames && { keys: [key] }) })
+  return live.find(({ id }) => id === name) ?? live[0]
+}
+
 /** Deletes the resources that represent objects, and the permissions that have no other resource. No statement in a realm without policies. */
 export async function deleteObjectResources(context: WriteContext, objects: readonly LiveObject[]): Promise<void> {
   const policies = objects.length ? await context.findAdminPolicies(context) : undefined

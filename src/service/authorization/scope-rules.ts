@@ -80,7 +80,7 @@ export interface GrantedObject {
   /** Absent: all objects of the type, such as for creation. */
   readonly id?: string | undefined
   /** The ids of the groups of a user, and of their ancestors. */
-  readonly groups?: readonly string[]
+  readonly groups?: readonly string[] | undefined
   /** The id of the client of a role. */
   readonly client?: string | undefined
 }
