@@ -7,13 +7,13 @@ import { getDiscoveryDocument, getPublicKeys, getPublicRealm } from '../oidc/end
 import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
-import { issueTokens } from '../oidc/endpoints/token-endpoint.ts'
+import { handleTokenRequest } from '../oidc/endpoints/token-endpoint.ts'
 import { getUserInfo } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
 import { findFrontendUrl } from '../oidc/oidc-realm.ts'
 import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
-import { formOf, singleFormOf } from './form.ts'
+import { formOf, permissionsOf, singleFormOf } from './form.ts'
 import { addLoginRoutes, readBrowserRequest, sendBrowserResponse } from './login.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
@@ -73,7 +73,7 @@ function protocolRoutes(
     reply.header('cache-control', 'no-cache')
     return getPublicKeys(service, realmOf(request), transportOf(request))
   })
-  protocol.post('/token', METHODS_TOO, (request) => issueTokens(endpointOf(request), requestOf(request)))
+  protocol.post('/token', METHODS_TOO, (request) => handleTokenRequest(endpointOf(request), requestOf(request)))
   protocol.post('/token/introspect', (request) => introspectToken(endpointOf(request), requestOf(request)))
   protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
     await revokeClientToken(endpointOf(request), requestOf(request))
@@ -125,6 +125,7 @@ function requestOf(request: FastifyRequest): TokenRequest {
   return {
     ...transportOf(request),
     form: singleFormOf(request.body),
+    permissions: permissionsOf(request.body),
     authorization: request.headers.authorization,
     origin: request.headers.origin,
   }

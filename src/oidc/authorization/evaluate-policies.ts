@@ -9,6 +9,7 @@ import { type AccessDecision, decideAccess } from '../../service/policy-evaluati
 import { type NamedResource, resolveRequests } from '../../service/policy-evaluation/access-requests.ts'
 import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import type { ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
+import { listContextAttributes } from './context-attributes.ts'
 import { buildEvaluatedIdentity, type RequestedIdentity } from './evaluated-identity.ts'
 
 /** The policies to evaluate, and the user for whom. */
@@ -46,7 +47,10 @@ export async function evaluatePolicies(
     server,
     {
       identity,
-      attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
+      attributes: new Map([
+        ...listContextAttributes(context, evaluated.client.key[0]!, context.actor.address),
+        ...givenAttributes,
+      ]),
     },
     resolveRequests(server, identity, resources),
   )

@@ -6,6 +6,7 @@ import type { KindName } from '../../kinds/kind.ts'
 import { viewOf } from '../../kinds/kind.ts'
 import { getRolesAndGroups, type RolesAndGroups } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
+import { cacheLargeValues } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import {
   indexResourceServer,
@@ -14,8 +15,20 @@ import {
   type ResourceServer,
 } from '../policy-evaluation/resource-server.ts'
 
-/** Reads the authorization settings of a client with all its resources, scopes and policies. Three statements. */
-export async function loadResourceServer(context: Context, client: LiveObject): Promise<ResourceServer> {
+/** Indexed settings of clients. */
+const getCachedServer = cacheLargeValues<ResourceServer>(
+  ({ resources, scopes, policies }) => resources.length + scopes.length + policies.length,
+)
+
+/**
+ * Returns the authorization settings of a client with all its resources, scopes and policies. Three statements, or none where a read finds
+ * them in the cache.
+ */
+export function loadResourceServer(context: Context, client: LiveObject): Promise<ResourceServer> {
+  return getCachedServer(context, client.id, () => readResourceServer(context, client))
+}
+
+async function readResourceServer(context: Context, client: LiveObject): Promise<ResourceServer> {
   const listChildren = (kind: KindName) => listObjects(context, kind, { parents: { kind: 'client', ids: [client.id] } })
   const [resources, scopes, policies] = await Promise.all([
     listChildren('authorizationResource'),
@@ -35,8 +48,8 @@ export async function loadResourceServer(context: Context, client: LiveObject): 
 }
 
 function toResource({ id, key, representation, references }: LiveObject): ProtectedResource {
-  const { type, ownerManagedAccess = false, scopes = [] } = viewOf(authorizationResource, representation)
-  return { id, name: key.at(-1)!, type, owner: references.owner, isOwnerManaged: ownerManagedAccess, scopes }
+  const { type, ownerManagedAccess = false, uris = [], scopes = [] } = viewOf(authorizationResource, representation)
+  return { id, name: key.at(-1)!, type, owner: references.owner, isOwnerManaged: ownerManagedAccess, uris, scopes }
 }
 
 function toPolicy({ id, key, representation }: LiveObject): Policy {

@@ -1,0 +1,208 @@
+// The grant that issues tokens with permissions: urn:ietf:params:oauth:grant-type:uma-ticket. User-Managed Access 2.0.
+import { type Representation, readObject, readObjects, readText, readTexts } from '../../kinds/json.ts'
+import { loadResourceServer, loadRolesAndGroups } from '../../service/authorization/evaluation-data.ts'
+import type { Context } from '../../service/context/context.ts'
+import { SYSTEM } from '../../service/context/service.ts'
+import { writers } from '../../service/kinds/index.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
+import { requestEverything } from '../../service/policy-evaluation/access-requests.ts'
+import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
+import {
+  addEarlierPermissions,
+  resolvePermissions,
+  UnknownPermission,
+} from '../../service/policy-evaluation/permission-requests.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import { type EventDraft, withUserEvent } from '../event-draft.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { getEnabledRealm, requireHttps } from '../oidc-realm.ts'
+import { issueGrantedTokens } from '../tokens/token-response.ts'
+import { isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { findUnenforcedProtection } from '../unenforced-protections.ts'
+import { viewClient } from '../views.ts'
+import { listContextAttributes } from './context-attributes.ts'
+import { toAccessIdentity } from './evaluated-identity.ts'
+import { toGrantedPermissions } from './granted-permissions.ts'
+import {
+  createInvalidError,
+  type PermissionResponse,
+  parsePermissionFormat,
+  parsePermissionLimit,
+  parsePermissionResponse,
+  parsePermissions,
+  parsePushedClaims,
+} from './permission-parameters.ts'
+import {
+  authenticateCaller,
+  findRequestingParty,
+  type PermissionCall,
+  type RequestingParty,
+  toGrant,
+} from './requesting-party.ts'
+
+/** The grant type. */
+export const PERMISSION_GRANT = 'urn:ietf:params:oauth:grant-type:uma-ticket'
+
+/** Returns the response to a request for permissions: a token with them, the permissions, or the decision. Throws OAuthError. */
+export async function grantPermissions(endpoint: RealmEndpoint, request: TokenRequest): Promise<object> {
+  const { service, base, realmName } = endpoint
+  const realm = await getEnabledRealm(service, realmName)
+  requireHttps(realm, request)
+  const details = {
+    grant_type: PERMISSION_GRANT,
+    auth_method: 'oauth_credentials',
+    audience: request.form.audience,
+    permission: request.permissions?.join('|') || undefined,
+  }
+  const event: EventDraft = { type: 'PERMISSION_TOKEN', address: request.address, details }
+  return withUserEvent({ service, realm, event }, () => decide({ service, base, realm, request, event }))
+}
+
+async function decide(call: PermissionCall): Promise<object> {
+  const { service, realm, request } = call
+  const caller = await authenticateCaller(call)
+  checkCaller(call, caller.client)
+  const response = parsePermissionResponse(request)
+  const pushed = parsePushedClaims(request)
+  const earlier = await findEarlierToken(call)
+  const party = await findRequestingParty(call, caller, pushed)
+  const isUpgraded = earlier !== undefined && earlier.user === party.user.id
+  const { server, granted } = await service.read(SYSTEM, realm, (context) =>
+    evaluate(context, call, { party, claims: pushed.claims, earlier: isUpgraded ? earlier.permissions : undefined }),
+  )
+  if (!granted.length) throw createDeniedError()
+  return toResponse(call, party, { server, granted, isUpgraded, response })
+}
+
+const createDeniedError = () =>
+  createInvalidError('access_denied', 'not_authorized', { status: 403, event: 'access_denied' })
+
+/** Throws OAuthError where the client may not request permissions like this. */
+function checkCaller({ realm, request }: PermissionCall, client: LiveObject): void {
+  const reason = findUnenforcedProtection(realm, client, ['token requests'])
+  if (reason !== undefined)
+    throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
+  if (request.form.claim_token !== undefined && viewClient(client).publicClient === true)
+    throw createInvalidError('invalid_grant', 'Public clients are not allowed to send claims', { status: 403 })
+}
+
+/** Permissions of an earlier token. */
+type EarlierPermissions = Parameters<typeof addEarlierPermissions>[2]
+
+/** Returns the permissions of the token that a request extends, with the user whose they are. Throws OAuthError. */
+async function findEarlierToken({
+  service,
+  realm,
+  request,
+}: PermissionCall): Promise<{ readonly user: string; readonly permissions: EarlierPermissions } | undefined> {
+  const { rpt } = request.form
+  if (rpt === undefined) return undefined
+  const token = await verifyTokenStatus(service, rpt, { types: ['Bearer'] })
+  if (!isActiveToken(token) || token.realm.number !== realm.number)
+    throw createInvalidError('invalid_rpt', 'RPT signature is invalid', { status: 403 })
+  const claims: Representation = JSON.parse(JSON.stringify(token.claims))
+  const permissions = readObjects(readObject(claims.authorization).permissions).flatMap(({ rsid, scopes }) => {
+    const resource = readText(rsid)
+    return resource === undefined ? [] : [{ resource, scopes: readTexts(scopes) }]
+  })
+  return { user: token.user.id, permissions }
+}
+
+/** What an evaluation is about: the party, the claims that an application sends, and the permissions of an earlier token. */
+interface PermissionEvaluation {
+  readonly party: RequestingParty
+  readonly claims: Attributes
+  readonly earlier: EarlierPermissions | undefined
+}
+
+/** The permissions that are granted. */
+interface Grants {
+  /** The client with the resources. */
+  readonly server: LiveObject
+  readonly granted: readonly Representation[]
+}
+
+/** Evaluates the requested permissions. The number of statements does not depend on what is stored or requested. */
+async function evaluate(
+  context: Context,
+  { request }: PermissionCall,
+  { party, claims, earlier }: PermissionEvaluation,
+): Promise<Grants> {
+  const server = await getServer(context, request.form.audience)
+  const [settings, rolesAndGroups] = await Promise.all([
+    loadResourceServer(context, server),
+    loadRolesAndGroups(context, party.user.id),
+  ])
+  const identity = toAccessIdentity(party, rolesAndGroups)
+  const permissions = parsePermissions(request)
+  const limit = parsePermissionLimit(request)
+  const format = parsePermissionFormat(request)
+  const requests = permissions
+    ? resolveRequests(() => resolvePermissions(settings, identity, { permissions, format, limit }))
+    : requestEverything(settings, identity)
+  const attributes = listContextAttributes(context, party.client.key[0]!, request.address)
+  const decisions = decideAccess(
+    settings,
+    { identity, attributes: new Map([...claims, ...attributes]) },
+    earlier ? addEarlierPermissions(settings, requests, earlier) : requests,
+  )
+  const permitted = new Set(
+    decisions.flatMap(({ request: { resource }, effect }) => (effect === 'PERMIT' ? [resource] : [])),
+  )
+  // A token is extended by all of the requested permissions or by none.
+  const isComplete = !earlier || !permissions || requests.every(({ resource }) => permitted.has(resource))
+  const granted = isComplete ? toGrantedPermissions(decisions, claims) : []
+  return { server, granted: permissions ? granted : granted.slice(0, limit) }
+}
+
+/** Returns the client with the client id, whose resources are requested. Throws OAuthError. */
+async function getServer(context: Context, audience: string | undefined): Promise<LiveObject> {
+  if (audience === undefined) throw createInvalidError('invalid_request', 'You must provide the issuedFor')
+  const [client] = await writers.client.list(context, { keys: [[audience]] })
+  if (!client) throw createInvalidError('invalid_request', `Unknown resource server id: [${audience}]`)
+  if (viewClient(client).authorizationServicesEnabled !== true)
+    throw createInvalidError('invalid_request', 'Client does not support permissions')
+  return client
+}
+
+/** Throws OAuthError where a requested resource or scope does not exist. */
+function resolveRequests<T>(resolve: () => T): T {
+  try {
+    return resolve()
+  } catch (error) {
+    if (!(error instanceof UnknownPermission)) throw error
+    throw createInvalidError(`invalid_${error.kind}`, error.message)
+  }
+}
+
+async function toResponse(
+  call: PermissionCall,
+  party: RequestingParty,
+  {
+    server,
+    granted,
+    isUpgraded,
+    response: { mode, includesNames },
+  }: Grants & { readonly isUpgraded: boolean; readonly response: PermissionResponse },
+): Promise<object> {
+  if (mode === 'decision') return { result: true }
+  const permissions = includesNames ? granted : granted.map(({ rsname: _, ...permission }) => permission)
+  if (mode === 'permissions') return permissions
+  const { service, realm, event } = call
+  const { client } = party
+  const grant = await service.writeRuntime(SYSTEM, realm, (context) => toGrant(context, realm, party))
+  const { response, accessTokenId, refreshToken } = await issueGrantedTokens(
+    call,
+    { realm, client },
+    { ...grant, permissions: { audience: server.key[0]!, authorization: { permissions } } },
+  )
+  Object.assign(event.details, {
+    token_id: accessTokenId,
+    scope: String(response.scope),
+    ...(refreshToken && { refresh_token_type: refreshToken.type, refresh_token_id: refreshToken.id }),
+  })
+  const { scope: _, session_state: __, ...tokens } = response
+  return { upgraded: isUpgraded, ...tokens }
+}
