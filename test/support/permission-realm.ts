@@ -8,7 +8,7 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:uma-ticket'
 /** A form; a list is a repeated field. */
 type Form = Readonly<Record<string, string | readonly string[]>>
 
-const named = (names: readonly string[]) => names.map((name) => ({ name }))
+const toObjects = (names: readonly string[]) => names.map((name) => ({ name }))
 
 const policy = (name: string, type: string, config: object) => ({ name, type, config })
 const onScope = (name: string, resource: string, { scope, by }: { scope: string; by: string }) =>
@@ -25,13 +25,13 @@ const settings = {
   policyEnforcementMode: 'ENFORCING',
   decisionStrategy: 'UNANIMOUS',
   allowRemoteResourceManagement: true,
-  scopes: named(['read', 'write', 'print']),
+  scopes: toObjects(['read', 'write', 'print']),
   resources: [
-    { name: 'Document', type: 'urn:paper', uris: ['/documents/*'], scopes: named(['read', 'write']) },
-    { name: 'Letter', type: 'urn:paper', uris: ['/letter'], scopes: named(['read']) },
-    { name: 'Cellar', scopes: named(['read']) },
+    { name: 'Document', type: 'urn:paper', uris: ['/documents/*'], scopes: toObjects(['read', 'write']) },
+    { name: 'Letter', type: 'urn:paper', uris: ['/letter'], scopes: toObjects(['read']) },
+    { name: 'Cellar', scopes: toObjects(['read']) },
     { name: 'Vault' },
-    { name: 'Diary', owner: { name: 'mia' }, ownerManagedAccess: true, scopes: named(['read', 'write']) },
+    { name: 'Diary', owner: { name: 'mia' }, ownerManagedAccess: true, scopes: toObjects(['read', 'write']) },
   ],
   policies: [
     policy('Readers', 'role', { roles: '[{"id":"reader"}]' }),
@@ -61,7 +61,7 @@ function toRealm(realm: string): Representation {
       realm,
       enabled: true,
       accessTokenLifespan: 3600,
-      roles: { realm: named(['reader']) },
+      roles: { realm: toObjects(['reader']) },
       clients: [
         { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, fullScopeAllowed: true },
         confidential('desk'),
@@ -147,7 +147,7 @@ export async function createArchive() {
       const numbers = Array.from({ length: count }, (_, at) => `Shelf ${at}`)
       const body = {
         ...settings,
-        resources: named(numbers),
+        resources: toObjects(numbers),
         scopes: [],
         policies: numbers.flatMap((shelf) => [
           policy(`${shelf} by Noel`, 'user', { users: '["noel"]' }),

@@ -110,7 +110,7 @@ async function findEarlierToken({
   return { user: token.user.id, permissions }
 }
 
-/** What an evaluation is about: the party, the claims that an application sends, and the permissions of an earlier token. */
+/** The subject of an evaluation: the party, the claims that an application sends, and the permissions of an earlier token. */
 interface PermissionEvaluation {
   readonly party: RequestingParty
   readonly claims: Attributes

@@ -13,7 +13,7 @@ export interface RequestedPermission {
   readonly scopes: readonly string[]
 }
 
-/** How requested permissions name resources. */
+/** The form in which requested permissions name resources. */
 export interface PermissionFormat {
   /** Names of resources are URIs. */
   readonly isUri: boolean
@@ -60,7 +60,7 @@ export function resolvePermissions(
       continue
     }
     const resources = findResources(server, identity, { name: resource, format })
-    for (const request of resources.map((found) => requestResource(server, found, scopes)))
+    for (const request of resources.map((match) => requestResource(server, match, scopes)))
       if (request.scopes.length || !scopes.length) add(request)
     const isName = !server.resourcesById.has(resource) && !TYPE.test(resource)
     if (!requests.size && limit > 0 && isName)
@@ -139,6 +139,6 @@ function findByUri(
 ): readonly ProtectedResource[] {
   const exact = resources.filter(({ uris }) => uris.includes(uri))
   if (exact.length || !matchesPatterns) return exact
-  const own = resources.filter(({ owner }) => owner === undefined)
-  return [findBestMatch(own, uri, ({ uris }) => uris) ?? []].flat()
+  const ofClient = resources.filter(({ owner }) => owner === undefined)
+  return [findBestMatch(ofClient, uri, ({ uris }) => uris) ?? []].flat()
 }
