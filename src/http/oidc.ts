@@ -3,7 +3,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenRequest } from '../oidc/client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../oidc/client-call.ts'
-import { getDiscoveryDocument, getPublicKeys, getPublicRealm } from '../oidc/endpoints/discovery.ts'
+import { getDiscoveryDocument, getPublicKeys, getPublicRealm, getUmaDocument } from '../oidc/endpoints/discovery.ts'
 import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
@@ -15,6 +15,7 @@ import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, permissionsOf, singleFormOf } from './form.ts'
 import { addLoginRoutes, readBrowserRequest, sendBrowserResponse } from './login.ts'
+import { addProtectionRoutes } from './protection/protection-routes.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
@@ -52,7 +53,11 @@ export async function addOidcRoutes(
     app.get(path, READABLE, (request) => getDiscoveryDocument(endpointOf(request), transportOf(request)))
     servePreflight(app, path, ['GET'])
   }
+  const uma = '/realms/:realm/.well-known/uma2-configuration'
+  app.get(uma, READABLE, (request) => getUmaDocument(endpointOf(request), transportOf(request)))
+  servePreflight(app, uma, ['GET'])
   addLoginRoutes(app, service, frontendOf)
+  await app.register(async (protection) => addProtectionRoutes(protection, endpointOf))
   const prefix = '/realms/:realm/protocol/openid-connect'
   await app.register(async (protocol) => protocolRoutes(protocol, service, frontendOf), { prefix })
 }

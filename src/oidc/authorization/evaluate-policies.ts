@@ -2,14 +2,13 @@
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
-import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
+import { loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
 import { type NamedResource, resolveRequests } from '../../service/policy-evaluation/access-requests.ts'
 import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import type { ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
-import { listContextAttributes } from './context-attributes.ts'
 import { buildEvaluatedIdentity, type RequestedIdentity } from './evaluated-identity.ts'
 
 /** The policies to evaluate, and the user for whom. */
@@ -41,16 +40,13 @@ export async function evaluatePolicies(
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
-  const server = await loadResourceServer(context, client)
+  const server = await loadResourceServerFor(context, client, identity.id)
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
   const decisions = decideAccess(
     server,
     {
       identity,
-      attributes: new Map([
-        ...listContextAttributes(context, evaluated.client.key[0]!, context.actor.address),
-        ...givenAttributes,
-      ]),
+      attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
     },
     resolveRequests(server, identity, resources),
   )

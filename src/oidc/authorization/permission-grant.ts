@@ -1,18 +1,22 @@
 // The grant that issues tokens with permissions: urn:ietf:params:oauth:grant-type:uma-ticket. User-Managed Access 2.0.
 import { type Representation, readObject, readObjects, readText, readTexts } from '../../kinds/json.ts'
-import { loadResourceServer, loadRolesAndGroups } from '../../service/authorization/evaluation-data.ts'
+import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
+import { loadResourceServerFor, loadRolesAndGroups } from '../../service/authorization/evaluation-data.ts'
 import type { Context } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
-import { decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
-import { requestEverything } from '../../service/policy-evaluation/access-requests.ts'
+import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
+import { type AccessRequest, requestEverything } from '../../service/policy-evaluation/access-requests.ts'
 import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import {
   addEarlierPermissions,
+  type PermissionFormat,
+  type RequestedPermission,
   resolvePermissions,
   UnknownPermission,
 } from '../../service/policy-evaluation/permission-requests.ts'
+import { requestTickets } from '../../service/protection/permission-tickets.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
@@ -22,7 +26,6 @@ import { issueGrantedTokens } from '../tokens/token-response.ts'
 import { isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { viewClient } from '../views.ts'
-import { listContextAttributes } from './context-attributes.ts'
 import { toAccessIdentity } from './evaluated-identity.ts'
 import { toGrantedPermissions } from './granted-permissions.ts'
 import {
@@ -34,6 +37,7 @@ import {
   parsePermissions,
   parsePushedClaims,
 } from './permission-parameters.ts'
+import { type PermissionTicketContent, readPermissionTicket } from './permission-ticket-token.ts'
 import {
   authenticateCaller,
   findRequestingParty,
@@ -64,20 +68,60 @@ async function decide(call: PermissionCall): Promise<object> {
   const { service, realm, request } = call
   const caller = await authenticateCaller(call)
   checkCaller(call, caller.client)
+  const ticket = await findTicket(call)
   const response = parsePermissionResponse(request)
   const pushed = parsePushedClaims(request)
   const earlier = await findEarlierToken(call)
   const party = await findRequestingParty(call, caller, pushed)
   const isUpgraded = earlier !== undefined && earlier.user === party.user.id
   const { server, granted } = await service.read(SYSTEM, realm, (context) =>
-    evaluate(context, call, { party, claims: pushed.claims, earlier: isUpgraded ? earlier.permissions : undefined }),
+    evaluate(context, call, {
+      party,
+      ticket,
+      claims: new Map([...Object.entries(ticket?.claims ?? {}), ...pushed.claims]),
+      earlier: isUpgraded ? earlier.permissions : undefined,
+    }),
   )
-  if (!granted.length) throw createDeniedError()
+  if (!granted.length) return deny(call, { server, party, ticket })
   return toResponse(call, party, { server, granted, isUpgraded, response })
 }
 
-const createDeniedError = () =>
-  createInvalidError('access_denied', 'not_authorized', { status: 403, event: 'access_denied' })
+/** Throws OAuthError. With a ticket, first requests access from the owners of the resources, unless the request forbids it. */
+async function deny(
+  { service, realm, request }: PermissionCall,
+  { server, party, ticket }: Pick<Grants, 'server'> & Pick<PermissionEvaluation, 'party' | 'ticket'>,
+): Promise<never> {
+  const createError = (reason: string) =>
+    createInvalidError('access_denied', reason, { status: 403, event: 'access_denied' })
+  const { submit_request: submits = 'true' } = request.form
+  if (!ticket || submits.toLowerCase() !== 'true') throw createError('not_authorized')
+  const { id, username, serviceAccountClient } = party.user
+  const resources = ticket.permissions.flatMap(({ rsid: resource, scopes = [] }) =>
+    resource === undefined ? [] : [{ resource, scopes }],
+  )
+  if (resources.length && serviceAccountClient !== server.id) {
+    const client = party.client.key[0]!
+    const { address } = request
+    const identity = { realm: realm.name, userId: id, user: username, client }
+    const actor = { kind: 'user', ...identity, ...(address !== undefined && { address }) } as const
+    const caller = { actor, user: { realm: realm.name, id } }
+    await service.write(caller, realm.name, (context) => requestTickets(context, server, { requester: id, resources }))
+  }
+  throw createError('request_submitted')
+}
+
+/** Returns the ticket of a request; undefined if it has none. Throws OAuthError. */
+async function findTicket({ service, realm, request }: PermissionCall): Promise<PermissionTicketContent | undefined> {
+  const { ticket } = request.form
+  if (ticket === undefined) return undefined
+  const content = await readPermissionTicket(service, realm, ticket)
+  if (!content)
+    throw createInvalidError('invalid_ticket', 'Ticket verification failed', {
+      status: 403,
+      event: 'invalid_permission_ticket',
+    })
+  return content
+}
 
 /** Throws OAuthError where the client may not request permissions like this. */
 function checkCaller({ realm, request }: PermissionCall, client: LiveObject): void {
@@ -110,9 +154,10 @@ async function findEarlierToken({
   return { user: token.user.id, permissions }
 }
 
-/** The subject of an evaluation: the party, the claims that an application sends, and the permissions of an earlier token. */
+/** The subject of an evaluation: the party, its ticket, the claims that an application sends, and the permissions of an earlier token. */
 interface PermissionEvaluation {
   readonly party: RequestingParty
+  readonly ticket: PermissionTicketContent | undefined
   readonly claims: Attributes
   readonly earlier: EarlierPermissions | undefined
 }
@@ -128,34 +173,48 @@ interface Grants {
 async function evaluate(
   context: Context,
   { request }: PermissionCall,
-  { party, claims, earlier }: PermissionEvaluation,
+  { party, ticket, claims, earlier }: PermissionEvaluation,
 ): Promise<Grants> {
-  const server = await getServer(context, request.form.audience)
+  const server = await getServer(context, ticket?.azp ?? request.form.audience)
   const [settings, rolesAndGroups] = await Promise.all([
-    loadResourceServer(context, server),
+    loadResourceServerFor(context, server, party.user.id),
     loadRolesAndGroups(context, party.user.id),
   ])
   const identity = toAccessIdentity(party, rolesAndGroups)
-  const permissions = parsePermissions(request)
+  const permissions = ticket?.permissions.map(toRequestedPermission) ?? parsePermissions(request)
   const limit = parsePermissionLimit(request)
-  const format = parsePermissionFormat(request)
+  const format = ticket ? ID_FORMAT : parsePermissionFormat(request)
   const requests = permissions
     ? resolveRequests(() => resolvePermissions(settings, identity, { permissions, format, limit }))
     : requestEverything(settings, identity)
-  const attributes = listContextAttributes(context, party.client.key[0]!, request.address)
+  const actor = { ...context.actor, ...(request.address !== undefined && { address: request.address }) }
+  const attributes = listContextAttributes({ ...context, actor }, party.client.key[0]!)
   const decisions = decideAccess(
     settings,
     { identity, attributes: new Map([...claims, ...attributes]) },
     earlier ? addEarlierPermissions(settings, requests, earlier) : requests,
   )
-  const permitted = new Set(
-    decisions.flatMap(({ request: { resource }, effect }) => (effect === 'PERMIT' ? [resource] : [])),
-  )
   // A token is extended by all of the requested permissions or by none.
-  const isComplete = !earlier || !permissions || requests.every(({ resource }) => permitted.has(resource))
+  const isComplete = !earlier || !permissions || requests.every((request) => isGranted(request, decisions))
   const granted = isComplete ? toGrantedPermissions(decisions, claims) : []
   return { server, granted: permissions ? granted : granted.slice(0, limit) }
 }
+
+const ID_FORMAT: PermissionFormat = { isUri: false, matchesPatterns: false }
+
+const toRequestedPermission = ({
+  rsid: resource,
+  scopes = [],
+}: PermissionTicketContent['permissions'][number]): RequestedPermission => ({ resource, scopes })
+
+/** Whether decisions grant the resource of a request, with one of the scopes if it has any. */
+const isGranted = ({ resource, scopes }: AccessRequest, decisions: readonly AccessDecision[]): boolean =>
+  decisions.some(
+    (decision) =>
+      decision.effect === 'PERMIT' &&
+      decision.request.resource === resource &&
+      (!scopes.length || decision.scopes.some((scope) => scopes.includes(scope))),
+  )
 
 /** Returns the client with the client id, whose resources are requested. Throws OAuthError. */
 async function getServer(context: Context, audience: string | undefined): Promise<LiveObject> {

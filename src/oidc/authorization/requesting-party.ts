@@ -52,7 +52,7 @@ export async function authenticateCaller(
     checkOrigin(client.representation, base, request.origin)
     return { client }
   }
-  const party = await findParty(call, bearer, ['Bearer'])
+  const party = await findParty(toLookup(call), bearer, ['Bearer'])
   if (!party) throw createInvalidError('invalid_grant', 'Invalid bearer token', { event: 'invalid_token' })
   event.client = party.client.key[0]!
   event.user = party.user.id
@@ -80,7 +80,7 @@ async function findCallersParty(
 ): Promise<RequestingParty> {
   if ('user' in caller) return caller
   if (subject === undefined) return buildClientParty(call, caller.client)
-  const party = await findParty(call, subject, ['Bearer'])
+  const party = await findParty(toLookup(call), subject, ['Bearer'])
   if (!party) throw createInvalidError('unauthorized_client', 'Invalid identity', { event: 'invalid_token' })
   return party
 }
@@ -91,15 +91,18 @@ async function findPushedParty(
   { client }: RequestingParty,
   token: string,
 ): Promise<RequestingParty> {
-  const party = await findParty(call, token, ['ID', 'Bearer'])
+  const party = await findParty(toLookup(call), token, ['ID', 'Bearer'])
   if (!party) throw createInvalidError('unauthorized_client', 'Invalid signature', { event: 'invalid_token' })
   if (party.client.id !== client.id)
     throw createInvalidError('invalid_claim_token', 'Token issued to a different client')
   return party
 }
 
-async function findParty(
-  { service, realm, request }: PermissionCall,
+const toLookup = ({ service, realm, request }: PermissionCall) => ({ service, realm, address: request.address })
+
+/** Returns the party of a token of the realm; undefined if it is not active. `address`: the network address of the caller. */
+export async function findParty(
+  { service, realm, address }: Pick<PermissionCall, 'service' | 'realm'> & { readonly address?: string | undefined },
   text: string,
   types: readonly TokenType[],
 ): Promise<RequestingParty | undefined> {
@@ -115,7 +118,7 @@ async function findParty(
       : await buildTokenContent(context, { service, subject, targets: ['introspection'] })
     const claims = toRepresentation(content?.claims('introspection', token.claims) ?? token.claims)
     const isAccount = token.issuedTo.session === undefined && user.serviceAccountClient === client.id
-    const sessionNotes = isAccount ? getServiceAccountNotes(client, request.address) : undefined
+    const sessionNotes = isAccount ? getServiceAccountNotes(client, address) : undefined
     return { client, user, claims, token, ...(sessionNotes && { sessionNotes }) }
   })
 }

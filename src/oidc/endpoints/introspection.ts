@@ -60,12 +60,8 @@ export async function introspectToken(
 function toPermissions({ exp, iat, jti, aud, typ, acr, authorization }: Claims): Claims | undefined {
   if (typ !== 'Bearer' || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
   const permissions = authorization.permissions.filter(isClaims).map((permission) => {
-    const { rsid, scopes } = permission
-    return {
-      ...permission,
-      ...(rsid !== undefined && { resource_id: rsid }),
-      ...(scopes !== undefined && { resource_scopes: scopes }),
-    }
+    const { rsid, scopes = [] } = permission
+    return { ...permission, ...(rsid !== undefined && { resource_id: rsid }), resource_scopes: scopes }
   })
   return { exp, iat, jti, aud: [aud].flat()[0], typ, acr, permissions, active: true }
 }

@@ -2,6 +2,7 @@
 import { PERMISSION_TYPES } from '../../../kinds/authorization-policy-types.ts'
 import { readObject, readTexts } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
+import { isPartOfOwners } from '../../authorization/authorization-writers.ts'
 import type { Context } from '../../context/context.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { findBestMatch } from '../../policy-evaluation/uri-patterns.ts'
@@ -31,10 +32,15 @@ export async function filterPolicies(
     ? await findNames(context, server, { kind: 'authorizationScope', text: String(scope) })
     : undefined
   if (resources?.length === 0 || scopes?.length === 0) return undefined
-  return policies.filter(({ id, representation }) => {
+  // Keycloak: policies of owners of resources are not listed.
+  const isOfOwner = ({ key, representation: { type } }: LiveObject) =>
+    type === 'uma' || isPartOfOwners(key.at(-1)!, policies)
+  return policies.filter((live) => {
+    const { id, representation } = live
     const policyType = String(representation.type)
     return (
       !owner &&
+      !isOfOwner(live) &&
       (!policyId || id === policyId) &&
       (!type || containsIgnoringCase(policyType, type)) &&
       (!resourceType ||
