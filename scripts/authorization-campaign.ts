@@ -140,8 +140,9 @@ class CampaignServer {
         })),
       ),
     })
-    const { ticket } = readObject(JSON.parse(await response.text()))
-    if (typeof ticket !== 'string') throw new Error(`no ticket for ${JSON.stringify(permissions)}`)
+    const text = await response.text()
+    const { ticket } = readObject(JSON.parse(text))
+    if (typeof ticket !== 'string') throw new Error(`no ticket for ${JSON.stringify(permissions)}: ${text}`)
     return ticket
   }
 
@@ -315,7 +316,8 @@ function toPermission(
 ): NamedPermission | undefined {
   const ofServer = resources.filter(({ owner }) => owner === undefined)
   const hasScopes = (resource: GeneratedSettings['resources'][number]) => {
-    const related = resource.owner === undefined ? [] : ofServer.filter((other) => other.type === resource.type)
+    const isOfType = resource.owner !== undefined && resource.type !== undefined
+    const related = isOfType ? ofServer.filter((other) => other.type === resource.type) : []
     const available = [resource, ...related].flatMap((other) => other.scopes)
     return !scopes.length || scopes.every((scope) => available.includes(scope))
   }

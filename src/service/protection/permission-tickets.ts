@@ -134,12 +134,12 @@ export async function requestTickets(
   const [user] = await writers.user.list(context, { ids: [requester] })
   if (!user || !resources.length) return
   const scopes = await listServerObjects(context, server, { kind: 'authorizationScope' })
-  const live = await writers.authorizationResource.list(context, { ids: resources.map(({ resource }) => resource) })
+  const live = await listServerObjects(context, server, { kind: 'authorizationResource' })
   const targets = resources.flatMap(({ resource: id, scopes: names }): TicketTarget[] => {
     const resource = live.find((object) => object.id === id)
     const isManaged = resource?.representation.ownerManagedAccess === true && getOwner(resource) !== requester
-    if (!resource || resource.parent?.id !== server.id || !isManaged) return []
-    const ofResource = readTexts(resource.representation.scopes)
+    if (!resource || !isManaged) return []
+    const ofResource = listScopes(resource, live)
     const requested = ofResource.filter((name) => !names.length || names.includes(name))
     if (!ofResource.length) return [{ resource }]
     return requested.map((name) => ({
@@ -313,11 +313,19 @@ export async function resolveRequestedPermissions(
       ({ id, key, references }) => id === name || (key.at(-1) === name && references.owner === undefined),
     )
     if (name !== undefined && !resource) throw createUnknownResourceError(name)
-    const available = resource ? readTexts(resource.representation.scopes) : scopes.map(({ key }) => key.at(-1)!)
+    const available = resource ? listScopes(resource, resources) : scopes.map(({ key }) => key.at(-1)!)
     const unknown = names.find((scope) => !available.includes(scope))
     if (unknown !== undefined) throw createUnknownScopeError(unknown)
     return { ...(resource && { resource: resource.id }), scopes: names }
   })
+}
+
+/** Returns the scopes of a resource. Keycloak: a resource of a user also has those of the client's resources of its type. */
+function listScopes({ references, representation }: LiveObject, resources: readonly LiveObject[]): string[] {
+  const { type } = representation
+  const isRelated = (other: LiveObject) => other.references.owner === undefined && other.representation.type === type
+  const related = references.owner === undefined || type === undefined ? [] : resources.filter(isRelated)
+  return [representation, ...related.map((other) => other.representation)].flatMap((fields) => readTexts(fields.scopes))
 }
 
 const toRepresentation = ({ id, owner, resource, scope, isGranted, requester }: PermissionTicket): Representation => ({
