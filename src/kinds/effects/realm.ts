@@ -1,7 +1,6 @@
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
   NO_ADMIN_PERMISSIONS,
-  NO_AUTHORIZATION,
   NO_BROKERING,
   NO_CIBA,
   NO_CONSOLES,
@@ -164,7 +163,7 @@ export const realmEffects: KindEffects = combineEffects(
     ],
     ['600', '5'],
   ),
-  storedOnly(NO_AUTHORIZATION, ['userManagedAccessAllowed']),
+  storedOnly(NO_CONSOLES, ['userManagedAccessAllowed']),
   storedOnly(NO_ADMIN_PERMISSIONS, ['adminPermissionsEnabled']),
   storedOnly(NO_DOCKER, ['dockerAuthenticationFlow']),
   storedOnly(NO_BROKERING, ['firstBrokerLoginFlow']),
