@@ -7,8 +7,7 @@ import { componentEffects, identityProviderEffects, identityProviderMapperEffect
 import { enforced, type FieldEffect, type KindEffects } from './field-effect.ts'
 import { protocolMapperEffects } from './protocol-mapper.ts'
 import { realmEffects } from './realm.ts'
-import { workflowEffects } from './stored-only.ts'
-import { groupEffects, organizationEffects, roleEffects, userEffects } from './subjects.ts'
+import { groupEffects, organizationEffects, roleEffects, userEffects, workflowEffects } from './subjects.ts'
 
 /** The effects of fields, by kind. Not listed are fields that the server sets. */
 export const effects: Readonly<Record<KindName, KindEffects>> = {

@@ -7,7 +7,7 @@ import { viewOf } from '../../kinds/kind.ts'
 import { selectGrantedTickets } from '../../store/permission-tickets.ts'
 import { getRolesAndGroups, type RolesAndGroups } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
-import { cacheLargeValues } from '../context/realm-values.ts'
+import { cacheLargeValues, getUserValue } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { addGrantedTickets } from '../policy-evaluation/granted-tickets.ts'
 import {
@@ -60,7 +60,7 @@ function toPolicy({ id, key, representation }: LiveObject): Policy {
 
 /**
  * Returns the authorization settings of a client for decisions about a user: also with the tickets that concern the user. Four statements,
- * or one where a read finds the settings in the cache.
+ * or none where a read finds both in the cache.
  */
 export async function loadResourceServerFor(
   context: Context,
@@ -70,7 +70,9 @@ export async function loadResourceServerFor(
   const { tx, realm } = context
   const [server, tickets] = await Promise.all([
     loadResourceServer(context, client),
-    selectGrantedTickets(tx, realm.number, { client: client.id, user }),
+    getUserValue(context, { user, value: `granted tickets ${client.id}` }, () =>
+      selectGrantedTickets(tx, realm.number, { client: client.id, user }),
+    ),
   ])
   return addGrantedTickets(
     server,
@@ -83,7 +85,8 @@ export async function loadResourceServerFor(
   )
 }
 
-/** Returns the direct roles, the effective roles and the groups of a user. One statement. */
-export function loadRolesAndGroups({ tx, realm }: Context, user: string): Promise<RolesAndGroups> {
-  return getRolesAndGroups(tx, realm.number, user)
+/** Returns the direct roles, the effective roles and the groups of a user. One statement, or none where a read finds them in the cache. */
+export function loadRolesAndGroups(context: Context, user: string): Promise<RolesAndGroups> {
+  const { tx, realm } = context
+  return getUserValue(context, { user, value: 'roles and groups' }, () => getRolesAndGroups(tx, realm.number, user))
 }

@@ -13,6 +13,7 @@ import {
 } from '../../store/permission-tickets.ts'
 import { listServerObjects } from '../admin-api/authorization/resource-servers.ts'
 import { findChild } from '../admin-api/common/resource.ts'
+import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { recordEntry } from '../journal/journal.ts'
@@ -95,7 +96,7 @@ export async function replaceTicket(
   const { tx, realm, now } = context
   if (granted !== true) return removeTicket(context, ticket)
   await updateTicket(tx, realm.number, { id: ticket.id, grantedAt: now })
-  recordTicket(context, ticket, { before: describe(ticket), after: describe({ ...ticket, isGranted: true }) })
+  await recordTicket(context, ticket, { before: describe(ticket), after: describe({ ...ticket, isGranted: true }) })
 }
 
 /** Deletes a ticket: by its requester, by the owner of the resource, or by the client. */
@@ -194,21 +195,21 @@ async function addTickets(
     }
     return [ticket]
   })
-  for (const ticket of tickets) recordTicket(context, ticket, { before: null, after: describe(ticket) })
+  for (const ticket of tickets) await recordTicket(context, ticket, { before: null, after: describe(ticket) })
   return tickets
 }
 
 async function removeTicket(context: WriteContext, ticket: PermissionTicket): Promise<void> {
   await deleteTickets(context.tx, context.realm.number, [ticket.id])
-  recordTicket(context, ticket, { before: describe(ticket), after: null })
+  await recordTicket(context, ticket, { before: describe(ticket), after: null })
 }
 
-/** Journals a change of a ticket as one of its requester. */
-function recordTicket(
+/** Journals a change of a ticket as one of its requester. Decisions about the owner change too. */
+async function recordTicket(
   context: WriteContext,
-  { id, requester, requesterName }: PermissionTicket,
+  { id, owner, requester, requesterName }: PermissionTicket,
   { before, after }: { readonly before: string | null; readonly after: string | null },
-): void {
+): Promise<void> {
   const path = `permissionTickets.${id}`
   recordEntry(context, {
     operation: 'update',
@@ -217,6 +218,7 @@ function recordTicket(
     fields: { [path]: before },
     newValues: { [path]: after },
   })
+  await announceAccessChange(context, owner)
 }
 
 const describe = ({ resourceName, scopeName, isGranted }: PermissionTicket): string =>
