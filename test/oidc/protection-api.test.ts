@@ -234,6 +234,22 @@ test.each([
   expect((await call('GET', `${server}/settings`)).body.policies).toHaveLength(before)
 })
 
+test('exported settings contain the policies of owners, and an import into another client grants the same', async () => {
+  const { protect, logIn, request, ids, server, path, noel, otto } = await createArchive()
+  const body = { name: 'Share', scopes: ['read'], users: ['noel'] }
+  await protect('POST', `uma-policy/${ids.Diary}`, { token: await logIn('mia', 'archive'), body })
+  const settings = (await call('GET', `${server}/settings`)).body
+  expect(settings.policies.map(({ type }: { type: string }) => type)).toContain('uma')
+  const [museum] = (await call('GET', `${path}/clients?clientId=museum`)).body
+  const address = `${path}/clients/${museum.id}/authz/resource-server`
+  expect((await call('POST', `${address}/import`, { body: settings })).status).toBe(204)
+  const [diary] = (await call('GET', `${address}/resource?name=Diary`)).body
+  const decide = (user: string) =>
+    request(user, { audience: 'museum', permission: `${diary._id}#read`, response_mode: 'permissions' })
+  expect((await decide(noel)).body).toEqual([{ rsid: diary._id, rsname: 'Diary', scopes: ['read'] }])
+  expect((await decide(otto)).status).toBe(403)
+})
+
 test('the parts of a policy of an owner are deleted with the policy, its resource and its owner', async () => {
   const { protect, logIn, ids, server, path } = await createArchive()
   const token = await logIn('mia', 'archive')
