@@ -59,7 +59,10 @@ function buildMatches(realm: number, filter: TicketFilter): RawBuilder<unknown> 
     where ${sql.join([sql`t.realm = ${realm}`, sql`t.client = ${client}`, ...conditions], sql` and `)}`
 }
 
-/** Returns the tickets that match a filter, the oldest first. One statement. */
+/** Keycloak: the tickets of a page, if the request does not say how many. */
+const PAGE_SIZE = 100
+
+/** Returns the tickets that match a filter, the oldest first. A negative number counts as absent. One statement. */
 export function selectTickets(
   tx: Transaction,
   realm: number,
@@ -70,7 +73,8 @@ export function selectTickets(
       coalesce(o.username, c.client_id) as "ownerName", u.id as requester, u.username as "requesterName",
       s.id as scope, s.name as "scopeName", t.granted_at is not null as "isGranted"
     ${buildMatches(realm, filter)}
-    order by t.created_at, t.id limit ${max ?? null} offset ${first ?? 0}`.all(tx)
+    order by t.created_at, t.id
+    limit ${max !== undefined && max >= 0 ? max : PAGE_SIZE} offset ${Math.max(first ?? 0, 0)}`.all(tx)
 }
 
 /** Returns the number of tickets that match a filter. One statement. */

@@ -2,6 +2,9 @@
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { createArchive } from '../support/permission-realm.ts'
+import { testServer } from '../support/server.ts'
+
+const { call } = await testServer()
 
 test('a token has the requested permissions, and the client with the resources is its first recipient', async () => {
   const { request, ids, mia } = await createArchive()
@@ -167,6 +170,36 @@ test('a request without a valid caller is refused', async () => {
     400,
     { error: 'invalid_grant', error_description: 'Invalid bearer token' },
   ])
+})
+
+test('no token with permissions is issued to a client whose tokens need a protection that is not enforced', async () => {
+  const { request, requestAsClient, path, mia } = await createArchive()
+  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
+  await call('PUT', `${path}/clients/${web.id}`, {
+    body: { ...web, attributes: { ...web.attributes, 'dpop.bound.access.tokens': 'true' } },
+  })
+  const form = { permission: 'Document' }
+  for (const response of [await request(mia, form), await requestAsClient('archive', { ...form, subject_token: mia })])
+    expect([response.status, response.body.error]).toEqual([400, 'unauthorized_client'])
+})
+
+test('policies see claims that a lightweight access token lacks', async () => {
+  const { request, logIn, path, ids } = await createArchive()
+  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
+  const attributes = { ...web.attributes, 'client.use.lightweight.access.token.enabled': 'true' }
+  await call('PUT', `${path}/clients/${web.id}`, { body: { ...web, attributes } })
+  const token = await logIn('mia')
+  expect(decodeJwt(token)).not.toHaveProperty('realm_access')
+  const { body } = await request(token, { permission: 'Document', response_mode: 'permissions' })
+  expect(body).toEqual([{ rsid: ids.Document, rsname: 'Document', scopes: ['read'] }])
+})
+
+test('a token with permissions ends with the session of the user', async () => {
+  const { request, refresh, path, ids, mia } = await createArchive()
+  const { body } = await request(mia, { permission: 'Document' })
+  expect((await call('POST', `${path}/users/${ids.mia}/logout`)).status).toBe(204)
+  expect((await refresh(body.refresh_token)).body.error).toBe('invalid_grant')
+  expect((await request(body.access_token, { permission: 'Letter' })).body.error).toBe('invalid_grant')
 })
 
 test('a decision takes the same number of statements for any number of resources and policies', async () => {

@@ -67,12 +67,15 @@ export async function grantPermissions(endpoint: RealmEndpoint, request: TokenRe
 async function decide(call: PermissionCall): Promise<object> {
   const { service, realm, request } = call
   const caller = await authenticateCaller(call)
-  checkCaller(call, caller.client)
+  refuseUnenforced(call, caller.client)
+  if (request.form.claim_token !== undefined && viewClient(caller.client).publicClient === true)
+    throw createInvalidError('invalid_grant', 'Public clients are not allowed to send claims', { status: 403 })
   const ticket = await findTicket(call)
   const response = parsePermissionResponse(request)
   const pushed = parsePushedClaims(request)
   const earlier = await findEarlierToken(call)
   const party = await findRequestingParty(call, caller, pushed)
+  refuseUnenforced(call, party.client)
   const isUpgraded = earlier !== undefined && earlier.user === party.user.id
   const { server, granted } = await service.read(SYSTEM, realm, (context) =>
     evaluate(context, call, {
@@ -123,13 +126,11 @@ async function findTicket({ service, realm, request }: PermissionCall): Promise<
   return content
 }
 
-/** Throws OAuthError where the client may not request permissions like this. */
-function checkCaller({ realm, request }: PermissionCall, client: LiveObject): void {
+/** Throws OAuthError where something protects the tokens of the client that is not enforced. */
+function refuseUnenforced({ realm }: PermissionCall, client: LiveObject): void {
   const reason = findUnenforcedProtection(realm, client, ['token requests'])
   if (reason !== undefined)
     throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
-  if (request.form.claim_token !== undefined && viewClient(client).publicClient === true)
-    throw createInvalidError('invalid_grant', 'Public clients are not allowed to send claims', { status: 403 })
 }
 
 /** Permissions of an earlier token. */
@@ -251,7 +252,7 @@ async function toResponse(
   if (mode === 'permissions') return permissions
   const { service, realm, event } = call
   const { client } = party
-  const grant = await service.writeRuntime(SYSTEM, realm, (context) => toGrant(context, realm, party))
+  const grant = await service.read(SYSTEM, realm, (context) => toGrant(context, realm, party))
   const { response, accessTokenId, refreshToken } = await issueGrantedTokens(
     call,
     { realm, client },

@@ -1,6 +1,6 @@
 // The user or client for whom permissions are requested: that of an access token, or the service account of a client.
 import type { Representation } from '../../kinds/json.ts'
-import type { RuntimeContext } from '../../service/context/context.ts'
+import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { findActiveSession } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -154,7 +154,7 @@ async function buildClientParty(call: PermissionCall, client: LiveObject): Promi
 
 /** Returns the grant for which a token of the party is issued, within the session of its token. Throws OAuthError. */
 export async function toGrant(
-  context: RuntimeContext,
+  context: Context,
   { settings }: OidcRealm,
   { client, user, token, sessionNotes }: RequestingParty,
 ): Promise<GrantResult> {
