@@ -47,11 +47,6 @@ test('in a realm with the permissions of version 2, the operations answer 501 an
   expect((await call('GET', path(`/clients/${client}`))).body.authorizationServicesEnabled).toBeUndefined()
 })
 
-test('the answer says that the permissions grant nothing yet', async () => {
-  const { headers } = await call('PUT', path('/users-management-permissions'), { body: { enabled: true } })
-  expect(headers['regent-not-enforced']).toContain('policies grant nothing to applications and administrators yet')
-})
-
 test('a user whom a policy of the permission user-impersonated excludes is not impersonated', async () => {
   const [ann, bob] = await Promise.all(
     ['ann', 'bob'].map(async (username) => {

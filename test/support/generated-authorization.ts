@@ -47,7 +47,7 @@ const resource = (index: number): fc.Arbitrary<ProtectedResource> =>
       isOwnerManaged: fc.boolean(),
       scopes: subset(universe.scopes),
     })
-    .map((fields) => ({ id: `resource-${index}`, name: `Resource ${index}`, ...fields }))
+    .map((fields) => ({ id: `resource-${index}`, name: `Resource ${index}`, uris: [], ...fields }))
 
 type PolicyFields = Policy['fields']
 

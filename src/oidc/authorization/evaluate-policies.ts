@@ -3,7 +3,7 @@ import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
-import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
+import { loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
 import { decideObjectAccess } from '../../service/authorization/object-decisions.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
@@ -44,7 +44,7 @@ export async function evaluatePolicies(
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
-  const server = await loadResourceServer(context, client)
+  const server = await loadResourceServerFor(context, client, identity.id)
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
   const evaluation = {
     identity,

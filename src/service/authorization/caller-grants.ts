@@ -4,7 +4,7 @@ import type { Representation } from '../../kinds/json.ts'
 import { getManagementClientId } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
 import type { CallingUser, Context, WriteContext } from '../context/context.ts'
-import { cacheInContext, cacheUntilChange, getUserValue } from '../context/realm-values.ts'
+import { cacheInContext, cacheUntilChange } from '../context/realm-values.ts'
 import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { hasRole, toClaimAttributes } from '../policy-evaluation/attributes.ts'
 import type { AccessIdentity } from '../policy-evaluation/identity.ts'
@@ -86,8 +86,7 @@ const UNLIMITED_CLIENTS = ['admin-cli', 'security-admin-console']
 
 /** Returns the identity of a caller. It has only roles that the user still has. Keycloak: of these, those in the token. */
 async function loadIdentity(context: Context, { id, claims }: CallingUser): Promise<AccessIdentity> {
-  const load = () => loadRolesAndGroups(context, id)
-  const { effectiveRoles, groups } = await getUserValue(context, { user: id, value: 'roles and groups' }, load)
+  const { effectiveRoles, groups } = await loadRolesAndGroups(context, id)
   const attributes = toClaimAttributes(copyClaims(claims))
   const hasAllRoles = UNLIMITED_CLIENTS.includes(context.actor.client ?? '')
   const roles = effectiveRoles.filter((role) => hasAllRoles || hasRole(attributes, toRoleKey(role)))

@@ -72,7 +72,7 @@ function decide(
   const scopes = requested.filter((scope) => decided.includes(scope))
   const granted = scopes.filter((scope) => isScopeGranted(grants, scope, object))
   const id = server.resources.find((resource) => resource.name === (object.id ?? object.type))?.id ?? ''
-  const resource = { id, name, isOwnerManaged: false, scopes: permissionTypes[object.type].scopes }
+  const resource = { id, name, isOwnerManaged: false, uris: [], scopes: permissionTypes[object.type].scopes }
   return [
     granted.length
       ? { request: { resource, scopes }, effect: 'PERMIT', scopes: granted, permissions }
