@@ -125,3 +125,26 @@ test('the resource of a deleted object, and the permissions on it alone, are del
   await call('DELETE', path(`/groups/${team}`))
   expect([await count('resource'), await count('permission')]).toEqual([6, 1])
 })
+
+test('an export contains permissions on single objects, and its plan is empty', async () => {
+  const {
+    realm: name,
+    findId,
+    addPolicy,
+    addPermission,
+  } = await createPolicyRealm({
+    users: [toUser('ann')],
+    groups: [{ name: 'team' }],
+  })
+  const policies = [await addPolicy('group', { groups: [{ path: '/team' }] })]
+  await addPermission({ resourceType: 'Users', resources: ['ann'], scopes: ['view'], policies })
+  const team = await findId('/groups', 'name', 'team')
+  await addPermission({ resourceType: 'Groups', resources: [team], scopes: ['view-members'], policies })
+  const { body: exported } = await call('GET', `/regent/v1/export/${name}`)
+  const files = [{ file: 'x.json', text: JSON.stringify(exported), values: [{}] }]
+  const body = { name: 'export', revision: '1', files }
+  const { status, body: report } = await call('POST', '/regent/v1/plan', { body })
+  expect(status).toBe(200)
+  expect(report.realms[0].plan.actions).toEqual([])
+  expect(JSON.stringify(exported)).toContain(team)
+})
