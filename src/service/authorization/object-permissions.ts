@@ -1,5 +1,4 @@
 // Permissions on single objects: an admin role gives them on all objects of a type, a fine-grained admin permission on some.
-
 import type { PermissionType } from '../../kinds/admin-permissions.ts'
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { selectGroupsOfUsers } from '../../store/groups.ts'
@@ -117,7 +116,7 @@ export async function getObjectVisibility(
   return grants ? toVisibility(grants, type) : { ids: [] }
 }
 
-/** Whether the caller may list objects: by an admin role, or by a fine-grained permission on all of them. */
+/** Throws forbidden unless the caller may list objects: by an admin role, or by a fine-grained permission on all of them. */
 export async function requireListPermission(
   context: Context,
   type: Exclude<PermissionType, 'Roles'>,
