@@ -2,7 +2,7 @@
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
-import { loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
+import { addTicketsOfOthers, loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
@@ -40,7 +40,9 @@ export async function evaluatePolicies(
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
-  const server = await loadResourceServerFor(context, client, identity.id)
+  const settings = await loadResourceServerFor(context, client, identity.id)
+  const requests = resolveRequests(settings, identity, resources)
+  const server = await addTicketsOfOthers(context, settings, { user: identity.id, requests })
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
   const decisions = decideAccess(
     server,
@@ -48,7 +50,7 @@ export async function evaluatePolicies(
       identity,
       attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
     },
-    resolveRequests(server, identity, resources),
+    requests,
   )
   const audience = [evaluated.claims.aud ?? []].flat()
   const clientId = client.key[0]!
