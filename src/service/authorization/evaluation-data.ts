@@ -88,13 +88,17 @@ export async function addTicketsOfOthers(
   server: ResourceServer,
   { user, requests }: { readonly user: string; readonly requests: readonly AccessRequest[] },
 ): Promise<ResourceServer> {
-  const resources = requests.flatMap(({ resource }) =>
-    resource?.isOwnerManaged && resource.owner !== user ? [resource.id] : [],
-  )
+  const requested = requests.flatMap(({ resource }) => (resource ? [resource, ...listRelated(server, resource)] : []))
+  const managed = requested.filter(({ isOwnerManaged, owner }) => isOwnerManaged && owner !== user)
+  const resources = [...new Set(managed.map(({ id }) => id))]
   if (!resources.length) return server
   const tickets = await selectTicketsOfOthers(tx, realm.number, { user, resources })
   return addGrantedTickets(server, tickets.map(toGrantedTicket))
 }
+
+/** Returns the resources of the client whose permissions also apply to a resource of a user: those of its type. */
+const listRelated = ({ ownResourcesByType }: ResourceServer, { owner, type }: ProtectedResource) =>
+  owner === undefined || type === undefined ? [] : (ownResourcesByType.get(type) ?? [])
 
 const toGrantedTicket = ({ id, resource, scopeName, requester, requesterName }: GrantedTicketRow): GrantedTicket => ({
   id,
