@@ -92,12 +92,15 @@ const grantedTicketRow = row({
   requesterName: text,
 })
 
+/** A granted ticket, with ids and names. */
+export type GrantedTicketRow = RowOf<typeof grantedTicketRow>
+
 /** Returns the granted tickets of a client that a user has requested, or whose resources the user owns. One statement. */
 export function selectGrantedTickets(
   tx: Transaction,
   realm: number,
   { client, user }: { readonly client: string; readonly user: string },
-): Promise<RowOf<typeof grantedTicketRow>[]> {
+): Promise<GrantedTicketRow[]> {
   return query(grantedTicketRow)`
     select t.id, t.resource, s.name as "scopeName", u.id as requester, u.username as "requesterName"
     from permission_ticket t
@@ -107,6 +110,26 @@ export function selectGrantedTickets(
       and (t.requester = ${user} or t.resource in (
         select r.id from authorization_resource r where r.realm = ${realm} and r.owner = ${user}))
     order by t.id`.all(tx)
+}
+
+/**
+ * Returns granted tickets of other users than the one with the id for resources of a client: one for each resource and scope. One
+ * statement.
+ */
+export function selectTicketsOfOthers(
+  tx: Transaction,
+  realm: number,
+  { user, resources }: { readonly user: string; readonly resources: readonly string[] },
+): Promise<GrantedTicketRow[]> {
+  return query(grantedTicketRow)`
+    select distinct on (t.resource, t.scope) t.id, t.resource, s.name as "scopeName", u.id as requester,
+      u.username as "requesterName"
+    from permission_ticket t
+    join user_account u on u.realm = t.realm and u.id = t.requester
+    left join authorization_scope s on s.realm = t.realm and s.id = t.scope
+    where t.realm = ${realm} and t.resource ${equalsAny(resources)} and t.requester <> ${user}
+      and t.granted_at is not null
+    order by t.resource, t.scope, t.id`.all(tx)
 }
 
 /** A ticket to insert. */

@@ -125,6 +125,21 @@ test('a granted ticket counts for its requester only, also in evaluations of adm
   )
 })
 
+test('a granted ticket denies other users what only permissions on other scopes of the resource grant', async () => {
+  const { protect, request, server, token, ids, noel } = await createRequest()
+  await call('PUT', server, { body: { ...(await call('GET', server)).body, decisionStrategy: 'AFFIRMATIVE' } })
+  const create = (path: string, body: object) => call('POST', `${server}/${path}`, { body })
+  const [print] = (await call('GET', `${server}/scope?name=print`)).body
+  const policy = (await create('policy/user', { name: 'Anyone', users: [ids.noel] })).body
+  const permission = { name: 'Print the diary', resources: [ids.Diary], scopes: [print.id], policies: [policy.id] }
+  expect((await create('permission/scope', permission)).status).toBe(201)
+  const decide = async () => (await request(noel, { permission: ids.Diary!, response_mode: 'decision' })).status
+  expect(await decide()).toBe(200)
+  const ticket = { resource: ids.Diary, scopeName: 'read', requesterName: 'otto', granted: true }
+  expect((await protect('POST', 'permission/ticket', { token, body: ticket })).status).toBe(200)
+  expect(await decide()).toBe(403)
+})
+
 test('a request that is not to be submitted, or by a user for their own resource, leaves no ticket', async () => {
   const { request, requestTicket, listTickets, ticket, mia, noel, ids } = await createRequest()
   const refused = await request(noel, { ticket, submit_request: 'false' })

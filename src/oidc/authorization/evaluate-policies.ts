@@ -3,7 +3,7 @@ import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
-import { loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
+import { addTicketsOfOthers, loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
 import { decideObjectAccess } from '../../service/authorization/object-decisions.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
@@ -44,7 +44,9 @@ export async function evaluatePolicies(
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
-  const server = await loadResourceServerFor(context, client, identity.id)
+  const settings = await loadResourceServerFor(context, client, identity.id)
+  const requests = resolveRequests(settings, identity, resources)
+  const server = await addTicketsOfOthers(context, settings, { user: identity.id, requests })
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
   const evaluation = {
     identity,
@@ -52,7 +54,7 @@ export async function evaluatePolicies(
   }
   const decisions = isAdminPermissions(client.representation)
     ? await decideObjectAccess(context, { server, evaluation }, { type: resourceType, resources })
-    : decideAccess(server, evaluation, resolveRequests(server, identity, resources))
+    : decideAccess(server, evaluation, requests)
   const audience = [evaluated.claims.aud ?? []].flat()
   const clientId = client.key[0]!
   const claims = audience.includes(clientId) ? evaluated.claims : { ...evaluated.claims, aud: clientId }

@@ -1,7 +1,11 @@
 // The grant that issues tokens with permissions: urn:ietf:params:oauth:grant-type:uma-ticket. User-Managed Access 2.0.
 import { type Representation, readObject, readObjects, readText, readTexts } from '../../kinds/json.ts'
 import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
-import { loadResourceServerFor, loadRolesAndGroups } from '../../service/authorization/evaluation-data.ts'
+import {
+  addTicketsOfOthers,
+  loadResourceServerFor,
+  loadRolesAndGroups,
+} from '../../service/authorization/evaluation-data.ts'
 import type { Context } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { writers } from '../../service/kinds/index.ts'
@@ -190,10 +194,11 @@ async function evaluate(
     : requestEverything(settings, identity)
   const actor = { ...context.actor, ...(request.address !== undefined && { address: request.address }) }
   const attributes = listContextAttributes({ ...context, actor }, party.client.key[0]!)
+  const allRequests = earlier ? addEarlierPermissions(settings, requests, earlier) : requests
   const decisions = decideAccess(
-    settings,
+    await addTicketsOfOthers(context, settings, { user: party.user.id, requests: allRequests }),
     { identity, attributes: new Map([...claims, ...attributes]) },
-    earlier ? addEarlierPermissions(settings, requests, earlier) : requests,
+    allRequests,
   )
   // A token is extended by all of the requested permissions or by none.
   const isComplete = !earlier || !permissions || requests.every((request) => isGranted(request, decisions))

@@ -4,13 +4,15 @@ import { authorizationResource } from '../../kinds/authorization-resource.ts'
 import { client as clientKind, defaultAuthorizationSettings } from '../../kinds/client.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { viewOf } from '../../kinds/kind.ts'
-import { selectGrantedTickets } from '../../store/permission-tickets.ts'
+import { type GrantedTicketRow, selectGrantedTickets, selectTicketsOfOthers } from '../../store/permission-tickets.ts'
 import { getRolesAndGroups, type RolesAndGroups } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
 import { cacheLargeValues, getUserValue } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import type { AccessRequest } from '../policy-evaluation/access-requests.ts'
 import { addGrantedTickets } from '../policy-evaluation/granted-tickets.ts'
 import {
+  type GrantedTicket,
   indexResourceServer,
   type Policy,
   type ProtectedResource,
@@ -74,16 +76,36 @@ export async function loadResourceServerFor(
       selectGrantedTickets(tx, realm.number, { client: client.id, user }),
     ),
   ])
-  return addGrantedTickets(
-    server,
-    tickets.map(({ id, resource, scopeName, requester, requesterName }) => ({
-      id,
-      resource,
-      scope: scopeName ?? undefined,
-      requester: { id: requester, username: requesterName },
-    })),
-  )
+  return addGrantedTickets(server, tickets.map(toGrantedTicket))
 }
+
+/**
+ * Adds granted tickets of other users for the requested resources that their owners manage. They grant the user nothing, and as permissions they
+ * deny what no other permission grants. One statement, or none.
+ */
+export async function addTicketsOfOthers(
+  { tx, realm }: Context,
+  server: ResourceServer,
+  { user, requests }: { readonly user: string; readonly requests: readonly AccessRequest[] },
+): Promise<ResourceServer> {
+  const requested = requests.flatMap(({ resource }) => (resource ? [resource, ...listRelated(server, resource)] : []))
+  const managed = requested.filter(({ isOwnerManaged, owner }) => isOwnerManaged && owner !== user)
+  const resources = [...new Set(managed.map(({ id }) => id))]
+  if (!resources.length) return server
+  const tickets = await selectTicketsOfOthers(tx, realm.number, { user, resources })
+  return addGrantedTickets(server, tickets.map(toGrantedTicket))
+}
+
+/** Returns the resources of the client whose permissions also apply to a resource of a user: those of its type. */
+const listRelated = ({ ownResourcesByType }: ResourceServer, { owner, type }: ProtectedResource) =>
+  owner === undefined || type === undefined ? [] : (ownResourcesByType.get(type) ?? [])
+
+const toGrantedTicket = ({ id, resource, scopeName, requester, requesterName }: GrantedTicketRow): GrantedTicket => ({
+  id,
+  resource,
+  scope: scopeName ?? undefined,
+  requester: { id: requester, username: requesterName },
+})
 
 /** Returns the direct roles, the effective roles and the groups of a user. One statement, or none where a read finds them in the cache. */
 export function loadRolesAndGroups(context: Context, user: string): Promise<RolesAndGroups> {

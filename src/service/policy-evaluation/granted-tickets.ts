@@ -15,7 +15,7 @@ export function addGrantedTickets(server: ResourceServer, tickets: readonly Gran
     policiesByName.set(requester.name, requester)
     permissionsByResource.set(name, [...permissions, toPermission(ticket, name)])
   }
-  return { ...server, permissionsByResource, policiesByName, grantedTickets: existing }
+  return { ...server, permissionsByResource, policiesByName, grantedTickets: [...server.grantedTickets, ...existing] }
 }
 
 /** Returns the resources of other users to which an identity has granted tickets, each once. */
