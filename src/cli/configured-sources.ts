@@ -16,7 +16,7 @@ import {
 } from '../reconcile/read/source-identity.ts'
 import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
 import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
-import type { SourcePermissions } from '../service/context/admin-permissions.ts'
+import { type SourcePermissions, toSourcePermissions } from '../service/context/source-permissions.ts'
 
 /** A source of the server, with the defaults that the settings give to every source. */
 export interface ConfiguredSource {
@@ -116,7 +116,10 @@ function configureSource(
 ): ConfiguredSource {
   const { production, sourceVariables, sourcePermissions = [], sourceInterval } = settings
   const permissionsBySource = new Map<string, SourcePermissions>(
-    sourcePermissions.map(({ source, ...permissions }) => [toSourceName(source, settings), permissions]),
+    sourcePermissions.map(({ source, ...permissions }) => [
+      toSourceName(source, settings),
+      toSourcePermissions(permissions),
+    ]),
   )
   // Users who may push to a repository need not be trusted with the server's variables.
   const defaultVariables = 'file' in at && !production ? undefined : []
@@ -128,7 +131,10 @@ function configureSource(
     identity,
     at,
     settings: sourceSettings.length ? Object.fromEntries(sourceSettings) : undefined,
-    sourcePermissions: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),
+    sourcePermissions:
+      (spec.permissions && toSourcePermissions(spec.permissions)) ??
+      permissionsBySource.get(name) ??
+      permissionsBySource.get('*'),
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
     signers: spec.signersFile ?? settings.sourceSigners,

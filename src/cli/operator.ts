@@ -6,6 +6,7 @@ import { connectToCluster } from '../operator/cluster/cluster-client.ts'
 import { type WebhookSources, watchWebhookSources } from '../operator/git/git-source-webhooks.ts'
 import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
+import { toSourcePermissions } from '../service/context/source-permissions.ts'
 import { startLeaseElection } from '../service/operations/leases.ts'
 
 /** A running operator. */
@@ -22,7 +23,9 @@ export async function startOperator(
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
   const { sourcePermissions = [], operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
-  const permissionsBySource = new Map(sourcePermissions.map(({ source, ...permissions }) => [source, permissions]))
+  const permissionsBySource = new Map(
+    sourcePermissions.map(({ source, ...permissions }) => [source, toSourcePermissions(permissions)]),
+  )
   const options: OperatorOptions = {
     cluster: connectToCluster(),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
-import { listParentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
+import { listParentFields, resourceKinds } from '../../src/kinds/resource-kinds.ts'
 import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakImports } from '../support/keycloak-imports.ts'

@@ -10,7 +10,7 @@ import {
   listParentFields,
   listResourceNames,
   SOURCE_RESOURCE,
-} from '../../src/realm-file/resources/resource-kinds.ts'
+} from '../../src/kinds/resource-kinds.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import {
   hasKubernetes,

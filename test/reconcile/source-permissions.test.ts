@@ -1,7 +1,7 @@
 // Source permissions: which realms a source may declare, and which admin roles its documents may grant.
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
-import type { SourcePermissions } from '../../src/service/context/admin-permissions.ts'
+import type { SourcePermissions } from '../../src/service/context/source-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { logInWithPassword } from '../support/password-login.ts'
 import { testServer } from '../support/server.ts'

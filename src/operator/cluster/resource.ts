@@ -1,6 +1,6 @@
 // Kubernetes resources as the operator reads them, and the annotations, labels and finalizers that it uses.
 import type { Representation } from '../../kinds/json.ts'
-import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import type { Actor } from '../../service/context/store-types.ts'
 
 /** An object of the API server. */

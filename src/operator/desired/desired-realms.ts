@@ -1,9 +1,9 @@
 // Resolves what all resources of the cluster declare together: the realms, the resources of each, and the unresolved ones. Pure.
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
+import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
-import { REALM_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+import type { SourcePermissions } from '../../service/context/source-permissions.ts'
 import type { ClusterSnapshot } from '../cluster/cluster-cache.ts'
 import type { Resource } from '../cluster/resource.ts'
 import { findNamespacePermissions } from './allowed-namespaces.ts'

@@ -2,8 +2,8 @@
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
-import { findNamespacePermissions, intersectPermissions } from '../desired/allowed-namespaces.ts'
+import { intersectSourcePermissions, type SourcePermissions } from '../../service/context/source-permissions.ts'
+import { findNamespacePermissions } from '../desired/allowed-namespaces.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { toSourceName } from '../desired/source-name.ts'
 
@@ -51,14 +51,14 @@ export function getRealmPermissions(
     const setting = `the server setting --source-permissions of ${toSourceName(namespace)}`
     return { refusal: `the namespace ${namespace} may not declare the realm ${name}: ${setting} does not list it` }
   }
-  return { permissions: intersectPermissions(allowed, configured) }
+  return { permissions: intersectSourcePermissions(allowed, configured) }
 }
 
 /**
  * Returns the permissions of a source: the realms that it may declare, of those that it declares or has applied before, and the
  * roles that it may grant in all of them. Throws DocumentError where it declares another realm.
  */
-export function toSourcePermissions(
+export function getGitSourcePermissions(
   documents: readonly Document[],
   appliedRealms: readonly string[],
   getPermissions: (realm: string) => RealmPermissions,
@@ -72,10 +72,12 @@ export function toSourcePermissions(
   })
   if (problems.length) throw new DocumentError(problems)
   const permitted = [...byRealm].flatMap(([realm, result]) =>
-    'permissions' in result ? [{ realm, roles: result.permissions.roles }] : [],
+    'permissions' in result ? [{ realm, permissions: result.permissions }] : [],
   )
   const realms = permitted.map(({ realm }) => realm).sort()
-  return permitted.reduce<SourcePermissions>((all, { roles }) => intersectPermissions(all, roles && { roles }), {
-    realms,
-  })
+  return permitted.reduce<SourcePermissions>(
+    (all, { permissions: { roles, tenant } }) =>
+      intersectSourcePermissions(all, { ...(roles && { roles }), ...(tenant && { tenant }) }),
+    { realms },
+  )
 }

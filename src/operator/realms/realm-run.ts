@@ -2,11 +2,10 @@
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { applyRun, planRun, type RunOutcome } from '../../reconcile/run/run.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
+import { intersectSourcePermissions, type SourcePermissions } from '../../service/context/source-permissions.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { forgetSourceInRealm, listRealmSources } from '../../service/sources/source-records.ts'
-import { intersectPermissions } from '../desired/allowed-namespaces.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { getRevision, type RealmSourcesContext, toSourceContents } from '../desired/realm-sources.ts'
 import { listResourceFaults, type ResourceFault } from '../desired/resource-fault.ts'
@@ -109,7 +108,7 @@ export function limitSourcePermissions(
   const sourcePermissions = new Map(
     [...realm.sourcePermissions].map(([namespace, permissions]) => [
       namespace,
-      intersectPermissions(permissions, findSourcePermissions(toSourceName(namespace))),
+      intersectSourcePermissions(permissions, findSourcePermissions(toSourceName(namespace))),
     ]),
   )
   return { ...realm, sourcePermissions }

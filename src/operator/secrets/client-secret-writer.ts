@@ -1,8 +1,8 @@
 // Writes client secrets to the Kubernetes Secrets that resources name, and again after either has changed.
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
+import { listResourceNames } from '../../kinds/resource-kinds.ts'
 import { parseVaultReference } from '../../kinds/vault-reference.ts'
-import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'

@@ -1,11 +1,11 @@
 // The fields of a resource's spec besides those of the object: the realm and parent of the object, and settings for Kubernetes.
 import * as z from 'zod'
-import { adminRoles } from '../../kinds/admin-roles.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { listParentFields } from '../../kinds/resource-kinds.ts'
+import { grantableRoles, tenantPermissionFields } from '../../kinds/source-permission-setting.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
 import { duration } from './duration.ts'
-import { listParentFields } from './resource-kinds.ts'
 
 const name = (description: string) => z.string().min(1).describe(description)
 const time = (description: string) => duration.optional().describe(description)
@@ -71,10 +71,12 @@ const selector = z.strictObject({
 const allowedNamespace = z.strictObject({
   name: name('Name of the namespace.').optional(),
   selector: selector.optional().describe('Label selector of namespaces. An empty selector selects all.'),
-  roles: z
-    .array(z.enum(adminRoles))
+  ...tenantPermissionFields,
+  roles: grantableRoles
     .optional()
-    .describe('Admin roles that resources in these namespaces may grant. Default: none.'),
+    .describe(
+      'Roles that resources in these namespaces may grant besides their own: admin roles, `realm/<role>` and `client/<client>/<role>`. `*` stands for any text. Default: none.',
+    ),
 })
 
 const realmSettings = {

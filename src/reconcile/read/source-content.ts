@@ -3,7 +3,7 @@
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+import type { SourcePermissions } from '../../service/context/source-permissions.ts'
 import type { Note } from '../model/action.ts'
 import type { Removals } from './removals.ts'
 

@@ -9,6 +9,7 @@ import {
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
 import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
+import type { SourcePermissions } from './source-permissions.ts'
 
 /** The admin permissions of an actor: all realms, or the administrative roles by name of the realm. */
 export type AdminPermissions =
@@ -88,12 +89,6 @@ export function listGrantableRoles(realm: string, permissions: AdminPermissions)
 /** Whether the permissions allow to grant the others. */
 export const canGrant = (permissions: AdminPermissions, toGrant: AdminPermissions): boolean =>
   listMissingRoles(permissions, toGrant).length === 0
-
-/** The permissions of a source: the realms that it may declare, and the administrative roles that it may grant. Absent: all. */
-export interface SourcePermissions {
-  readonly realms?: readonly string[] | undefined
-  readonly roles?: readonly AdminRole[] | undefined
-}
 
 /** Returns the permissions in a realm that all of the sources may grant. */
 export function toGrantablePermissions(

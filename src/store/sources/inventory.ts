@@ -183,6 +183,26 @@ export async function selectInventoryOfObject(
     order by s.name`.all(tx)
 }
 
+/** Describes a source that manages an object, and the file that declares it there. */
+const managerRow = row({ kind: textOf<KindName>(), object: text, source: text, file: text })
+
+/** A source that manages an object, and the file that declares it there. */
+export type ManagerRow = RowOf<typeof managerRow>
+
+/** Returns the sources that manage objects with these ids. One statement. */
+export async function selectManagers(
+  tx: Transaction,
+  realm: number,
+  objects: readonly { readonly kind: KindName; readonly id: string }[],
+): Promise<ManagerRow[]> {
+  return query(managerRow)`
+    select i.kind, i.object, s.name as source, i.file
+    from inventory i join source s on s.number = i.source
+    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, id text) on x.kind = i.kind and x.id = i.object
+    where i.realm = ${realm}
+    order by s.name`.all(tx)
+}
+
 /** Returns the managed objects of some kinds. One statement. */
 export async function selectManagedObjects(
   tx: Transaction,

@@ -1,0 +1,98 @@
+// Source permissions: the realms that a source may declare, what it may declare in them as a tenant, and the roles that it may grant. Pure.
+import type { AdminRole } from '../../kinds/admin-roles.ts'
+import type { KindName } from '../../kinds/kind.ts'
+import { resourceKinds } from '../../kinds/resource-kinds.ts'
+import { isAdminRoleName } from '../../kinds/source-permission-setting.ts'
+
+/** The permissions of a source. An absent member is unrestricted. */
+export interface SourcePermissions {
+  /** The realms that it may declare. */
+  readonly realms?: readonly string[] | undefined
+  /** The admin roles that it may grant. */
+  readonly roles?: readonly AdminRole[] | undefined
+  /** The permissions of a tenant, all of which limit it. Absent: the source is no tenant. */
+  readonly tenant?: readonly TenantPermissions[] | undefined
+}
+
+/** What a tenant may declare in somebody else's realm. */
+export interface TenantPermissions {
+  /** The objects that it may declare: those that one of these permits. */
+  readonly objects: readonly PermittedObjects[]
+  /** Patterns of the roles that it may grant besides its own and admin roles: `realm/<role>` and `client/<client>/<role>`. */
+  readonly roles: readonly string[]
+}
+
+/** Objects of some kinds, by patterns of their names. */
+export interface PermittedObjects {
+  readonly kinds: readonly KindName[]
+  readonly names: readonly string[]
+}
+
+/** Permissions of a tenant as they are written. */
+interface TenantPermissionEntry {
+  readonly kinds?: readonly string[] | undefined
+  readonly names?: readonly string[] | undefined
+  readonly roles?: readonly string[] | undefined
+}
+
+/** Without kinds, a tenant declares clients of its own. */
+const DEFAULT_KINDS = ['RealmClient']
+
+/** Returns the permissions of a tenant that has all of the entries. */
+export function toTenantPermissions(
+  entries: readonly TenantPermissionEntry[],
+): Required<Pick<SourcePermissions, 'roles' | 'tenant'>> {
+  const roles = [...new Set(entries.flatMap((entry) => entry.roles ?? []))]
+  const objects = entries.map(({ kinds = DEFAULT_KINDS, names = ['*'] }) => ({
+    kinds: kinds.map((kind) => resourceKinds.get(kind)!.name),
+    names,
+  }))
+  return {
+    roles: roles.filter(isAdminRoleName),
+    tenant: [{ objects, roles: roles.filter((role) => !isAdminRoleName(role)) }],
+  }
+}
+
+/** Returns the permissions of a source as they are written. A source with kinds or names is a tenant. */
+export function toSourcePermissions({
+  realms,
+  ...entry
+}: TenantPermissionEntry & { readonly realms?: readonly string[] | undefined }): SourcePermissions {
+  const { kinds, names, roles } = entry
+  const permittedRealms = realms && { realms }
+  if (!kinds && !names) return { ...permittedRealms, ...(roles && { roles: roles.filter(isAdminRoleName) }) }
+  const tenant = toTenantPermissions([{ ...entry, roles: roles ?? ['realm/*', 'client/*'] }])
+  return { ...permittedRealms, tenant: tenant.tenant, ...(roles && { roles: tenant.roles }) }
+}
+
+/** Returns the permissions that both contain. */
+export function intersectSourcePermissions(
+  first: SourcePermissions,
+  second: SourcePermissions = {},
+): SourcePermissions {
+  const realms = intersect(first.realms, second.realms)
+  const roles = intersect(first.roles, second.roles)
+  const tenant = [...(first.tenant ?? []), ...(second.tenant ?? [])]
+  return { ...(realms && { realms }), ...(roles && { roles }), ...(tenant.length && { tenant }) }
+}
+
+function intersect<T>(first: readonly T[] | undefined, second: readonly T[] | undefined): readonly T[] | undefined {
+  return first && second ? first.filter((element) => second.includes(element)) : (first ?? second)
+}
+
+/** Whether a text matches one of the patterns, in which `*` stands for any text. */
+export const matchesPattern = (text: string, patterns: readonly string[]): boolean =>
+  patterns.some((pattern) => matches(text, pattern.split('*')))
+
+function matches(text: string, [start = '', ...rest]: readonly string[]): boolean {
+  const end = rest.pop()
+  if (end === undefined) return text === start
+  if (!text.startsWith(start) || !text.endsWith(end) || text.length < start.length + end.length) return false
+  let inner = text.slice(start.length, text.length - end.length)
+  for (const part of rest) {
+    const index = inner.indexOf(part)
+    if (index < 0) return false
+    inner = inner.slice(index + part.length)
+  }
+  return true
+}
