@@ -76,8 +76,11 @@ export function getGitSourcePermissions(
   )
   const realms = permitted.map(({ realm }) => realm).sort()
   return permitted.reduce<SourcePermissions>(
-    (all, { permissions: { roles, tenant } }) =>
-      intersectSourcePermissions(all, { ...(roles && { roles }), ...(tenant && { tenant }) }),
+    (all, { realm, permissions: { roles, tenant } }) =>
+      intersectSourcePermissions(all, {
+        ...(roles && { roles }),
+        ...(tenant && { tenant: tenant.map((permissions) => ({ ...permissions, realm })) }),
+      }),
     { realms },
   )
 }

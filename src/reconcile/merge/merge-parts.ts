@@ -6,6 +6,7 @@ import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { DocumentProblem } from '../../realm-file/yaml/problem.ts'
+import type { TenantPermissions } from '../../service/context/source-permissions.ts'
 import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-map.ts'
 import type { DeclarationOrigin } from '../model/plan-input.ts'
 import type { Removals } from '../read/removals.ts'
@@ -21,6 +22,8 @@ export interface SourcePart {
   readonly digest: string
   readonly desired: DesiredRealm
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm; undefined if it is none. */
+  readonly tenant: readonly TenantPermissions[] | undefined
   /** Whether the source was never applied to the realm. */
   readonly isNew: boolean
   /** Whether the source has other settings than at its last apply to the realm. */

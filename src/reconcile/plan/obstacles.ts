@@ -42,7 +42,7 @@ function findMissingRealm({ exists, realmReference, realm }: PlanInput): Obstacl
 
 /** Finds fields that another source declares differently. That source is not read in this run: it can only veto. */
 function findConflicts(input: PlanInput): Obstacle[] {
-  const ofOtherSources = Map.groupBy(input.otherSources, ({ kind, key }) => formatAddress(kind, key))
+  const ofOtherSources = Map.groupBy(listVetoingSources(input), ({ kind, key }) => formatAddress(kind, key))
   return [...input.declared].flatMap(([id, declaration]) =>
     (ofOtherSources.get(id) ?? []).flatMap(({ source, file, line, lines, fields }) =>
       listFields(declaration).flatMap(({ path, value, origin }): Obstacle[] => {
@@ -60,6 +60,10 @@ function findConflicts(input: PlanInput): Obstacle[] {
   )
 }
 
+/** Returns the objects of other sources that this run must not contradict. */
+const listVetoingSources = ({ otherSources, tenants }: PlanInput) =>
+  tenants.size ? otherSources.filter(({ source }) => !tenants.has(source)) : otherSources
+
 /** Finds objects that the plan deletes and another source refers to. That source is not read in this run: it can only veto. */
 function findReferencesOfOtherSources(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   const deleted = new Set(
@@ -69,7 +73,7 @@ function findReferencesOfOtherSources(input: PlanInput, { actions }: RealmPlan):
   const positions = new Map(
     input.managed.map((row) => [formatAddress(row.kind, row.key), { file: row.file, line: row.line, column: 1 }]),
   )
-  return input.otherSources.flatMap((owner) =>
+  return listVetoingSources(input).flatMap((owner) =>
     Object.entries(owner.fields)
       .flatMap(([path, value]) => listReferences(owner, path, value))
       .filter(({ to, key }) => deleted.has(formatAddress(to, key)))

@@ -3,6 +3,7 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
 import { DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
+import type { Context } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Caller } from '../../service/context/service.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
@@ -19,6 +20,7 @@ import { dryRun, executePlan } from '../execute/execute.ts'
 import { type PlannedRealm, type RealmOutcome, toObjectChanges, toRealmOutcome } from '../execute/realm-outcome.ts'
 import { findLintFindings } from '../lint/lint.ts'
 import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
+import { findTenantProblems } from '../merge/tenant-problems.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
 import { findUnresolvedSecrets, observe } from '../observe/observe.ts'
@@ -103,6 +105,10 @@ async function observeAndPlan(
     sources.map(({ sourcePermissions = {} }) => sourcePermissions),
   )
   const unresolvedSecrets = await findUnresolvedSecrets(service.vaultDirectory, desired)
+  const refuseForbidden = async (context: Context | undefined) => {
+    const problems = await findTenantProblems(context, parts)
+    if (problems.length) throw new DocumentError(sortByPosition(problems, listDocuments(sources)))
+  }
   const plan = (observed: ObservedRealm): Omit<PlannedRealm, keyof EvaluatedGuards> => {
     const { obstacles, ...result } = planRealm(observed, desired.name === MASTER ? queue.created : [])
     const problems = [...obstacles, ...(strict ? listUnenforcedProblems(result.plan.notes) : [])]
@@ -110,6 +116,7 @@ async function observeAndPlan(
     return { desired, ...result, grantablePermissions }
   }
   const { observed, planned, ...snapshot } = await service.readSnapshot(caller, currentName, async (context) => {
+    await refuseForbidden(context)
     const observed = { ...(await observe(context, parts, desired)), unresolvedSecrets }
     const planned = plan(observed)
     return { observed, planned, blocking: context && (await findGuards(context, { ...planned, parts })) }

@@ -16,6 +16,8 @@ export interface SourcePermissions {
 
 /** What a tenant may declare in somebody else's realm. */
 export interface TenantPermissions {
+  /** The realm, by its declared name. Absent: all realms. */
+  readonly realm?: string | undefined
   /** The objects that it may declare: those that one of these permits. */
   readonly objects: readonly PermittedObjects[]
   /** Patterns of the roles that it may grant besides its own and admin roles: `realm/<role>` and `client/<client>/<role>`. */
@@ -63,6 +65,15 @@ export function toSourcePermissions({
   if (!kinds && !names) return { ...permittedRealms, ...(roles && { roles: roles.filter(isAdminRoleName) }) }
   const tenant = toTenantPermissions([{ ...entry, roles: roles ?? ['realm/*', 'client/*'] }])
   return { ...permittedRealms, tenant: tenant.tenant, ...(roles && { roles: tenant.roles }) }
+}
+
+/** Returns the permissions by which a source is a tenant in a realm; undefined if it is none. */
+export function findTenantPermissions(
+  { tenant = [] }: SourcePermissions,
+  realm: string,
+): readonly TenantPermissions[] | undefined {
+  const ofRealm = tenant.filter((permissions) => permissions.realm === undefined || permissions.realm === realm)
+  return ofRealm.length ? ofRealm : undefined
 }
 
 /** Returns the permissions that both contain. */

@@ -66,7 +66,14 @@ export async function findForbiddenDeclarations<D extends TenantDeclaration>(
   const declared = new Set(declarations.map(({ kind, key }) => formatAddress(kind, key)))
   const addresses = declarations.flatMap((declaration) => listConcernedObjects(declaration, declared))
   const check = new TenantCheck(request, declared, await readStates(context, addresses))
-  return declarations.flatMap((declaration) => check.find(declaration) ?? [])
+  const forbidden = declarations.flatMap((declaration) => check.find(declaration) ?? [])
+  // A child is not reported besides its parent.
+  const objects = new Set(
+    forbidden.flatMap(({ declaration: { kind, key }, path }) => (path === undefined ? formatAddress(kind, key) : [])),
+  )
+  const hasForbiddenAncestor = (declaration: D) =>
+    listAncestors(declaration, declared).some(({ kind, key }) => objects.has(formatAddress(kind, key)))
+  return forbidden.filter(({ declaration }) => !hasForbiddenAncestor(declaration))
 }
 
 /** Why an object is not the tenant's own; `unmanaged`: it exists, and no source manages it. */

@@ -32,6 +32,7 @@ import { hasPermission } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
+import type { TenantPermissions } from '../context/source-permissions.ts'
 import type { RealmRow } from '../context/store-types.ts'
 import { getLastVersion } from '../journal/history.ts'
 import { requirePermissions } from '../permissions/require-permissions.ts'
@@ -47,6 +48,8 @@ export interface SourceRunRecord {
   /** Digest of all input. If it is the same in the next run, and no row is marked, there is nothing to do. */
   readonly digest: string
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm; undefined if it is none. */
+  readonly tenant: readonly TenantPermissions[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
   readonly origin: string | undefined
   /** The name of the realm in the documents. */
@@ -184,10 +187,10 @@ async function recordSource(
   entry: HistoryEntry | undefined,
 ): Promise<void> {
   const { tx, realm, now } = context
-  const { source, revision, digest, settings, origin, declaredRealm, generatedSecrets, removedObjects } = record
+  const { source, revision, digest, settings, tenant, origin, declaredRealm, generatedSecrets, removedObjects } = record
   const rowChunks = chunks(record.inventory, CHUNK_SIZE)
   const applied = await recordApplied(tx, realm.number, {
-    application: { source, revision, digest, settings, origin, at: now },
+    application: { source, revision, digest, settings, tenant, origin, at: now },
     inventory: rowChunks.next().value || [],
     entry,
   })

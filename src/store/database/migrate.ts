@@ -16,6 +16,7 @@ import { searchOfNames } from '../migrations/0011-search-of-names.ts'
 import { impliedRealmKeys } from '../migrations/0012-implied-realm-keys.ts'
 import { originsOfSources } from '../migrations/0013-origins-of-sources.ts'
 import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-identities-without-user.ts'
+import { tenants } from '../migrations/0015-tenants.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -35,6 +36,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0012-implied-realm-keys': impliedRealmKeys,
   '0013-origins-of-sources': originsOfSources,
   '0014-federated-identities-without-user': federatedIdentitiesWithoutUser,
+  '0015-tenants': tenants,
 }
 
 const names = Object.keys(migrations)

@@ -64,10 +64,10 @@ export const protectedInventoryRow = row({ ...managedColumns, settings: json<Sou
 /** An inventory row of an object that is being changed, of a source that warns of, or refuses, changes by others. */
 export type ProtectedInventoryRow = RowOf<typeof protectedInventoryRow>
 
-const existingRow = row({ ...inventoryRow.columns, newDigest: absent(text) })
+const existingRow = row({ ...inventoryRow.columns, isTenant: boolean, newDigest: absent(text) })
 
 /** A digest that no row of the source has. All other columns are null. */
-const newDigestRow = row({ ...absentRow(inventoryRow).columns, source: text, newDigest: text })
+const newDigestRow = row({ ...absentRow(inventoryRow).columns, source: text, isTenant: boolean, newDigest: text })
 
 const inventoryColumns = sql`s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.declared_digest as "declaredDigest", i.drifted,
   i.accepted, i.lines`
@@ -108,6 +108,8 @@ export interface InventoryDifference {
   readonly rows: InventoryRow[]
   /** The digests that no row of the source has. */
   readonly newDigests: DeclaredDigests[]
+  /** The sources in the rows that are tenants. */
+  readonly tenants: ReadonlySet<string>
 }
 
 /**
@@ -127,12 +129,13 @@ export async function selectInventory(
   )
   const selected = await query(existingRow, newDigestRow)`
     with row as (
-      select ${inventoryColumns}
+      select ${inventoryColumns}, sr.tenant is not null as "isTenant"
       from inventory i join source s on s.number = i.source
+      join source_realm sr on sr.realm = i.realm and sr.source = i.source
       where i.realm = ${realm}
     )
     select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r."declaredDigest", r.drifted, r.accepted, r.lines,
-      case when r.object is null then d.digest end as "newDigest"
+      coalesce(r."isTenant", false) as "isTenant", case when r.object is null then d.digest end as "newDigest"
     from (select * from row o where o.source = any(${declarations.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
       on d.digest = r."declaredDigest" and d.source = r.source
@@ -147,7 +150,8 @@ export async function selectInventory(
     ({ source }) => source,
   )
   return {
-    rows: selected.filter((row) => row.newDigest === null).map(({ newDigest: _, ...row }) => row),
+    rows: selected.filter((row) => row.newDigest === null).map(({ newDigest: _, isTenant: __, ...row }) => row),
+    tenants: new Set(selected.flatMap(({ isTenant, source }) => (isTenant ? source : []))),
     newDigests: [...newDigests].map(([source, rows]) => ({ source, digests: rows.map((row) => row.newDigest) })),
   }
 }

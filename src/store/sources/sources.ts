@@ -94,6 +94,8 @@ export interface SourceApplication {
   readonly revision: string
   /** The settings of the source. */
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm, as JSON; undefined if it is none. */
+  readonly tenant: readonly object[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
   readonly origin: string | undefined
   readonly at: Date
@@ -134,12 +136,12 @@ export async function recordApplied(
       select number from created union all select number from source where name = ${application.source}
     ),
     applied as (
-      insert into source_realm (realm, source, digest, revision, settings, origin, applied_at)
+      insert into source_realm (realm, source, digest, revision, settings, tenant, origin, applied_at)
       select ${realm}::integer, o.number, ${application.digest}, ${application.revision}, ${JSON.stringify(application.settings)}::jsonb,
-        ${application.origin ?? null}::text, ${application.at}::timestamptz
+        ${application.tenant ? JSON.stringify(application.tenant) : null}::jsonb, ${application.origin ?? null}::text, ${application.at}::timestamptz
       from owner o
       on conflict (realm, source) do update
-        set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
+        set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings, tenant = excluded.tenant,
           origin = coalesce(excluded.origin, source_realm.origin), applied_at = excluded.applied_at, suspended = null, objects_added = false
         where source_realm.realm = ${realm}
     ),
