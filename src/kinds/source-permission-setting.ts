@@ -4,9 +4,10 @@ import { type AdminRole, adminRoles } from './admin-roles.ts'
 import { kinds } from './index.ts'
 import { listResourceNames } from './resource-kinds.ts'
 
-const tenantKinds = Object.values(kinds)
+const [firstKind = '', ...otherKinds] = Object.values(kinds)
   .filter(({ name }) => name !== 'realm')
-  .map((kind) => listResourceNames(kind)[0])
+  .map((kind): string => listResourceNames(kind)[0])
+const tenantKinds = [firstKind, ...otherKinds] as const
 
 /** A pattern of roles that are not admin roles. */
 const ROLE_PATTERN = /^(?:realm\/.+|client\/.+\/.+)$/
@@ -14,7 +15,7 @@ const ROLE_PATTERN = /^(?:realm\/.+|client\/.+\/.+)$/
 /** The permissions of a tenant: the objects that it may declare in a realm, and the roles that it may grant. */
 export const tenantPermissionFields = {
   kinds: z
-    .array(z.enum(tenantKinds as [string, ...string[]]))
+    .array(z.enum(tenantKinds))
     .min(1)
     .optional()
     .describe(

@@ -167,7 +167,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     const admin = resource('RealmUser', 'root', { realm, clientRoles: { 'realm-management': ['realm-admin'] } })
     await owner.apply(acme([]))
     expect(await tryApply(team, admin)).toMatchObject(denial(`${realm} does not admit the namespace ${team.namespace}`))
-    await owner.apply(acme([{ name: team.namespace }]))
+    await owner.apply(acme([{ name: team.namespace, kinds: ['RealmUser'] }]))
     expect(await tryApply(team, admin)).toMatchObject(denial('create user root: .*you lack realm-admin'))
     const user = resource('RealmUser', 'ann', { realm })
     await team.apply(user)

@@ -4,13 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
+import { API_VERSION, listParentFields, listResourceNames, SOURCE_RESOURCE } from '../../src/kinds/resource-kinds.ts'
 import { canReferToSecret } from '../../src/operator/desired/secret-fields.ts'
-import {
-  API_VERSION,
-  listParentFields,
-  listResourceNames,
-  SOURCE_RESOURCE,
-} from '../../src/kinds/resource-kinds.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import {
   hasKubernetes,

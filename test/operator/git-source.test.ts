@@ -195,7 +195,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     expect(status.conditions[0].message).toContain(
       `team.yaml:1:1: the realm ${realm} does not admit the namespace ${team.namespace}`,
     )
-    await owner.apply(acme({ allowedNamespaces: [{ name: team.namespace }] }))
+    await owner.apply(acme({ allowedNamespaces: [{ name: team.namespace, kinds: ['RealmClient', 'RealmUser'] }] }))
     await team.waitForReady(realms, 'True')
     expect(await findClient(realm, 'portal')).toBeDefined()
     await pushFile('users: [{ username: root, clientRoles: { realm-management: [realm-admin] } }]\n')

@@ -132,7 +132,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await stranger.waitForReady(candidate, 'False', reason)
     }
     expect(await findClient(realm, 'by-resource')).toBeUndefined()
-    await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: stranger.namespace }] }))
+    await owner.apply(
+      resource('Realm', 'acme', {
+        realm,
+        allowedNamespaces: [{ name: stranger.namespace, kinds: ['RealmClient', 'RealmUser'] }],
+      }),
+    )
     await stranger.waitForReady(resource('RealmClient', 'by-resource', {}), 'True')
     expect(await findClient(realm, 'by-resource')).toBeDefined()
     // A tenant namespace cannot grant admin permissions.

@@ -106,6 +106,7 @@ async function review(
   const dryRunOptions = {
     findSourcePermissions,
     deadline,
+    namespace: resource.metadata.namespace!,
     isOwner: owner !== undefined && findOwnerNamespace(name) === owner.namespace,
     appliedNamespaces: inventory.getNamespaces(name),
     unresolved: getUnresolvedFiles(after),

@@ -3,7 +3,7 @@ import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
 import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
-import type { SourcePermissions } from '../../service/context/source-permissions.ts'
+import { type SourcePermissions, toTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { ClusterSnapshot } from '../cluster/cluster-cache.ts'
 import type { Resource } from '../cluster/resource.ts'
 import { findNamespacePermissions } from './allowed-namespaces.ts'
@@ -98,12 +98,12 @@ class RealmResolver {
     }
     const { name, owner, resources, sourcePermissions } = realm
     const permissions = findNamespacePermissions(owner.resource, namespace, this.#cluster.getNamespaceLabels(namespace))
-    if (!permissions) {
-      const message = `The realm ${name} does not admit the namespace ${namespace}. Add the namespace to spec.allowedNamespaces of ${owner.file}.`
-      this.#addUnresolved(resource, { reason: 'NotAdmitted', message })
+    if (!permissions && !object.removal) {
+      this.#addUnresolved(resource, createNotAdmittedFault(object, realm))
       return
     }
-    if (!sourcePermissions.has(namespace)) sourcePermissions.set(namespace, { realms: [name], ...permissions })
+    if (!sourcePermissions.has(namespace))
+      sourcePermissions.set(namespace, { realms: [name], ...(permissions ?? toTenantPermissions([])) })
     resources.push(addDeclaration(object, name, this.#cluster.findSecretText))
   }
 
@@ -127,6 +127,17 @@ class RealmResolver {
     const message = `Realm ${address} does not exist, or another resource declares its realm. Create it, or correct spec.realmRef.`
     return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message }
   }
+}
+
+/** Returns the fault of a resource whose namespace may not declare objects of the realm. */
+function createNotAdmittedFault(
+  { namespace, resource }: DeclaringResource,
+  { name, owner }: RealmDraft,
+): ResourceFault {
+  const wasApplied = resource.status?.lastAppliedRevision !== undefined
+  const consequence = wasApplied ? ' Its object stays live, unmanaged, until the resource is deleted.' : ''
+  const message = `The realm ${name} does not admit the namespace ${namespace}.${consequence} Add the namespace to spec.allowedNamespaces of ${owner.file}.`
+  return { reason: 'NotAdmitted', message }
 }
 
 /** Sorts the resources by file, so that resources that are created again in another order give the same revision. */

@@ -123,7 +123,7 @@ export class RealmController {
       await confirmLease(this.#service, this.#options.lease)
       this.#record(realm, outcome)
       this.#announce(realm, outcome)
-      const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome)
+      const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome) || hasFailedTenants(outcome)
       return 'result' in outcome && isPartial ? getRetry(realm) : { requeueAfter: getInterval(realm) }
     } catch (error) {
       return this.#handleFailure(realm, error)
@@ -137,7 +137,8 @@ export class RealmController {
     const isOwner = owner !== undefined && inventory.findOwnerNamespace(name) === owner.namespace
     const outcome = await reconcileRealm(this.#service, realm, {
       skipReason: findSkipReason(realm, this.#desired.realms),
-      ...{ lease, findSourcePermissions, isOwner, withoutFinalizer, unresolved: this.#unresolvedFiles },
+      ...{ lease, findSourcePermissions, isOwner, withoutFinalizer, onError: this.#options.onError },
+      unresolved: this.#unresolvedFiles,
       appliedNamespaces: inventory.getNamespaces(name),
       dependentGitSources: isOwner ? inventory.listDependentGitSources(name, owner.namespace) : [],
     })
@@ -192,6 +193,9 @@ export class RealmController {
 
 const hasSecretFaults = (outcome: ReconcileOutcome): boolean =>
   'result' in outcome && (outcome.result.secretFaults?.size ?? 0) > 0
+
+const hasFailedTenants = (outcome: ReconcileOutcome): boolean =>
+  'result' in outcome && [...outcome.result.tenants.values()].some((tenant) => typeof tenant === 'string')
 
 /** Returns the milliseconds until an unchanged realm is reconciled again. Random by 10 %, so that realms do not coincide. */
 function getInterval({ owner }: ClusterRealm): number {

@@ -1,5 +1,7 @@
-// Runs over one realm: what its resources declare is applied or planned. Resources with faults are left out, and the others applied.
+// Runs over one realm: the resources of its own namespace are applied first, then those of each tenant namespace, independently of others.
+import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
+import { isLeaseLost } from '../../reconcile/following/failures.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { applyRun, planRun, type RunOutcome } from '../../reconcile/run/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
@@ -7,11 +9,13 @@ import { intersectSourcePermissions, type SourcePermissions } from '../../servic
 import type { Lease } from '../../service/context/store-types.ts'
 import { forgetSourceInRealm, listRealmSources } from '../../service/sources/source-records.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
-import { getRevision, type RealmSourcesContext, toSourceContents } from '../desired/realm-sources.ts'
-import { listResourceFaults, type ResourceFault } from '../desired/resource-fault.ts'
+import { getRevision, type RealmSourcesContext } from '../desired/realm-sources.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
 import { parseSourceName, toSourceName } from '../desired/source-name.ts'
-import type { RealmRunResult } from '../status/realm-run-result.ts'
+import { findTenantConflicts } from '../desired/tenant-conflicts.ts'
+import { hasChanges, type NamespaceResult, type RealmRunResult } from '../status/realm-run-result.ts'
 import { readNamespaceInventory } from './namespace-inventory.ts'
+import { type NamespaceRunInput, type RealmRun, runWithoutFaulty } from './namespace-run.ts'
 
 /** Options of a dry run. */
 export interface DryRunOptions
@@ -29,13 +33,8 @@ export interface RealmRunOptions extends DryRunOptions {
   readonly lease: Lease
   /** Resources that have no finalizer, by file. They are not applied, since their deletion could be missed. */
   readonly withoutFinalizer: ReadonlyMap<string, ResourceFault>
-}
-
-/** The outcome of applying or planning one realm, and the faults of resources that were left out. */
-export interface RealmRun {
-  readonly outcome: RunOutcome
-  /** Faults by the name of their resource, which is its file name in plans. */
-  readonly faults: ReadonlyMap<string, ResourceFault>
+  /** Reports the failure of a tenant's run, which its resources report too. */
+  readonly onError: (error: unknown) => void
 }
 
 /** Applies a realm, or plans it if its `mode` is `plan`. Throws errors that no resource causes, such as an unreachable store. */
@@ -48,48 +47,84 @@ export async function applyRealm(
   if (owner?.removal === 'released') return releaseRealm(service, realm, options)
   const isPlan = owner?.resource.spec?.mode === 'plan' && !owner.removal
   const only = new Set([name])
-  const run = await runWithoutFaulty({ service, realm, options }, (sources) => {
+  const run = (sources: readonly SourceContent[]) => {
     const caller = { ...createCaller(sources, options), lease: options.lease }
     return isPlan ? planRun({ service, caller, sources, only }) : applyRun({ service, caller, sources, only })
-  })
-  return toResult(service, realm, { ...run, isPlan })
+  }
+  const input = await prepareRun(service, realm, options)
+  const [ownerNamespaces = [], ...tenants] = input.isRefused ? [] : groupNamespaces(realm, options)
+  const ownerRun = await runWithoutFaulty({ ...input, namespaces: ownerNamespaces }, run)
+  const faults = new Map([...input.faults, ...ownerRun.faults])
+  const results = new Map<string, NamespaceResult | string>()
+  const isLive = !tenants.length || (await service.findRealms([name])).length > 0
+  for (const [namespace = ''] of tenants) {
+    const tenantInput = isLive ? input : { ...input, faults: addMissingRealm(input, namespace) }
+    try {
+      const tenantRun = await runWithoutFaulty({ ...tenantInput, namespaces: [namespace] }, run)
+      for (const [file, fault] of tenantRun.faults) faults.set(file, fault)
+      results.set(namespace, toNamespaceResult(name, tenantRun.outcome, isPlan))
+    } catch (error) {
+      if (isLeaseLost(error)) throw error
+      options.onError(error)
+      results.set(namespace, getErrorMessage(error))
+    }
+  }
+  return toResult(service, realm, { ...toNamespaceResult(name, ownerRun.outcome, isPlan), faults, tenants: results })
 }
 
-/** Plans a realm, and stores nothing. Throws errors that no resource causes. */
-export function dryRunRealm(service: Service, realm: ClusterRealm, options: DryRunOptions): Promise<RealmRun> {
-  const only = new Set([realm.name])
-  return runWithoutFaulty({ service, realm, options: { ...options, withoutFinalizer: new Map() } }, (sources) =>
+/** Plans the resources of a namespace in a realm, and stores nothing. Throws errors that no resource causes. */
+export async function dryRunRealm(
+  service: Service,
+  realm: ClusterRealm,
+  { namespace, ...options }: DryRunOptions & { readonly namespace: string },
+): Promise<RealmRun> {
+  const { name, owner } = realm
+  const only = new Set([name])
+  const input = await prepareRun(service, realm, { ...options, withoutFinalizer: new Map() })
+  const isLive = (await service.findRealms([name])).length > 0
+  const declaring = isLive || !owner ? [namespace] : [...new Set([owner.namespace, namespace])]
+  const namespaces = input.isRefused ? [] : declaring
+  return runWithoutFaulty({ ...input, namespaces }, (sources) =>
     planRun({ service, caller: createCaller(sources, options), sources, only }),
   )
 }
 
-/** The realm of a run, and its options. */
-interface RealmRunInput {
-  readonly service: Service
-  readonly realm: ClusterRealm
-  readonly options: Omit<RealmRunOptions, 'lease'>
+/** The input of the runs of a realm. */
+interface PreparedRun extends Omit<NamespaceRunInput, 'namespaces'> {
+  /** Whether the namespace of the realm may not take it over. */
+  readonly isRefused: boolean
 }
 
-/** Repeats a run without the resources that made it fail, until it succeeds. */
-async function runWithoutFaulty(
-  { service, realm, options }: RealmRunInput,
-  run: (sources: readonly SourceContent[]) => Promise<RunOutcome>,
-): Promise<RealmRun> {
+/** Returns the input of the runs of a realm, with the faults that its resources have before any run. */
+async function prepareRun(
+  service: Service,
+  realm: ClusterRealm,
+  options: Omit<RealmRunOptions, 'lease' | 'onError'>,
+): Promise<PreparedRun> {
   const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
   const faults = new Map([...options.withoutFinalizer, ...getOwnFaults(realm)])
+  for (const [file, fault] of findTenantConflicts(realm, faults)) faults.set(file, fault)
   const conflict = await findOwnershipConflict(service, permitted, options)
   if (conflict) for (const { file, removal } of realm.resources) if (!removal) faults.set(file, conflict)
-  const removed = new Set(realm.resources.flatMap(({ file, removal }) => (removal ? file : [])))
-  for (;;) {
-    const sources = conflict ? [] : toSourceContents(permitted, { ...options, faults })
-    try {
-      return { outcome: await run(sources), faults }
-    } catch (error) {
-      const newFaults = listResourceFaults(error).filter(([file]) => !faults.has(file))
-      if (!newFaults.length) throw error
-      for (const [file, fault] of newFaults) faults.set(file, removed.has(file) ? { ...fault, reason: 'InUse' } : fault)
-    }
-  }
+  return { ...options, realm: permitted, faults, isRefused: conflict !== undefined }
+}
+
+/** Returns the namespaces that are run together: the own one first, then each tenant; all together if the realm is deleted. */
+function groupNamespaces(
+  { owner, resources }: ClusterRealm,
+  { appliedNamespaces }: Pick<DryRunOptions, 'appliedNamespaces'>,
+): string[][] {
+  const namespaces = [...new Set([...resources.map(({ namespace }) => namespace), ...appliedNamespaces])].sort()
+  if (!owner || owner.removal) return [namespaces]
+  return [[owner.namespace], ...namespaces.filter((namespace) => namespace !== owner.namespace).map((name) => [name])]
+}
+
+/** Returns the faults of a tenant's resources while their realm does not exist. */
+function addMissingRealm({ realm, faults }: PreparedRun, namespace: string) {
+  const message = `The realm ${realm.name} does not exist yet, since ${realm.owner!.file} was not applied.`
+  const missing: ResourceFault = { reason: 'RealmNotFound', message }
+  const resources = realm.resources.filter((resource) => resource.namespace === namespace && !faults.has(resource.file))
+  return new Map([...faults, ...resources.map(({ file }) => [file, missing] as const)])
 }
 
 /** Returns the faults of resources that could not be read, by file. */
@@ -143,23 +178,35 @@ async function releaseRealm(
       for (const namespace of appliedNamespaces) await forgetSourceInRealm(context, toSourceName(namespace))
     })
   const plan = { create: 0, update: 0, delete: 0 }
-  return { outcome: 'applied', faults: getOwnFaults(realm), revision: '', plan, objectCount: 0, namespaces: new Set() }
+  const result = { outcome: 'applied', plan, tenants: new Map(), faults: getOwnFaults(realm) } as const
+  return { ...result, revision: '', objectCount: 0, namespaces: new Set() }
+}
+
+function toNamespaceResult(realm: string, outcome: RunOutcome, isPlan: boolean): NamespaceResult {
+  const { plan, pendingApproval, suspended } = outcome.realms.find(({ plan }) => plan.realm === realm) ?? {}
+  const count = (name: string) => plan?.actions.filter(({ operation }) => operation === name).length ?? 0
+  return {
+    outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
+    plan: { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') },
+    ...(pendingApproval && { pendingApproval }),
+  }
 }
 
 async function toResult(
   service: Service,
   realm: ClusterRealm,
-  { outcome, faults, isPlan }: RealmRun & { readonly isPlan: boolean },
+  result: NamespaceResult & Pick<RealmRunResult, 'faults' | 'tenants'>,
 ): Promise<RealmRunResult> {
-  const realmOutcome = outcome.realms.find(({ plan }) => plan.realm === realm.name)
-  const { plan, pendingApproval, suspended } = realmOutcome ?? {}
-  const count = (name: string) => plan?.actions.filter(({ operation }) => operation === name).length ?? 0
+  const { faults, tenants, outcome } = result
+  const sameOutcome = [...tenants.values()].flatMap((tenant) =>
+    typeof tenant !== 'string' && tenant.outcome === outcome && hasChanges(tenant.plan) ? [tenant.plan] : [],
+  )
+  const sum = (name: keyof NamespaceResult['plan']) =>
+    sameOutcome.reduce((total, plan) => total + plan[name], result.plan[name])
   return {
-    outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
-    faults,
+    ...result,
+    plan: { create: sum('create'), update: sum('update'), delete: sum('delete') },
     revision: getRevision(realm.resources.filter(({ file, declaration }) => declaration && !faults.has(file))),
-    plan: { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') },
-    ...(pendingApproval && { pendingApproval }),
     ...(await countManagedObjects(service, realm.name)),
   }
 }

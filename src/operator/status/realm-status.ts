@@ -14,7 +14,7 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from './conditions.ts'
-import type { RealmRunResult } from './realm-run-result.ts'
+import { getNamespaceResult, hasChanges, type RealmRunResult } from './realm-run-result.ts'
 
 /** The end of a reconciliation of a realm: the result of its run, a temporary failure, or the reason why there was no run. */
 export type RealmReconciliation = { readonly at: Date } & (
@@ -41,7 +41,7 @@ export function mergeReconciliations(
 ): RealmReconciliation {
   if (!('result' in unreported && 'result' in latest)) return latest
   const [{ result: first }, { result: second }] = [unreported, latest]
-  if (first.outcome !== 'applied' || second.outcome !== 'applied' || !hasChanges(first) || hasChanges(second))
+  if (first.outcome !== 'applied' || second.outcome !== 'applied' || !hasChanges(first.plan) || hasChanges(second.plan))
     return latest
   return { at: unreported.at, result: { ...second, plan: first.plan } }
 }
@@ -87,21 +87,24 @@ function toReadyCondition(
   realm: ClusterRealm,
   reconciliation: RealmReconciliation,
 ): ReadyCondition {
-  const prefix = declaring.removal ? 'The object is not deleted yet: ' : ''
-  if ('failure' in reconciliation) {
-    const message = prefix + reconciliation.failure
-    return { status: 'False', reason: 'Failed', message, abnormal: 'Reconciling' }
-  }
+  if ('failure' in reconciliation) return toFailureCondition(declaring, reconciliation.failure)
   if ('skipReason' in reconciliation) {
     const { reason, message, type } = reconciliation.skipReason
     const abnormal = type === 'stalled' ? 'Stalled' : 'Reconciling'
-    return { status: 'False', reason, message: prefix + message, ...(type !== 'intended' && { abnormal }) }
+    const prefixed = getPrefix(declaring) + message
+    return { status: 'False', reason, message: prefixed, ...(type !== 'intended' && { abnormal }) }
   }
   return toRunCondition(declaring, realm, reconciliation.result)
 }
 
+function toFailureCondition(declaring: DeclaringResource, failure: string): ReadyCondition {
+  return { status: 'False', reason: 'Failed', message: getPrefix(declaring) + failure, abnormal: 'Reconciling' }
+}
+
+const getPrefix = ({ removal }: DeclaringResource): string => (removal ? 'The object is not deleted yet: ' : '')
+
 function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, result: RealmRunResult): ReadyCondition {
-  const { outcome, faults, secretFaults, plan, pendingApproval } = result
+  const { faults, secretFaults } = result
   const fault = faults.get(declaring.file) ?? secretFaults?.get(declaring.file)
   if (fault) return toFaultCondition(fault)
   if (owner?.removal && declaring.file !== owner.file)
@@ -109,20 +112,21 @@ function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, r
       reason: 'RealmNotFound',
       message: `The Realm of the object, ${owner.file}, was deleted.`,
     })
+  const ofNamespace = getNamespaceResult(result, declaring.namespace)
+  if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)
+  const { outcome, plan, pendingApproval } = ofNamespace
   if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource)
   if (outcome === 'suspended') {
     const message = 'The realm was rolled back to an earlier revision. Resume with "regent source resume".'
     return { status: 'False', reason: 'RolledBack', message, abnormal: 'Stalled' }
   }
-  if (outcome === 'planned' && hasChanges(result)) {
+  if (outcome === 'planned' && hasChanges(plan)) {
     const counts = `create ${plan.create}, update ${plan.update} and delete ${plan.delete} objects`
     const message = `The mode is plan: an apply would ${counts}.`
     return { status: 'False', reason: 'Planned', message, abnormal: 'Stalled' }
   }
   return { status: 'True', reason: 'Applied', message: 'The declared state is live.' }
 }
-
-const hasChanges = ({ plan }: RealmRunResult) => plan.create + plan.update + plan.delete > 0
 
 /** Returns the fields about runs of a realm. A run without changes adds nothing to the history. */
 function toRunFields(
@@ -145,7 +149,7 @@ function toRunFields(
   }
   const { result } = reconciliation
   const objects = { objects: result.objectCount }
-  if (!hasChanges(result) && !result.pendingApproval) {
+  if (!hasChanges(result.plan) && !result.pendingApproval) {
     const runs = ready.status === 'False' ? addRun(history, toRun('Failed', ready.message)) : history
     return { plan: plan ?? result.plan, inventory: objects, ...(runs.length && { history: runs }) }
   }

@@ -15,6 +15,7 @@ import type { ResourceWriter } from '../cluster/resource-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
+import { getNamespaceResult } from './realm-run-result.ts'
 import { type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
 /** A realm as it was reconciled, and the end of the reconciliation. */
@@ -116,10 +117,13 @@ async function writeAll<T>(resources: readonly T[], write: (resource: T) => Prom
 }
 
 /** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */
-function canRelease({ file, resource }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
-  const isApplied = 'result' in reconciliation && reconciliation.result.outcome === 'applied'
-  if (isApplied) return !reconciliation.result.faults.has(file)
-  return resource.status?.lastAppliedRevision === undefined && !('failure' in reconciliation)
+function canRelease({ file, resource, namespace }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
+  const wasApplied = resource.status?.lastAppliedRevision !== undefined
+  if (!('result' in reconciliation)) return !wasApplied && !('failure' in reconciliation)
+  const { result } = reconciliation
+  const ofNamespace = getNamespaceResult(result, namespace)
+  if (typeof ofNamespace === 'string') return false
+  return ofNamespace.outcome === 'applied' ? !result.faults.has(file) : !wasApplied
 }
 
 /** A resource without a finalizer is not applied, since its deletion could be missed, and its object would stay. */
