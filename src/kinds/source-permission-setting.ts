@@ -26,7 +26,7 @@ export const tenantPermissionFields = {
     .min(1)
     .optional()
     .describe(
-      'Patterns of the names of these objects, such as `team-a-*`; of groups, of their paths. `*` stands for any text. Default: all names.',
+      'Patterns of the names of these objects, such as `team-a-*`; of groups, of their paths. `*` matches any text. Default: all names.',
     ),
 }
 
@@ -52,7 +52,7 @@ export interface SourcePermissionSetting {
 
 /**
  * Parses an entry of `--source-permissions`: `<source>=<realms>:<roles>`, and for a tenant `:<kinds>` or `:<kinds>:<names>`. Elements
- * are separated by `|`, and `*` stands for all. Returns undefined if invalid.
+ * are separated by `|`, and `*` means all. Returns undefined if invalid.
  */
 export function parseSourcePermissions(text: string): SourcePermissionSetting | undefined {
   const [, source, realms = '', roles = '', kindNames, names] =

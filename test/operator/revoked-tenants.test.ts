@@ -17,13 +17,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const realm = newName()
     const acme = (spec: object) => resource('Realm', 'acme', { realm, ...spec })
     const realmRef = { name: 'acme', namespace: owner.namespace }
-    const [app, kept] = ['app', 'kept'].map((name) => resource('RealmClient', name, { realmRef })) as [
+    const [app, remaining] = ['app', 'remaining'].map((name) => resource('RealmClient', name, { realmRef })) as [
       ReturnType<typeof resource>,
       ReturnType<typeof resource>,
     ]
     await owner.apply(acme({ allowedNamespaces: [{ name: tenant.namespace }] }))
-    for (const item of [app, kept]) await tenant.apply(item)
-    for (const item of [app, kept]) await tenant.waitForReady(item, 'True')
+    for (const item of [app, remaining]) await tenant.apply(item)
+    for (const item of [app, remaining]) await tenant.waitForReady(item, 'True')
     await owner.apply(acme({ displayName: 'Acme' }))
     const { status } = await tenant.waitForReady(app, 'False', 'NotAdmitted')
     expect(status.conditions[0].message).toContain('Its object stays live, unmanaged, until the resource is deleted.')
@@ -31,13 +31,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await tenant.delete(app)
     await tenant.waitForDeletion(app)
     expect(await findClient(realm, 'app')).toBeUndefined()
-    expect(await findClient(realm, 'kept')).toBeDefined()
+    expect(await findClient(realm, 'remaining')).toBeDefined()
     await owner.apply(acme({ displayName: 'Other' }))
     await owner.waitForReady(acme({}), 'True')
-    expect(findCondition(await tenant.get(kept), 'Ready').reason).toBe('NotAdmitted')
-    await tenant.delete(kept)
-    await tenant.waitForDeletion(kept)
-    expect(await findClient(realm, 'kept')).toBeUndefined()
+    expect(findCondition(await tenant.get(remaining), 'Ready').reason).toBe('NotAdmitted')
+    await tenant.delete(remaining)
+    await tenant.waitForDeletion(remaining)
+    expect(await findClient(realm, 'remaining')).toBeUndefined()
     expect(setup.operator.failures).toEqual([])
   })
 })

@@ -78,11 +78,10 @@ export async function dryRunRealm(
   realm: ClusterRealm,
   { namespace, ...options }: DryRunOptions & { readonly namespace: string },
 ): Promise<RealmRun> {
-  const { name, owner } = realm
-  const only = new Set([name])
+  const { owner } = realm
+  const only = new Set([realm.name])
   const input = await prepareRun(service, realm, { ...options, withoutFinalizer: new Map() })
-  const isLive = (await service.findRealms([name])).length > 0
-  const declaring = isLive || !owner ? [namespace] : [...new Set([owner.namespace, namespace])]
+  const declaring = input.wasLive || !owner ? [namespace] : [...new Set([owner.namespace, namespace])]
   const namespaces = input.isRefused ? [] : declaring
   return runWithoutFaulty({ ...input, namespaces }, (sources) =>
     planRun({ service, caller: createCaller(sources, options), sources, only }),
@@ -91,6 +90,8 @@ export async function dryRunRealm(
 
 /** The input of the runs of a realm. */
 interface PreparedRun extends Omit<NamespaceRunInput, 'namespaces'> {
+  /** Whether the realm existed before the run. */
+  readonly wasLive: boolean
   /** Whether the namespace of the realm may not take it over. */
   readonly isRefused: boolean
 }
@@ -104,9 +105,10 @@ async function prepareRun(
   const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
   const faults = new Map([...options.withoutFinalizer, ...getOwnFaults(realm)])
   for (const [file, fault] of findTenantConflicts(realm, faults)) faults.set(file, fault)
-  const conflict = await findOwnershipConflict(service, permitted, options)
+  const wasLive = options.isOwner || (await service.findRealms([realm.name])).length > 0
+  const conflict = wasLive ? await findOwnershipConflict(service, permitted, options) : undefined
   if (conflict) for (const { file, removal } of realm.resources) if (!removal) faults.set(file, conflict)
-  return { ...options, realm: permitted, faults, isRefused: conflict !== undefined }
+  return { ...options, realm: permitted, faults, wasLive, isRefused: conflict !== undefined }
 }
 
 /** Returns the namespaces that are run together: the own one first, then each tenant; all together if the realm is deleted. */
@@ -158,7 +160,6 @@ async function findOwnershipConflict(
   if (!owner || owner.removal || isOwner) return undefined
   const source = toSourceName(owner.namespace)
   if (findSourcePermissions(source)?.realms?.includes(name)) return undefined
-  if (!(await service.findRealms([name])).length) return undefined
   // The namespace may have created the realm since `isOwner` was determined.
   const { findOwnerNamespace } = await readNamespaceInventory(service, () => true)
   if (findOwnerNamespace(name) === owner.namespace) return undefined

@@ -75,7 +75,7 @@ const allowedNamespace = z.strictObject({
   roles: grantableRoles
     .optional()
     .describe(
-      'Roles that resources in these namespaces may grant besides their own: admin roles, `realm/<role>` and `client/<client>/<role>`. `*` stands for any text. Default: none.',
+      'Roles that resources in these namespaces may grant besides their own: admin roles, `realm/<role>` and `client/<client>/<role>`. `*` matches any text. Default: none.',
     ),
 })
 

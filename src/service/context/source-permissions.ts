@@ -14,7 +14,7 @@ export interface SourcePermissions {
   readonly tenant?: readonly TenantPermissions[] | undefined
 }
 
-/** What a tenant may declare in somebody else's realm. */
+/** The permissions of a tenant: what it may declare in the realm of another owner. */
 export interface TenantPermissions {
   /** The realm, by its declared name. Absent: all realms. */
   readonly realm?: string | undefined
@@ -91,7 +91,7 @@ function intersect<T>(first: readonly T[] | undefined, second: readonly T[] | un
   return first && second ? first.filter((element) => second.includes(element)) : (first ?? second)
 }
 
-/** Whether a text matches one of the patterns, in which `*` stands for any text. */
+/** Whether a text matches one of the patterns, in which `*` matches any text. */
 export const matchesPattern = (text: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => matches(text, pattern.split('*')))
 

@@ -1,4 +1,4 @@
-// Checks what a tenant declares in somebody else's realm: its permissions, and that all objects that it changes are its own.
+// Checks what a tenant declares in the realm of another owner: its permissions, and that all objects that it changes are its own.
 
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { isAdminClient, isBuiltIn } from '../../kinds/built-in/index.ts'
@@ -18,13 +18,13 @@ import { matchesPattern, type TenantPermissions } from '../context/source-permis
 import { parseRoleKeys } from './privilege-escalation.ts'
 
 /** The kind and key of an object. */
-interface ObjectAddress {
+interface ConcernedObject {
   readonly kind: KindName
   readonly key: Key
 }
 
 /** An object as a tenant declares it. */
-export interface TenantDeclaration extends ObjectAddress {
+export interface TenantDeclaration extends ConcernedObject {
   /** The key of a renamed object before. */
   readonly formerKey: Key | undefined
   /** The declared fields in the form in which they are compared. */
@@ -49,7 +49,7 @@ export interface ForbiddenDeclaration<D extends TenantDeclaration> {
   readonly reason: string
 }
 
-/** Kinds whose objects get the roles that a field refers to. Elsewhere, such a field only limits the roles of users. */
+/** Kinds whose objects get the roles that a field refers to. In other kinds, it only limits the roles of users. */
 const ROLE_HOLDERS: ReadonlySet<KindName> = new Set(['user', 'group', 'role'])
 
 const SERVICE_ACCOUNT = 'service-account-'
@@ -76,7 +76,7 @@ export async function findForbiddenDeclarations<D extends TenantDeclaration>(
   return forbidden.filter(({ declaration }) => !hasForbiddenAncestor(declaration))
 }
 
-/** Why an object is not the tenant's own; `unmanaged`: it exists, and no source manages it. */
+/** The managers of a live object; `unmanaged`: no source manages it. */
 type ObjectState = 'unmanaged' | { readonly managers: readonly { readonly source: string; readonly file: string }[] }
 
 /** The declarations of a tenant, compared with its permissions and with the live objects. */
@@ -135,7 +135,7 @@ class TenantCheck<D extends TenantDeclaration> {
     return undefined
   }
 
-  #findForeignReason(object: ObjectAddress, mayBeUnmanaged: boolean): string | undefined {
+  #findForeignReason(object: ConcernedObject, mayBeUnmanaged: boolean): string | undefined {
     const { source, realm } = this.#request
     const name = describeObject(object.kind, object.key)
     if (isReserved(realm, object)) return `${name} is built in`
@@ -167,12 +167,12 @@ class TenantCheck<D extends TenantDeclaration> {
     return permissions.every(({ roles }) => matchesPattern(text, roles))
   }
 
-  #exists({ kind, key }: ObjectAddress): boolean {
+  #exists({ kind, key }: ConcernedObject): boolean {
     return this.#states.has(formatAddress(kind, key))
   }
 
   /** Whether the tenant declares an object, or the parent of an unmanaged one. */
-  #isOwn(object: ObjectAddress): boolean {
+  #isOwn(object: ConcernedObject): boolean {
     if (this.#findForeignReason(object, true) !== undefined) return false
     if (this.#declared.has(formatAddress(object.kind, object.key))) return true
     const state = this.#states.get(formatAddress(object.kind, object.key))
@@ -183,28 +183,31 @@ class TenantCheck<D extends TenantDeclaration> {
 }
 
 /** Whether an object is built in, or reserved for Regent. */
-function isReserved(realm: string, { kind, key }: ObjectAddress): boolean {
+function isReserved(realm: string, { kind, key }: ConcernedObject): boolean {
   const client = kind === 'client' ? key[0]! : undefined
   if (client !== undefined && (client === ADMIN_PERMISSIONS || isAdminClient(realm, client))) return true
   return isBuiltIn(realm, kind, key)
 }
 
 /** Returns the ancestors of an object, the parent first. The account of a client that the tenant declares belongs to the client. */
-function listAncestors(object: ObjectAddress, declared: ReadonlySet<string>): ObjectAddress[] {
+function listAncestors(object: ConcernedObject, declared: ReadonlySet<string>): ConcernedObject[] {
   const parent = findParentOf(object) ?? findClientOfAccount(object, declared)
   return parent ? [parent, ...listAncestors(parent, declared)] : []
 }
 
-function findParentOf({ kind, key }: ObjectAddress): ObjectAddress | undefined {
+function findParentOf({ kind, key }: ConcernedObject): ConcernedObject | undefined {
   const parent = findParent(key)
   if (parent) return parent
   const path = kind === 'group' ? getParentPath(key[0]!) : kind === 'component' ? getParentComponentPath(key[0]!) : ''
   return path === '' ? undefined : { kind, key: [path] }
 }
 
-function findClientOfAccount({ kind, key }: ObjectAddress, declared: ReadonlySet<string>): ObjectAddress | undefined {
+function findClientOfAccount(
+  { kind, key }: ConcernedObject,
+  declared: ReadonlySet<string>,
+): ConcernedObject | undefined {
   if (kind !== 'user' || !key[0]!.startsWith(SERVICE_ACCOUNT)) return undefined
-  const client: ObjectAddress = { kind: 'client', key: [key[0]!.slice(SERVICE_ACCOUNT.length)] }
+  const client: ConcernedObject = { kind: 'client', key: [key[0]!.slice(SERVICE_ACCOUNT.length)] }
   return declared.has(formatAddress('client', client.key)) ? client : undefined
 }
 
@@ -238,10 +241,10 @@ function listGrants({ kind, key, fields }: TenantDeclaration): Grant[] {
 }
 
 /** Returns the objects whose managers decide about a declaration. */
-function listConcernedObjects(declaration: TenantDeclaration, declared: ReadonlySet<string>): ObjectAddress[] {
+function listConcernedObjects(declaration: TenantDeclaration, declared: ReadonlySet<string>): ConcernedObject[] {
   const { kind, formerKey } = declaration
   const targets = listGrants(declaration).flatMap(({ target, candidates }) =>
-    candidates.map((key): ObjectAddress => ({ kind: target, key })),
+    candidates.map((key): ConcernedObject => ({ kind: target, key })),
   )
   const objects = [declaration, ...(formerKey ? [{ kind, key: formerKey }] : []), ...targets]
   return objects.flatMap((object) => [object, ...listAncestors(object, declared)])
@@ -250,11 +253,11 @@ function listConcernedObjects(declaration: TenantDeclaration, declared: Readonly
 /** Reads the states of live objects, by address. */
 async function readStates(
   context: Context | undefined,
-  addresses: readonly ObjectAddress[],
+  addresses: readonly ConcernedObject[],
 ): Promise<ReadonlyMap<string, ObjectState>> {
   if (!context) return new Map()
   const { tx, realm } = context
-  const live: (ObjectAddress & { readonly id: string })[] = []
+  const live: (ConcernedObject & { readonly id: string })[] = []
   for (const [kind, ofKind] of Map.groupBy(addresses, (address) => address.kind)) {
     const keys = [...new Map(ofKind.map(({ key }) => [JSON.stringify(key), key])).values()]
     for (const { id, key } of await selectKeys(tx, realm.number, { kind, filter: { keys } }))
