@@ -109,18 +109,24 @@ function toSourceName(source: string, { environment }: ServerSettings): string {
   return address ? identifyGitSource(address, { environment }) : source
 }
 
-function configureSource(
-  { name, identity, at }: Pick<ConfiguredSource, 'name' | 'identity' | 'at'>,
-  spec: Partial<RealmSourceSpec>,
-  settings: ServerSettings,
-): ConfiguredSource {
-  const { production, sourceVariables, sourcePermissions = [], sourceInterval } = settings
-  const permissionsBySource = new Map<string, SourcePermissions>(
+/** Returns the permissions of sources in the settings, by the names of the sources. */
+export function readPermissions(settings: ServerSettings): ReadonlyMap<string, SourcePermissions> {
+  const { sourcePermissions = [] } = settings
+  return new Map(
     sourcePermissions.map(({ source, ...permissions }) => [
       toSourceName(source, settings),
       toSourcePermissions(permissions),
     ]),
   )
+}
+
+function configureSource(
+  { name, identity, at }: Pick<ConfiguredSource, 'name' | 'identity' | 'at'>,
+  spec: Partial<RealmSourceSpec>,
+  settings: ServerSettings,
+): ConfiguredSource {
+  const { production, sourceVariables, sourceInterval } = settings
+  const permissionsBySource = readPermissions(settings)
   // Users who may push to a repository need not be trusted with the server's variables.
   const defaultVariables = 'file' in at && !production ? undefined : []
   const { prune, drift, ownership, guards, interval, retryInterval, timeout } = spec

@@ -6,8 +6,8 @@ import { connectToCluster } from '../operator/cluster/cluster-client.ts'
 import { type WebhookSources, watchWebhookSources } from '../operator/git/git-source-webhooks.ts'
 import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
-import { toSourcePermissions } from '../service/context/source-permissions.ts'
 import { startLeaseElection } from '../service/operations/leases.ts'
+import { readPermissions } from './configured-sources.ts'
 
 /** A running operator. */
 export interface RunningOperator {
@@ -22,10 +22,8 @@ export async function startOperator(
   settings: ServerSettings,
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
-  const { sourcePermissions = [], operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
-  const permissionsBySource = new Map(
-    sourcePermissions.map(({ source, ...permissions }) => [source, toSourcePermissions(permissions)]),
-  )
+  const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
+  const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
     cluster: connectToCluster(),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),

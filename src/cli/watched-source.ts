@@ -108,5 +108,5 @@ function toReadOptions({ name, unknownFields, variables }: ConfiguredSource) {
 
 /** Adds the settings of a source to its content. */
 function withServerSettings<S extends SourceContent>(content: S, { settings, sourcePermissions }: ConfiguredSource): S {
-  return { ...content, settings, sourcePermissions }
+  return { ...content, settings, sourcePermissions: sourcePermissions ?? {} }
 }

@@ -2,6 +2,7 @@
 import { raceAbort } from '../lib/timing/race-abort.ts'
 import type { WorkQueue } from '../lib/timing/work-queue.ts'
 import type { Service } from '../service/context/service.ts'
+import type { SourcePermissionLookup } from '../service/context/source-permissions.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
@@ -9,6 +10,7 @@ import type { ClusterClient } from './cluster/cluster-client.ts'
 import type { Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
+import { findClusterPermissions } from './desired/namespace-permissions.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
 import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
@@ -110,7 +112,18 @@ class Operator implements LeaseWork {
       this.#handleDriftChange(realm, needsCorrection),
     )
     const realms = this.#startRealmController(inventory, driftIndex)
+    this.#addPermissionLookup(realms)
     return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
+  }
+
+  /** Lets requests to the API that name a namespace as their source have its permissions, until the operator ends. */
+  #addPermissionLookup(controller: RealmController): void {
+    const { sourcePermissionLookups: lookups } = this.#service
+    const { getNamespaceLabels } = this.#cache.getSnapshot()
+    const find: SourcePermissionLookup = (source) =>
+      findClusterPermissions(source, controller.realms.values(), getNamespaceLabels)
+    lookups.push(find)
+    this.#abort.signal.addEventListener('abort', () => lookups.splice(lookups.indexOf(find), 1))
   }
 
   #startRealmController(inventory: NamespaceInventory, driftIndex: DriftIndex): RealmController {

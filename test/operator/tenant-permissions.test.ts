@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
+import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 import { createNamespace, resource, setUpOperator, waitUntil } from '../support/test-operator.ts'
 
@@ -76,6 +77,23 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     }
     expect(await findObject(realm, 'client', 'shop')).toMatchObject({ redirectUris: ['https://shop.example.org/*'] })
     for (const item of permitted) await team.waitForReady(item, 'True')
+  })
+
+  test('a request to the API in the name of a tenant is refused like its resource', async () => {
+    const { team, realm, declare } = await createTenant()
+    const group = declare('RealmGroup', 'crew', {})
+    await team.apply(group)
+    const { status } = await team.waitForReady(group, 'False', 'Invalid')
+    const { call } = await testServer()
+    const text = JSON.stringify({ ...group, spec: { realm } })
+    const body = { name: `kubernetes:${team.namespace}`, files: [{ file: 'team.yaml', text }] }
+    const response = await call('POST', '/regent/v1/apply', { body })
+    expect([response.status, JSON.stringify(response.body)]).toEqual([
+      400,
+      expect.stringContaining(status.conditions[0].message),
+    ])
+    const { body: explanations } = await call('POST', '/regent/v1/explain', { body })
+    expect(explanations).toMatchObject([{ isPermitted: false, message: status.conditions[0].message }])
   })
 
   test('kinds and patterns of names extend the permissions, and a change of them is applied at once', async () => {

@@ -4,17 +4,19 @@ import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { toTenantPermissions } from '../../src/service/context/source-permissions.ts'
 import { getLiveObject } from '../support/live-objects.ts'
+import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
 const { service } = await testService()
+const { create } = await testServer()
 
 type Entry = Parameters<typeof toTenantPermissions>[0][number]
 
 /** A tenant of a realm. */
 const tenant = (realm: string, content: object, entry: Entry = {}, name = 'team') => ({
   ...createSource([{ realm, ...content }], `${name}-of-${realm}`),
-  sourcePermissions: { realms: [realm], ...toTenantPermissions([entry]) },
+  sourcePermissions: { realms: [realm], tenant: [toTenantPermissions([entry])] },
 })
 
 /** A realm with objects of its owner. */
@@ -173,8 +175,9 @@ test('roles that the permissions name may be granted', async () => {
 
 test('an object that an administrator made is not taken over', async () => {
   const realm = await createOwnedRealm()
-  await applySource(service, createSource([{ realm, clients: [{ clientId: 'app' }] }], `other-of-${realm}`))
-  await expect(applySource(service, tenant(realm, OWN_CLIENT))).rejects.toThrow('client app is declared by')
+  await create(`/admin/realms/${realm}/clients`, { clientId: 'app' })
+  const refusal = 'client app exists, and this source did not create it'
+  await expect(applySource(service, tenant(realm, OWN_CLIENT))).rejects.toThrow(refusal)
 })
 
 test('the owner takes over what a tenant declares, and the tenant is refused from then on', async () => {

@@ -27,13 +27,13 @@ export function findNamespacePermissions(
   realm: Resource,
   namespace: string,
   labels: Labels,
-): Pick<SourcePermissions, 'roles' | 'tenant'> | undefined {
+): Pick<SourcePermissions, 'tenant'> | undefined {
   if (realm.metadata.namespace === namespace) return {}
   const allowedNamespaces = (realm.spec?.allowedNamespaces ?? []) as readonly AllowedNamespace[]
   const matching = allowedNamespaces.filter(({ name, selector }) =>
     name === undefined ? selector !== undefined && matchesSelector(selector, labels) : name === namespace,
   )
-  return matching.length ? toTenantPermissions(matching) : undefined
+  return matching.length ? { tenant: [toTenantPermissions(matching)] } : undefined
 }
 
 /** Whether the labels match the selector. An empty selector matches all labels. */

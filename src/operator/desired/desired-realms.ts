@@ -103,7 +103,10 @@ class RealmResolver {
       return
     }
     if (!sourcePermissions.has(namespace))
-      sourcePermissions.set(namespace, { realms: [name], ...(permissions ?? toTenantPermissions([])) })
+      sourcePermissions.set(namespace, {
+        realms: [name],
+        ...(permissions ?? { tenant: [toTenantPermissions([])] }),
+      })
     resources.push(addDeclaration(object, name, this.#cluster.findSecretText))
   }
 

@@ -137,7 +137,7 @@ async function getSecrets(
       const managers = ((client && rowsByObject.get(client.id)) ?? []).map(({ source }) => source)
       return client && managers.includes(toSourceName(namespace)) ? [{ request, client, managers }] : []
     })
-    const permissions = toGrantablePermissions(name, [sourcePermissions.get(namespace) ?? {}])
+    const permissions = toGrantablePermissions({ name, declaredName: name }, [sourcePermissions.get(namespace) ?? {}])
     const clientIds = managed.map(({ client }) => client.id)
     const missingRoles = await findMissingRolesForClients({ ...context, permissions }, clientIds)
     for (const { request, client, managers } of managed) {

@@ -109,7 +109,7 @@ function listEndedParts(
 }
 
 function toPart(
-  { name, revision, settings = {}, removals, origin, sourcePermissions = {} }: SourceContent,
+  { name, revision, settings = {}, removals, origin, sourcePermissions }: SourceContent,
   desired: DesiredRealm,
   { digest, before = [] }: { readonly digest: string; readonly before: readonly AppliedSource[] | undefined },
 ): SourcePart {
@@ -117,7 +117,10 @@ function toPart(
   const hasNewSettings = last !== undefined && !isDeepStrictEqual(last.settings, settings)
   const { origin: lastOrigin } = last ?? {}
   const formerOrigin = lastOrigin != null && origin !== undefined && lastOrigin !== origin ? lastOrigin : undefined
-  const tenant = findTenantPermissions(sourcePermissions, desired.name)
+  // A caller of the API names a source without its permissions: those of its last apply remain.
+  const tenant = sourcePermissions
+    ? findTenantPermissions(sourcePermissions, desired.name)
+    : (last?.tenant ?? undefined)
   return {
     ...{ source: name, revision, digest, settings, tenant, isNew: !last, hasNewSettings, removals },
     desired: tenant ? toTenantDeclarations(desired) : desired,

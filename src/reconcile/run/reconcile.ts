@@ -100,10 +100,10 @@ async function observeAndPlan(
   { desired, parts, currentName }: QueuedRealm,
 ): Promise<Planning | undefined> {
   const { service, caller, sources, queue, strict } = run
-  const grantablePermissions = toGrantablePermissions(
-    currentName,
-    sources.map(({ sourcePermissions = {} }) => sourcePermissions),
-  )
+  const grantablePermissions = toGrantablePermissions({ name: currentName, declaredName: desired.name }, [
+    ...sources.map(({ sourcePermissions = {} }) => sourcePermissions),
+    ...parts.map(({ tenant }) => ({ tenant })),
+  ])
   const unresolvedSecrets = await findUnresolvedSecrets(service.vaultDirectory, desired)
   const refuseForbidden = async (context: Context | undefined) => {
     const problems = await findTenantProblems(context, parts)

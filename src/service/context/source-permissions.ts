@@ -1,8 +1,8 @@
 // Source permissions: the realms that a source may declare, what it may declare in them as a tenant, and the roles that it may grant. Pure.
 import type { AdminRole } from '../../kinds/admin-roles.ts'
-import type { KindName } from '../../kinds/kind.ts'
 import { resourceKinds } from '../../kinds/resource-kinds.ts'
 import { isAdminRoleName } from '../../kinds/source-permission-setting.ts'
+import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 
 /** The permissions of a source. An absent member is unrestricted. */
 export interface SourcePermissions {
@@ -12,22 +12,6 @@ export interface SourcePermissions {
   readonly roles?: readonly AdminRole[] | undefined
   /** The permissions of a tenant, all of which limit it. Absent: the source is no tenant. */
   readonly tenant?: readonly TenantPermissions[] | undefined
-}
-
-/** The permissions of a tenant: what it may declare in the realm of another owner. */
-export interface TenantPermissions {
-  /** The realm, by its declared name. Absent: all realms. */
-  readonly realm?: string | undefined
-  /** The objects that it may declare: those that one of these permits. */
-  readonly objects: readonly PermittedObjects[]
-  /** Patterns of the roles that it may grant besides its own and admin roles: `realm/<role>` and `client/<client>/<role>`. */
-  readonly roles: readonly string[]
-}
-
-/** Objects of some kinds, by patterns of their names. */
-export interface PermittedObjects {
-  readonly kinds: readonly KindName[]
-  readonly names: readonly string[]
 }
 
 /** Permissions of a tenant as they are written. */
@@ -41,17 +25,16 @@ interface TenantPermissionEntry {
 const DEFAULT_KINDS = ['RealmClient']
 
 /** Returns the permissions of a tenant that has all of the entries. */
-export function toTenantPermissions(
-  entries: readonly TenantPermissionEntry[],
-): Required<Pick<SourcePermissions, 'roles' | 'tenant'>> {
+export function toTenantPermissions(entries: readonly TenantPermissionEntry[]): TenantPermissions {
   const roles = [...new Set(entries.flatMap((entry) => entry.roles ?? []))]
   const objects = entries.map(({ kinds = DEFAULT_KINDS, names = ['*'] }) => ({
     kinds: kinds.map((kind) => resourceKinds.get(kind)!.name),
     names,
   }))
   return {
-    roles: roles.filter(isAdminRoleName),
-    tenant: [{ objects, roles: roles.filter((role) => !isAdminRoleName(role)) }],
+    objects,
+    adminRoles: roles.filter(isAdminRoleName),
+    roles: roles.filter((role) => !isAdminRoleName(role)),
   }
 }
 
@@ -63,8 +46,9 @@ export function toSourcePermissions({
   const { kinds, names, roles } = entry
   const permittedRealms = realms && { realms }
   if (!kinds && !names) return { ...permittedRealms, ...(roles && { roles: roles.filter(isAdminRoleName) }) }
-  const tenant = toTenantPermissions([{ ...entry, roles: roles ?? ['realm/*', 'client/*'] }])
-  return { ...permittedRealms, tenant: tenant.tenant, ...(roles && { roles: tenant.roles }) }
+  if (roles) return { ...permittedRealms, tenant: [toTenantPermissions([entry])] }
+  const { objects } = toTenantPermissions([entry])
+  return { ...permittedRealms, tenant: [{ objects, roles: ['realm/*', 'client/*'] }] }
 }
 
 /** Returns the permissions by which a source is a tenant in a realm; undefined if it is none. */
@@ -106,4 +90,18 @@ function matches(text: string, [start = '', ...rest]: readonly string[]): boolea
     inner = inner.slice(index + part.length)
   }
   return true
+}
+
+/** Finds the permissions of a source by its name, which a setting or a cluster gives; undefined if it does not limit the source. */
+export type SourcePermissionLookup = (source: string) => SourcePermissions | undefined
+
+/** Returns the permissions of a source that all of the lookups give; undefined if none does. */
+export function findSourcePermissions(
+  lookups: readonly SourcePermissionLookup[],
+  source: string,
+): SourcePermissions | undefined {
+  return lookups.reduce<SourcePermissions | undefined>((permissions, find) => {
+    const further = find(source)
+    return permissions && further ? intersectSourcePermissions(permissions, further) : (permissions ?? further)
+  }, undefined)
 }

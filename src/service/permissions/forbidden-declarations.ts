@@ -10,11 +10,12 @@ import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { toTargetKey } from '../../kinds/relations.ts'
 import { listResourceNames } from '../../kinds/resource-kinds.ts'
+import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
 import { selectKeys } from '../../store/objects.ts'
 import { selectManagers } from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
-import { matchesPattern, type TenantPermissions } from '../context/source-permissions.ts'
+import { matchesPattern } from '../context/source-permissions.ts'
 import { parseRoleKeys } from './privilege-escalation.ts'
 
 /** The kind and key of an object. */
