@@ -71,10 +71,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await platform.waitForReady(portal({}), 'True')
     const invalidPortal = portal({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
     await platform.apply(invalidPortal)
-    const { status } = await platform.waitForReady(invalidPortal, 'False', 'Invalid')
+    const { status } = await platform.waitForReady(invalidPortal, 'False', 'ReferenceNotFound')
     expect(status.conditions.map(({ type, status }: AnyResource) => [type, status])).toEqual([
       ['Ready', 'False'],
-      ['Stalled', 'True'],
+      ['Reconciling', 'True'],
     ])
     expect(status.conditions[0].message).toMatch(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)
     await team.apply(shop('Two'))

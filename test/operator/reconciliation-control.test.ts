@@ -120,7 +120,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(dependentRealm(acme!), 'True')
     // A later error of the dependency does not block the realm.
     await space.apply(resource('Realm', 'base', { realm: base!.realm, defaultDefaultClientScopes: ['no-such-scope'] }))
-    await space.waitForReady(dependentRealm(base!), 'False', 'Invalid')
+    await space.waitForReady(dependentRealm(base!), 'False', 'ReferenceNotFound')
     await space.apply({
       ...dependentRealm(acme!, 'base'),
       spec: { realm: acme!.realm, dependsOn: ['base'], displayName: 'A' },

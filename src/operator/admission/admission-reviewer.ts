@@ -49,9 +49,6 @@ interface ReviewInput {
 
 const ALLOWED: AdmissionDecision = { warnings: [] }
 
-/** Reasons of faults that another resource may remove later. They are no refusals; the status of the resource reports them. */
-const TEMPORARY_REASONS: readonly string[] = ['RealmNotFound', 'SecretNotFound']
-
 /** Creates a reviewer, which watches the cluster until the signal is aborted. Each replica has one, with or without the lease. */
 export function createAdmissionReviewer(
   service: Service,
@@ -128,9 +125,10 @@ async function review(
   }
 }
 
-function toDecision({ reason, message, isIntended }: ResourceFault): AdmissionDecision {
+/** Another resource may remove a temporary fault later, so that it is no refusal; the status of the resource reports it. */
+function toDecision({ message, isIntended, isTemporary }: ResourceFault): AdmissionDecision {
   if (isIntended) return ALLOWED
-  return TEMPORARY_REASONS.includes(reason) ? { warnings: [message] } : { refusal: message, warnings: [] }
+  return isTemporary ? { warnings: [message] } : { refusal: message, warnings: [] }
 }
 
 /** Whether two versions of a resource declare the same: only finalizers, the approval of a plan or other metadata differ. */

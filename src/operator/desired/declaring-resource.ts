@@ -59,7 +59,7 @@ export function addDeclaration(
     return { ...declaring, declaration: readDeclaration(resource, realm, findSecretText) }
   } catch (error) {
     if (error instanceof SecretNotFound)
-      return { ...declaring, fault: { reason: 'SecretNotFound', message: error.message } }
+      return { ...declaring, fault: { reason: 'SecretNotFound', message: error.message, isTemporary: true } }
     if (error instanceof DocumentError) return { ...declaring, fault: toResourceFault(file, error.problems) }
     throw error
   }

@@ -123,12 +123,12 @@ class RealmResolver {
   #findRealm({ resource: { spec = {} }, namespace }: DeclaringResource): RealmDraft | ResourceFault {
     if (typeof spec.realm === 'string') {
       const message = `No resource declares the realm ${spec.realm}. Create one, or correct spec.realm.`
-      return this.#byName.get(spec.realm) ?? { reason: 'RealmNotFound', message }
+      return this.#byName.get(spec.realm) ?? { reason: 'RealmNotFound', message, isTemporary: true }
     }
     const reference = readObject(spec.realmRef)
     const address = `${readText(reference.namespace) ?? namespace}/${readText(reference.name)}`
     const message = `Realm ${address} does not exist, or another resource declares its realm. Create it, or correct spec.realmRef.`
-    return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message }
+    return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message, isTemporary: true }
   }
 }
 

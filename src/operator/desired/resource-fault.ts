@@ -8,13 +8,17 @@ export interface ResourceFault {
   readonly message: string
   /** Whether a user requested it, so that nothing is wrong. */
   readonly isIntended?: true
+  /** Whether another resource may remove it, such as by declaring what this one refers to. */
+  readonly isTemporary?: true
   /** Whether the finalizer could not be added, which is retried. A resource that was never applied has then changed nothing. */
   readonly lacksFinalizer?: true
 }
 
 /** Returns the fault of a resource whose document has problems. Each problem is reported with the path of its field. */
 export function toResourceFault(file: string, problems: readonly DocumentProblem[]): ResourceFault {
-  return { reason: 'Invalid', message: problems.map((problem) => renderProblem(file, problem)).join('; ') }
+  const message = problems.map((problem) => renderProblem(file, problem)).join('; ')
+  if (problems.every(({ isMissing }) => isMissing)) return { reason: 'ReferenceNotFound', message, isTemporary: true }
+  return { reason: 'Invalid', message }
 }
 
 /** Returns the message of a problem in a resource, with the path of its field: `spec.groups[0].name: …`. */

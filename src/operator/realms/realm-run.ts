@@ -14,6 +14,7 @@ import type { ResourceFault } from '../desired/resource-fault.ts'
 import { parseSourceName, toSourceName } from '../desired/source-name.ts'
 import { findTenantConflicts } from '../desired/tenant-conflicts.ts'
 import { hasChanges, type NamespaceResult, type RealmRunResult } from '../status/realm-run-result.ts'
+import type { FaultMemory } from './fault-memory.ts'
 import { readNamespaceInventory } from './namespace-inventory.ts'
 import { type NamespaceRunInput, type RealmRun, runWithoutFaulty } from './namespace-run.ts'
 
@@ -35,6 +36,10 @@ export interface RealmRunOptions extends DryRunOptions {
   readonly withoutFinalizer: ReadonlyMap<string, ResourceFault>
   /** Reports the failure of a tenant's run, which its resources report too. */
   readonly onError: (error: unknown) => void
+  /** The faults of earlier runs. */
+  readonly faultMemory: FaultMemory
+  /** Whether to attempt resources again that had faults in earlier runs and have not changed since. */
+  readonly retriesFaulty: boolean
 }
 
 /** Applies a realm, or plans it if its `mode` is `plan`. Throws errors that no resource causes, such as an unreachable store. */
@@ -51,7 +56,10 @@ export async function applyRealm(
     const caller = { ...createCaller(sources, options), lease: options.lease }
     return isPlan ? planRun({ service, caller, sources, only }) : applyRun({ service, caller, sources, only })
   }
-  const input = await prepareRun(service, realm, options)
+  const { faultMemory, retriesFaulty } = options
+  const prepared = await prepareRun(service, realm, options)
+  const recalled = retriesFaulty ? [] : faultMemory.recall(prepared.realm)
+  const input = { ...prepared, faults: new Map([...recalled, ...prepared.faults]) }
   const [ownerNamespaces = [], ...tenants] = input.isRefused ? [] : groupNamespaces(realm, options)
   const ownerRun = await runWithoutFaulty({ ...input, namespaces: ownerNamespaces }, run)
   const faults = new Map([...input.faults, ...ownerRun.faults])
@@ -69,6 +77,8 @@ export async function applyRealm(
       results.set(namespace, getErrorMessage(error))
     }
   }
+  const foundFaults = new Map([...faults].filter(([file]) => !prepared.faults.has(file)))
+  faultMemory.record(prepared.realm, foundFaults, retriesFaulty)
   return toResult(service, realm, { ...toNamespaceResult(name, ownerRun.outcome, isPlan), faults, tenants: results })
 }
 
@@ -100,7 +110,7 @@ interface PreparedRun extends Omit<NamespaceRunInput, 'namespaces'> {
 async function prepareRun(
   service: Service,
   realm: ClusterRealm,
-  options: Omit<RealmRunOptions, 'lease' | 'onError'>,
+  options: DryRunOptions & Pick<RealmRunOptions, 'withoutFinalizer'>,
 ): Promise<PreparedRun> {
   const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
   const faults = new Map([...options.withoutFinalizer, ...getOwnFaults(realm)])
@@ -124,7 +134,7 @@ function groupNamespaces(
 /** Returns the faults of a tenant's resources while their realm does not exist. */
 function addMissingRealm({ realm, faults }: PreparedRun, namespace: string) {
   const message = `The realm ${realm.name} does not exist yet, since ${realm.owner!.file} was not applied.`
-  const missing: ResourceFault = { reason: 'RealmNotFound', message }
+  const missing: ResourceFault = { reason: 'RealmNotFound', message, isTemporary: true }
   const resources = realm.resources.filter((resource) => resource.namespace === namespace && !faults.has(resource.file))
   return new Map([...faults, ...resources.map(({ file }) => [file, missing] as const)])
 }

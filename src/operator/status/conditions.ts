@@ -59,12 +59,13 @@ export function toCommonStatus(
 }
 
 /** Returns the condition of a resource with a fault. */
-export function toFaultCondition({ reason, message, isIntended, lacksFinalizer }: ResourceFault): ReadyCondition {
+export function toFaultCondition(fault: ResourceFault): ReadyCondition {
+  const { reason, message, isIntended, isTemporary, lacksFinalizer } = fault
   return {
     status: 'False',
     reason,
     message,
-    ...(!isIntended && { abnormal: lacksFinalizer ? 'Reconciling' : 'Stalled' }),
+    ...(!isIntended && { abnormal: lacksFinalizer || isTemporary ? 'Reconciling' : 'Stalled' }),
   }
 }
 

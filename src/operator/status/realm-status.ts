@@ -111,6 +111,7 @@ function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, r
     return toFaultCondition({
       reason: 'RealmNotFound',
       message: `The Realm of the object, ${owner.file}, was deleted.`,
+      isTemporary: true,
     })
   const ofNamespace = getNamespaceResult(result, declaring.namespace)
   if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)

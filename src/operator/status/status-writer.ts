@@ -146,7 +146,7 @@ function listEvents(before: ResourceStatus, after: ResourceStatus): ResourceEven
     const { create, update, delete: deletions } = after.plan
     const message = `${create} created, ${update} updated, ${deletions} deleted`
     events.push({ type: 'Normal', reason: 'Applied', message })
-  }
+  } else if (ready?.status === 'True') events.push({ type: 'Normal', reason: ready.reason, message: ready.message })
   return events
 }
 

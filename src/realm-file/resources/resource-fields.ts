@@ -5,7 +5,7 @@ import type { Kind } from '../../kinds/kind.ts'
 import { listParentFields } from '../../kinds/resource-kinds.ts'
 import { grantableRoles, tenantPermissionFields } from '../../kinds/source-permission-setting.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
-import { duration } from './duration.ts'
+import { duration, interval } from './duration.ts'
 
 const name = (description: string) => z.string().min(1).describe(description)
 const time = (description: string) => duration.optional().describe(description)
@@ -85,7 +85,9 @@ const realmSettings = {
     .enum(['apply', 'plan'])
     .optional()
     .describe('Whether changes are applied (apply, the default) or only planned (plan).'),
-  interval: time('Interval between reconciliations without a change of a resource. Default: 10m.'),
+  interval: interval
+    .optional()
+    .describe('Interval between reconciliations without a change of a resource; `0s` for none. Default: 10m.'),
   retryInterval: time('Interval between retries of a failed reconciliation. Default: an exponential back-off.'),
   timeout: time('Maximum duration of a reconciliation. A longer one is rolled back and retried. Default: no limit.'),
   dependsOn: z

@@ -18,6 +18,8 @@ export interface Obstacle {
   readonly message: string
   /** The position of the last declaration of an object that is no longer declared. */
   readonly otherPosition?: SourcePosition
+  /** Whether something is missing that another source may declare. */
+  readonly isMissing?: true
 }
 
 /** Returns the reasons why a plan cannot be applied. `plan`: the plan of the input. */
@@ -37,7 +39,7 @@ export function findObstacles(input: PlanInput, plan: RealmPlan): Obstacle[] {
 function findMissingRealm({ exists, realmReference, realm }: PlanInput): Obstacle | undefined {
   if (exists || !realmReference) return undefined
   const message = `realm ${realm} does not exist, and no document of this source declares it. Declare it, or correct the name.`
-  return { position: realmReference, message }
+  return { position: realmReference, message, isMissing: true }
 }
 
 /** Finds fields that another source declares differently. That source is not read in this run: it can only veto. */
@@ -107,7 +109,7 @@ function findUnresolvedReferences(input: PlanInput, { actions }: RealmPlan): Obs
       const isDeleted = deleted.has(target)
       if (!isDeleted && !suggestions.has(target)) suggestions.set(target, suggestName(input, reference))
       const message = describeUnresolved(declaration, reference, { isDeleted, suggestion: suggestions.get(target) })
-      return [{ position: reference.locate(), message }]
+      return [{ position: reference.locate(), message, ...(!isDeleted && { isMissing: true }) }]
     })
   })
 }
@@ -120,7 +122,7 @@ function findMissingObjects(input: PlanInput, { actions }: RealmPlan): Obstacle[
     const suggestion = suggestName(input, { to: kind, key })
     const advice = suggestion === undefined ? 'Declare it, or remove the reference.' : `Did you mean ${suggestion}?`
     const message = `${describeObject(kind, key)} does not exist, but is referred to here. ${advice}`
-    return [{ position: declaration.origin.position, message }]
+    return [{ position: declaration.origin.position, message, isMissing: true }]
   })
 }
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { grantableRoles, tenantPermissionFields } from '../../kinds/source-permission-setting.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
-import { duration } from '../../realm-file/resources/duration.ts'
+import { duration, interval } from '../../realm-file/resources/duration.ts'
 
 const text = z.string().min(1, 'must not be empty')
 
@@ -29,7 +29,9 @@ export const realmSourceSpec = z.strictObject({
     })
     .optional()
     .describe('Credentials for a repository over https.'),
-  interval: duration.optional().describe('Interval at which the repository is polled for new commits, such as 1m.'),
+  interval: interval
+    .optional()
+    .describe('Interval at which the repository is polled for new commits, such as 1m; `0s` for never.'),
   retryInterval: duration
     .optional()
     .describe(
