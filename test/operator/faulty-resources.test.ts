@@ -21,9 +21,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(client('shop'), 'True')
     const { applyCounts } = setup.service
     const before = applyCounts.failed
-    const wrong = Array.from({ length: COUNT }, (_, at) => client(`wrong-${at}`, { protocol: 'oidc' }))
-    for (const item of wrong) await space.apply(item)
-    for (const item of wrong) await space.waitForReady(item, 'False', 'Invalid')
+    const invalid = Array.from({ length: COUNT }, (_, at) => client(`wrong-${at}`, { protocol: 'oidc' }))
+    for (const item of invalid) await space.apply(item)
+    for (const item of invalid) await space.waitForReady(item, 'False', 'Invalid')
     // Each was applied by a request of its own.
     expect(applyCounts.failed - before).toBeLessThan(COUNT + 10)
     for (const name of ['Two', 'Three', 'Four']) {
@@ -36,7 +36,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       expect(applyCounts.failed - failed).toBeLessThan(3)
     }
     await space.apply(client('wrong-0', { protocol: 'openid-connect' }))
-    await space.waitForReady(wrong[0]!, 'True')
+    await space.waitForReady(invalid[0]!, 'True')
   })
 
   test('a resource whose reference comes later is applied with it', async () => {

@@ -9,7 +9,7 @@ import type { ResourceFault } from '../desired/resource-fault.ts'
 const [MIN_DELAY, MAX_DELAY] = [250, 600_000]
 
 interface RememberedFault {
-  /** What the fault depends on, as JSON. */
+  /** The declaration, permissions and requests that the fault depends on, as JSON. */
   readonly key: string
   readonly fault: ResourceFault
 }

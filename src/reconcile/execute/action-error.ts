@@ -22,8 +22,8 @@ export class ActionError extends Error {
   /** Each failure at the position of the refused field, or else of the object; without objects that no document declares. */
   get problems(): DocumentProblem[] {
     const position = this.#findFieldPosition() ?? this.action.position
-    const own = position ? [{ position, message: this.describe() }] : []
-    return [...own, ...this.further.flatMap(({ problems }) => problems)]
+    const failure = position ? [{ position, message: this.describe() }] : []
+    return [...failure, ...this.further.flatMap(({ problems }) => problems)]
   }
 
   /** Returns the failure with its action. `reason` replaces the message of the cause. */
