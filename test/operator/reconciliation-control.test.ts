@@ -33,6 +33,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(shop({ name: 'One' }))
     await space.apply(removedClient)
     for (const item of [acme({}, '1'), shop(), removedClient]) await space.waitForReady(item, 'True')
+    await space.apply(acme({ suspend: true }, '2'))
+    for (const item of [acme({}, '2'), shop()]) {
+      await waitUntil(async () => findCondition(await space.get(item), 'Suspended')?.status === 'True')
+      await space.waitForReady(item, 'True')
+    }
     await space.apply(acme({ suspend: true, displayName: 'Acme' }, '2'))
     expect((await space.waitForReady(acme({}, '2'), 'False', 'Suspended')).status.lastHandledReconcileAt).toBe('1')
     await space.apply(shop({ name: 'Two' }))

@@ -138,6 +138,7 @@ const note = z
   .object({
     message: z.string().describe('Message.'),
     position: position.optional(),
+    furtherPositions: z.array(position).optional().describe('Positions of further objects that it is about.'),
     effect: z
       .enum(['stored only', 'refused', 'dropped'])
       .optional()

@@ -34,9 +34,12 @@ export interface ResourceMetadata {
   readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: Representation }[]
 }
 
+/** The types of the conditions that the operator writes. */
+export const CONDITION_TYPES = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Warning', 'Suspended'] as const
+
 /** A condition, as kstatus reads it. */
 export interface Condition {
-  readonly type: 'Ready' | 'Reconciling' | 'Stalled' | 'Drifted'
+  readonly type: (typeof CONDITION_TYPES)[number]
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
@@ -50,6 +53,7 @@ export interface ResourceStatus {
   readonly conditions?: readonly Condition[]
   readonly realm?: string
   readonly lastAppliedRevision?: string
+  readonly shortRevision?: string
   readonly lastAttemptedRevision?: string
   readonly lastHandledReconcileAt?: string
   readonly drift?: number

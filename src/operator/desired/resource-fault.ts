@@ -1,6 +1,7 @@
 // Faults: why resources are not applied, as reported in their conditions. Pure.
 import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { ActionError } from '../../reconcile/execute/action-error.ts'
+import type { Note } from '../../reconcile/model/action.ts'
 
 /** The reason for not applying a resource, as the reason and message of a condition. */
 export interface ResourceFault {
@@ -42,6 +43,19 @@ export function listResourceFaults(error: unknown): [file: string, fault: Resour
     const distinct = new Map(ofResource.map((problem) => [problem.message, problem]))
     return [file, toResourceFault(file, [...distinct.values()])]
   })
+}
+
+/** Returns the notes about declared values without effect, by the file of the resource. */
+export function listResourceWarnings(notes: readonly Note[]): Map<string, string[]> {
+  const warnings = new Map<string, string[]>()
+  for (const { message, position, furtherPositions = [], effect } of notes) {
+    for (const place of position && effect ? [position, ...furtherPositions] : []) {
+      const file = getResourceFile(place.file)
+      const text = renderProblem(file, { position: place, message })
+      warnings.set(file, [...(warnings.get(file) ?? []), text])
+    }
+  }
+  return warnings
 }
 
 /** Returns the same problem as seen from its other position, if it has one. */

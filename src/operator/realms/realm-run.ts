@@ -3,6 +3,7 @@ import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import { isLeaseLost } from '../../reconcile/following/failures.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
+import { isUnplanned } from '../../reconcile/run/reconcile.ts'
 import { applyRun, planRun, type RunOutcome } from '../../reconcile/run/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { intersectSourcePermissions, type SourcePermissions } from '../../service/context/source-permissions.ts'
@@ -10,7 +11,7 @@ import type { Lease } from '../../service/context/store-types.ts'
 import { forgetSourceInRealm, listRealmSources } from '../../service/sources/source-records.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { getRevision, type RealmSourcesContext } from '../desired/realm-sources.ts'
-import type { ResourceFault } from '../desired/resource-fault.ts'
+import { listResourceWarnings, type ResourceFault } from '../desired/resource-fault.ts'
 import { parseSourceName, toSourceName } from '../desired/source-name.ts'
 import { findTenantConflicts } from '../desired/tenant-conflicts.ts'
 import { hasChanges, type NamespaceResult, type RealmRunResult } from '../status/realm-run-result.ts'
@@ -194,12 +195,14 @@ async function releaseRealm(
 }
 
 function toNamespaceResult(realm: string, outcome: RunOutcome, isPlan: boolean): NamespaceResult {
-  const { plan, pendingApproval, suspended } = outcome.realms.find(({ plan }) => plan.realm === realm) ?? {}
+  const ofRealm = outcome.realms.find(({ plan }) => plan.realm === realm)
+  const { plan, pendingApproval, suspended } = ofRealm ?? {}
   const count = (name: string) => plan?.actions.filter(({ operation }) => operation === name).length ?? 0
   return {
     outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
     plan: { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') },
     ...(pendingApproval && { pendingApproval }),
+    ...(ofRealm && !isUnplanned(ofRealm) && { warnings: listResourceWarnings(ofRealm.plan.notes) }),
   }
 }
 

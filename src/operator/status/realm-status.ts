@@ -6,6 +6,7 @@ import type { SkipReason } from '../desired/dependencies.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import { getRevision } from '../desired/realm-sources.ts'
 import {
+  findReadyCondition,
   findReconcileRequest,
   formatTimestamp,
   optionalField,
@@ -53,22 +54,40 @@ export function toResourceStatus(
   { realm, reconciliation, drifts, now }: RealmStatusInput,
 ): ResourceStatus {
   const { declaration, file } = declaring
-  const ready = toReadyCondition(declaring, realm, reconciliation)
   const isOwner = file === realm.owner?.file
   const resourceDrifts = drifts.filter((drift) => drift.file === file)
   const revision =
     declaration && getRevision(isOwner ? realm.resources.filter((resource) => resource.declaration) : [declaring])
+  const skipped = 'skipReason' in reconciliation ? reconciliation.skipReason : undefined
+  const suspended = skipped?.type === 'intended' ? skipped.message : undefined
+  const hasChanged = declaring.removal !== undefined || prior.lastAttemptedRevision !== revision
+  const retained = suspended !== undefined && !hasChanged ? findReadyCondition(prior) : undefined
+  const ready = retained ?? toReadyCondition(declaring, realm, reconciliation)
   const isApplied = ready.status === 'True' && revision !== undefined
   // Without a run, no request is handled.
   const handledRequest = 'skipReason' in reconciliation ? prior.lastHandledReconcileAt : findReconcileRequest(declaring)
   return {
-    ...toCommonStatus(declaring, prior, { realm: realm.name, ready, drifts: resourceDrifts, now }),
+    ...toCommonStatus(declaring, prior, {
+      ...{ realm: realm.name, ready, drifts: resourceDrifts, suspended, now },
+      warnings: ready.status === 'True' ? listWarnings(declaring, prior, reconciliation) : [],
+    }),
     ...optionalField('lastHandledReconcileAt', handledRequest),
     ...optionalField('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
     ...optionalField('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
     drift: new Set(resourceDrifts.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
     ...(isOwner && toRunFields(prior, reconciliation, { revision, ready })),
   }
+}
+
+/** Lists the warnings about a resource: those of the run, or the current ones if nothing was planned. */
+function listWarnings(
+  { file, namespace }: DeclaringResource,
+  { conditions = [] }: ResourceStatus,
+  reconciliation: RealmReconciliation,
+): readonly string[] {
+  const result = 'result' in reconciliation ? getNamespaceResult(reconciliation.result, namespace) : undefined
+  if (typeof result === 'object' && result.warnings) return result.warnings.get(file) ?? []
+  return conditions.flatMap(({ type, message }) => (type === 'Warning' ? message : []))
 }
 
 /** Returns the status of a resource that belongs to no realm. `prior`: its current status. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
+import { shortenRevision } from '../../reconcile/model/attribution.ts'
 import type { ClusterCache } from '../cluster/cluster-cache.ts'
 import {
   type Condition,
@@ -78,7 +79,7 @@ export class StatusWriter {
     if (!latest) return
     const { uid } = latest.metadata
     const prior = (isRegentResource(latest) ? latest.status : this.#foreignStatuses.get(uid)) ?? {}
-    const status = toStatus(prior)
+    const status = addShortRevision(toStatus(prior))
     if (isRegentResource(latest)) await this.#writer.writeStatus(latest, status)
     else this.#foreignStatuses.set(uid, status)
     for (const event of listEvents(prior, status)) await this.#writer.writeEvent(latest, event)
@@ -109,6 +110,11 @@ export class StatusWriter {
   }
 }
 
+function addShortRevision(status: ResourceStatus): ResourceStatus {
+  const { lastAppliedRevision: revision } = status
+  return revision === undefined ? status : { ...status, shortRevision: shortenRevision(revision.replace(/^\w+:/, '')) }
+}
+
 /** Writes all resources, then throws the first error. */
 async function writeAll<T>(resources: readonly T[], write: (resource: T) => Promise<void>): Promise<void> {
   const results = await Promise.allSettled(resources.map(write))
@@ -134,13 +140,13 @@ function toFinalizerFault(reason: string): ResourceFault {
 
 /** Lists the events about the changes of a status. */
 function listEvents(before: ResourceStatus, after: ResourceStatus): ResourceEvent[] {
-  const [ready, drifted] = [
-    findChangedCondition('Ready', before, after),
-    findChangedCondition('Drifted', before, after),
-  ]
+  const [ready, drifted, warning] = (['Ready', 'Drifted', 'Warning'] as const).map((type) =>
+    findChangedCondition(type, before, after),
+  )
   const events: ResourceEvent[] = []
   if (ready?.status === 'False') events.push({ type: 'Warning', reason: ready.reason, message: ready.message })
   if (drifted) events.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
+  if (warning) events.push({ type: 'Warning', reason: warning.reason, message: warning.message })
   const [lastRun] = after.history ?? []
   if (lastRun?.outcome === 'Applied' && after.plan && !isDeepStrictEqual(lastRun, before.history?.[0])) {
     const { create, update, delete: deletions } = after.plan

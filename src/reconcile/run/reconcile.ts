@@ -236,12 +236,19 @@ function isStale(error: unknown): boolean {
   return cause instanceof ServiceError && ['stale', 'conflict'].includes(cause.code)
 }
 
+const unplanned = new WeakSet<RealmOutcome>()
+
+/** Whether the realm was not planned, since nothing has changed: its outcome has no notes. */
+export const isUnplanned = (outcome: RealmOutcome): boolean => unplanned.has(outcome)
+
 /** Returns the outcome for a realm in which nothing has changed. */
 export function createUnchangedOutcome(realm: string): RealmOutcome {
-  return {
+  const outcome: RealmOutcome = {
     plan: { realm, creates: false, actions: [], ignoredDrift: [], notes: [], preconditions: [] },
     consequences: [],
     effects: [],
     findings: [],
   }
+  unplanned.add(outcome)
+  return outcome
 }
