@@ -16,6 +16,7 @@ import type { ResourceWriter } from '../cluster/resource-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
+import { toPendingApprovalCondition } from './conditions.ts'
 import { getNamespaceResult } from './realm-run-result.ts'
 import { type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
@@ -55,9 +56,10 @@ export class StatusWriter {
 
   /** Writes the status of all resources of a realm, and removes the finalizers of those whose objects are deleted. */
   writeRealm({ realm, reconciliation }: ReconciledRealm, drifts: readonly Drift[]): Promise<void> {
+    const pendingDeletion = findPendingDeletion(realm, reconciliation)
     return writeAll(realm.resources, (declaring) =>
-      declaring.removal && canRelease(declaring, reconciliation)
-        ? this.release(declaring)
+      declaring.removal && (pendingDeletion || canRelease(declaring, reconciliation))
+        ? this.release(declaring, declaring.file === realm.owner?.file ? pendingDeletion : undefined)
         : this.write(declaring, (prior) =>
             toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() }),
           ),
@@ -86,10 +88,11 @@ export class StatusWriter {
     this.#compared.add(latest)
   }
 
-  /** Removes the finalizer of a resource. */
-  async release({ resource }: DeclaringResource): Promise<void> {
+  /** Removes the finalizer of a resource. `event`: reported before. */
+  async release({ resource }: DeclaringResource, event?: ResourceEvent): Promise<void> {
     const latest = this.#cache.findLatest(resource)
     if (!latest) return
+    if (event) await this.#writer.writeEvent(latest, event)
     await this.#writer.removeFinalizer(latest)
     this.#compared.add(latest)
   }
@@ -120,6 +123,17 @@ async function writeAll<T>(resources: readonly T[], write: (resource: T) => Prom
   const results = await Promise.allSettled(resources.map(write))
   const failure = results.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
+}
+
+/**
+ * Returns the event of a realm whose resource is deleted, and whose deletion is pending approval, since it has users: the resources must
+ * not wait for that, or their namespace could not be deleted. Undefined if there is nothing to approve.
+ */
+function findPendingDeletion({ owner }: ClusterRealm, reconciliation: RealmReconciliation): ResourceEvent | undefined {
+  const pendingApproval = 'result' in reconciliation ? reconciliation.result.pendingApproval : undefined
+  if (owner?.removal !== 'deleted' || !pendingApproval) return undefined
+  const { reason, message } = toPendingApprovalCondition(pendingApproval, undefined)
+  return { type: 'Warning', reason, message: `The realm stays live, unmanaged. ${message}` }
 }
 
 /** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */

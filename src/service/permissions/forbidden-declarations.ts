@@ -12,6 +12,7 @@ import { toTargetKey } from '../../kinds/relations.ts'
 import { listResourceNames } from '../../kinds/resource-kinds.ts'
 import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
 import { selectKeys } from '../../store/objects.ts'
 import { selectManagers } from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
@@ -52,8 +53,6 @@ export interface ForbiddenDeclaration<D extends TenantDeclaration> {
 
 /** Kinds whose objects get the roles that a field refers to. In other kinds, it only limits the roles of users. */
 const ROLE_HOLDERS: ReadonlySet<KindName> = new Set(['user', 'group', 'role'])
-
-const SERVICE_ACCOUNT = 'service-account-'
 
 /**
  * Returns the declarations that a tenant may not make, each with the first reason. `context`: absent if the realm does not exist. One
@@ -207,9 +206,11 @@ function findClientOfAccount(
   { kind, key }: ConcernedObject,
   declared: ReadonlySet<string>,
 ): ConcernedObject | undefined {
-  if (kind !== 'user' || !key[0]!.startsWith(SERVICE_ACCOUNT)) return undefined
-  const client: ConcernedObject = { kind: 'client', key: [key[0]!.slice(SERVICE_ACCOUNT.length)] }
-  return declared.has(formatAddress('client', client.key)) ? client : undefined
+  if (kind !== 'user' || !key[0]!.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined
+  // Usernames are in lower case.
+  const address = formatAddress('client', [key[0]!.slice(SERVICE_ACCOUNT_PREFIX.length)])
+  const declaration = [...declared].find((candidate) => candidate.toLowerCase() === address)
+  return declaration === undefined ? undefined : { kind: 'client', key: JSON.parse(declaration).slice(1) }
 }
 
 /** A role, group or organization that an object gets. */
