@@ -290,6 +290,20 @@ export const settings = {
     summary: 'Apply only resources of these namespaces',
     description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
   }),
+  adoptableRealms: setting('adoptable-realms', {
+    placeholder: 'realms',
+    schema: list
+      .refine((items) => items.every((item) => /^[^=]+=[^=]+$/.test(item)), 'must be like platform=acme|beta')
+      .transform((items) =>
+        items.map((item) => {
+          const [namespace = '', realms = ''] = item.split('=')
+          return { namespace, realms: realms.split('|') }
+        }),
+      ),
+    summary: 'Let namespaces adopt or observe existing realms',
+    description:
+      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes.md. The default is none.',
+  }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',
     schema: port,

@@ -22,11 +22,14 @@ export async function startOperator(
   settings: ServerSettings,
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
+  const { adoptableRealms = [] } = settings
   const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
   const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
     cluster: connectToCluster(),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
+    isAdoptable: (namespace, realm) =>
+      adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
     gitDefaults: { interval: settings.sourceInterval, signersFile: settings.sourceSigners },
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
     log: (line) => console.log(`${line}\n`),

@@ -25,7 +25,8 @@ import { StatusWriter } from './status/status-writer.ts'
 export const OPERATOR_LEASE = 'operate'
 
 /** Options of the operator. */
-export interface OperatorOptions extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'log' | 'onError'> {
+export interface OperatorOptions
+  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'log' | 'onError'> {
   readonly cluster: ClusterClient
   /** Whether the operator applies resources of the namespace. */
   readonly isWatchedNamespace: (namespace: string) => boolean
@@ -127,10 +128,10 @@ class Operator implements LeaseWork {
   }
 
   #startRealmController(inventory: NamespaceInventory, driftIndex: DriftIndex): RealmController {
-    const { cluster, findSourcePermissions, log, onError } = this.#options
+    const { cluster, findSourcePermissions, isAdoptable, log, onError } = this.#options
     return new RealmController(this.#service, {
       ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
-      ...{ findSourcePermissions, log, onError },
+      ...{ findSourcePermissions, isAdoptable, log, onError },
       secretWriter: createSecretWriter(cluster, this.#cache),
       onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })
@@ -141,14 +142,14 @@ class Operator implements LeaseWork {
     driftIndex: DriftIndex,
     realms: RealmController,
   ): GitSourceController {
-    const { gitDefaults, findSourcePermissions, log, onError } = this.#options
+    const { gitDefaults, findSourcePermissions, isAdoptable, log, onError } = this.#options
     const { getNamespaceLabels } = this.#cache.getSnapshot()
     return new GitSourceController(this.#service, {
       ...{ lease: this.#lease, defaults: gitDefaults, inventory, driftIndex, statusWriter: this.#statusWriter },
       ...{ warn: log, onError },
       getPermissionInputs: () => ({
         ...{ realms: realms.realms, getNamespaceLabels },
-        ...{ findOwnerNamespace: inventory.findOwnerNamespace, findSourcePermissions },
+        ...{ findOwnerNamespace: inventory.findOwnerNamespace, findSourcePermissions, isAdoptable },
       }),
       onRealmChange: (realm) => {
         realms.reconcile(realm)

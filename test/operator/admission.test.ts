@@ -65,6 +65,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     options = {
       cluster: getOperatorCluster(),
       findSourcePermissions: () => undefined,
+      isAdoptable: () => false,
       isWatchedNamespace: () => true,
       onError: reportFailure,
     }

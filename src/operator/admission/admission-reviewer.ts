@@ -37,7 +37,7 @@ export interface AdmissionReviewer {
 /** Options of `createAdmissionReviewer`. */
 type AdmissionReviewerOptions = Pick<
   OperatorOptions,
-  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions'
+  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions' | 'isAdoptable'
 >
 
 /** A resource under review, the other resources of the cluster, and the deadline of the review. */
@@ -86,7 +86,7 @@ export function createAdmissionReviewer(
 /** Plans the realm of a resource in a dry run. Throws where that fails for another reason than the declarations. */
 async function review(
   service: Service,
-  { findSourcePermissions, isWatchedNamespace }: AdmissionReviewerOptions,
+  { findSourcePermissions, isAdoptable, isWatchedNamespace }: AdmissionReviewerOptions,
   { resource, snapshot, deadline }: ReviewInput,
 ): Promise<AdmissionDecision> {
   const inventory = await readNamespaceInventory(service, isWatchedNamespace)
@@ -102,6 +102,7 @@ async function review(
   if (owner?.removal) return ALLOWED
   const dryRunOptions = {
     findSourcePermissions,
+    isAdoptable,
     deadline,
     namespace: resource.metadata.namespace!,
     isOwner: owner !== undefined && findOwnerNamespace(name) === owner.namespace,

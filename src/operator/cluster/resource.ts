@@ -84,6 +84,8 @@ export const FINALIZER = 'regent.dev/finalizer'
 export const RECONCILE_REQUEST_ANNOTATION = 'reconcile.regent.dev/requestedAt'
 /** Annotation of a Realm or RealmSource that approves the plan with this id. */
 export const APPROVED_PLAN_ANNOTATION = 'regent.dev/approved-plan'
+/** Annotation of a Realm that adopts a live realm: `plan` shows the plan, `apply` applies it. */
+export const ADOPT_ANNOTATION = 'regent.dev/adopt'
 /** Annotation that keeps the object when the resource is deleted, if its value is `disabled`. */
 export const PRUNE_ANNOTATION = 'regent.dev/prune'
 /** Annotation that stops applying the resource, if its value is `disabled`. The object stays when the resource is deleted. */

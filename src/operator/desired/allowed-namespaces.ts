@@ -1,6 +1,7 @@
 // Decides which namespaces may declare objects of a realm, which objects, and which roles they may grant.
 import { type SourcePermissions, toTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { Resource } from '../cluster/resource.ts'
+import { isObservingRealm } from './declaring-resource.ts'
 
 /** An element of `spec.allowedNamespaces` of a Realm, which selects namespaces by name or by labels. */
 interface AllowedNamespace {
@@ -28,7 +29,7 @@ export function findNamespacePermissions(
   namespace: string,
   labels: Labels,
 ): Pick<SourcePermissions, 'tenant'> | undefined {
-  if (realm.metadata.namespace === namespace) return {}
+  if (realm.metadata.namespace === namespace && !isObservingRealm(realm)) return {}
   const allowedNamespaces = (realm.spec?.allowedNamespaces ?? []) as readonly AllowedNamespace[]
   const matching = allowedNamespaces.filter(({ name, selector }) =>
     name === undefined ? selector !== undefined && matchesSelector(selector, labels) : name === namespace,

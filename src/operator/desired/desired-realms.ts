@@ -10,6 +10,7 @@ import { findNamespacePermissions } from './allowed-namespaces.ts'
 import {
   addDeclaration,
   type DeclaringResource,
+  isObservingRealm,
   readSourceSettings,
   toDeclaringResource,
 } from './declaring-resource.ts'
@@ -80,7 +81,7 @@ class RealmResolver {
       return
     }
     const owner = addDeclaration(toDeclaringResource(resource), name, this.#cluster.findSecretText)
-    const sourcePermissions = new Map([[owner.namespace, { realms: [name] }]])
+    const sourcePermissions = new Map(owner.isObserver ? [] : [[owner.namespace, { realms: [name] }]])
     const realm = { name, owner, resources: [owner], sourcePermissions }
     const { kind, metadata } = resource
     this.#byName.set(name, realm)
@@ -168,8 +169,9 @@ function getDeclaredRealmName({ kind, metadata, spec = {} }: Resource): string {
 function sortByPrecedence({ resources, findOwnerNamespace }: ClusterState): Resource[] {
   const getSortKey = (resource: Resource) => {
     const { creationTimestamp, namespace, name } = resource.metadata
+    const isLast = isObservingRealm(resource)
     const isOwner = declaresRealm(resource) && findOwnerNamespace(getDeclaredRealmName(resource)) === namespace
-    return [isOwner ? 0 : 1, creationTimestamp, namespace, name].join()
+    return [isLast ? 2 : isOwner ? 0 : 1, creationTimestamp, namespace, name].join()
   }
   const keyed = resources.map((resource) => [getSortKey(resource), resource] as const)
   return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource)

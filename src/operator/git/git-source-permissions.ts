@@ -15,6 +15,8 @@ export interface PermissionInputs {
   readonly findOwnerNamespace: (realm: string) => string | undefined
   /** Finds the permissions of a source in the settings of the server. */
   readonly findSourcePermissions: (source: string) => SourcePermissions | undefined
+  /** Whether the server's settings permit a namespace to adopt or observe an existing realm. */
+  readonly isAdoptable: (namespace: string, realm: string) => boolean
 }
 
 /** The permissions of a namespace in one realm, or the reason why it may not declare it. */
@@ -24,15 +26,14 @@ export type RealmPermissions = { readonly permissions: SourcePermissions } | { r
 export function getRealmPermissions(
   namespace: string,
   { name, exists }: { readonly name: string; readonly exists: boolean },
-  { realms, getNamespaceLabels, findOwnerNamespace, findSourcePermissions }: PermissionInputs,
+  { realms, getNamespaceLabels, findOwnerNamespace, findSourcePermissions, isAdoptable }: PermissionInputs,
 ): RealmPermissions {
   const realmResource = realms.get(name)?.owner
   const owner = realmResource?.namespace ?? namespace
   if (realmResource?.removal)
     return { refusal: `the realm ${name} is being deleted, since ${realmResource.file} was deleted` }
-  const mayAdopt = findSourcePermissions(toSourceName(owner))?.realms?.includes(name)
-  if (exists && findOwnerNamespace(name) !== owner && !mayAdopt) {
-    const setting = `--source-permissions ${toSourceName(owner)}=${name}:*`
+  if (exists && findOwnerNamespace(name) !== owner && !isAdoptable(owner, name)) {
+    const setting = `--adoptable-realms ${owner}=${name}`
     return {
       refusal: `the realm ${name} exists and was not created by the namespace ${owner}: adopt it with the server setting ${setting}, or declare another realm`,
     }

@@ -26,7 +26,9 @@ import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
 const DEFAULT_INTERVAL = 600
 
 /** Options of a realm controller. */
-export interface RealmControllerOptions extends RealmStatusOptions, Pick<DryRunOptions, 'findSourcePermissions'> {
+export interface RealmControllerOptions
+  extends RealmStatusOptions,
+    Pick<DryRunOptions, 'findSourcePermissions' | 'isAdoptable'> {
   readonly lease: Lease
   readonly cache: ClusterCache
   readonly secretWriter: SecretWriter
@@ -151,12 +153,12 @@ export class RealmController {
     realm: ClusterRealm,
     run: Pick<RealmRunOptions, 'withoutFinalizer' | 'retriesFaulty'>,
   ): Promise<ReconcileOutcome> {
-    const { lease, findSourcePermissions, inventory } = this.#options
+    const { lease, findSourcePermissions, isAdoptable, inventory } = this.#options
     const { name, owner } = realm
     const isOwner = owner !== undefined && inventory.findOwnerNamespace(name) === owner.namespace
     const outcome = await reconcileRealm(this.#service, realm, {
       skipReason: findSkipReason(realm, this.#desired.realms),
-      ...{ lease, findSourcePermissions, isOwner, onError: this.#options.onError, ...run },
+      ...{ lease, findSourcePermissions, isAdoptable, isOwner, onError: this.#options.onError, ...run },
       faultMemory: this.#getFaultMemory(name),
       unresolved: this.#unresolvedFiles,
       appliedNamespaces: inventory.getNamespaces(name),

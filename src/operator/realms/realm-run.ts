@@ -9,6 +9,7 @@ import { type Caller, type Service, SYSTEM } from '../../service/context/service
 import { intersectSourcePermissions, type SourcePermissions } from '../../service/context/source-permissions.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { forgetSourceInRealm, listRealmSources } from '../../service/sources/source-records.ts'
+import { ADOPT_ANNOTATION } from '../cluster/resource.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { getRevision, type RealmSourcesContext } from '../desired/realm-sources.ts'
 import { listResourceWarnings, type ResourceFault } from '../desired/resource-fault.ts'
@@ -26,6 +27,8 @@ export interface DryRunOptions
   readonly isOwner: boolean
   /** Returns what the server's settings permit a source to declare and grant; undefined if they do not limit it. */
   readonly findSourcePermissions: (source: string) => SourcePermissions | undefined
+  /** Whether the server's settings permit a namespace to adopt or observe an existing realm. */
+  readonly isAdoptable: (namespace: string, realm: string) => boolean
   /** A run that exceeds it is rolled back. */
   readonly deadline?: Deadline | undefined
 }
@@ -51,16 +54,16 @@ export async function applyRealm(
 ): Promise<RealmRunResult> {
   const { owner, name } = realm
   if (owner?.removal === 'released') return releaseRealm(service, realm, options)
-  const isPlan = owner?.resource.spec?.mode === 'plan' && !owner.removal
   const only = new Set([name])
+  const { faultMemory, retriesFaulty } = options
   const run = (sources: readonly SourceContent[]) => {
     const caller = { ...createCaller(sources, options), lease: options.lease }
     return isPlan ? planRun({ service, caller, sources, only }) : applyRun({ service, caller, sources, only })
   }
-  const { faultMemory, retriesFaulty } = options
-  const prepared = await prepareRun(service, realm, options)
-  const recalled = retriesFaulty ? [] : faultMemory.recall(prepared.realm)
-  const input = { ...prepared, faults: new Map([...recalled, ...prepared.faults]) }
+  const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
+  const recalled = retriesFaulty ? new Map<string, ResourceFault>() : faultMemory.recall(permitted)
+  const input = await prepareRun(service, permitted, { ...options, recalled })
+  const isPlan = input.isAdoptionPlan || (owner?.resource.spec?.mode === 'plan' && !owner.removal)
   const [ownerNamespaces = [], ...tenants] = input.isRefused ? [] : groupNamespaces(realm, options)
   const ownerRun = await runWithoutFaulty({ ...input, namespaces: ownerNamespaces }, run)
   const faults = new Map([...input.faults, ...ownerRun.faults])
@@ -78,8 +81,8 @@ export async function applyRealm(
       results.set(namespace, getErrorMessage(error))
     }
   }
-  const foundFaults = new Map([...faults].filter(([file]) => !prepared.faults.has(file)))
-  faultMemory.record(prepared.realm, foundFaults, retriesFaulty)
+  const foundFaults = new Map([...faults].filter(([file]) => recalled.has(file) || !input.faults.has(file)))
+  faultMemory.record(permitted, foundFaults, retriesFaulty)
   return toResult(service, realm, { ...toNamespaceResult(name, ownerRun.outcome, isPlan), faults, tenants: results })
 }
 
@@ -91,7 +94,8 @@ export async function dryRunRealm(
 ): Promise<RealmRun> {
   const { owner } = realm
   const only = new Set([realm.name])
-  const input = await prepareRun(service, realm, { ...options, withoutFinalizer: new Map() })
+  const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
+  const input = await prepareRun(service, permitted, { ...options, withoutFinalizer: new Map(), recalled: new Map() })
   const declaring = input.wasLive || !owner ? [namespace] : [...new Set([owner.namespace, namespace])]
   const namespaces = input.isRefused ? [] : declaring
   return runWithoutFaulty({ ...input, namespaces }, (sources) =>
@@ -105,21 +109,27 @@ interface PreparedRun extends Omit<NamespaceRunInput, 'namespaces'> {
   readonly wasLive: boolean
   /** Whether the namespace of the realm may not take it over. */
   readonly isRefused: boolean
+  /** Whether an annotation requests the plan of an adoption. */
+  readonly isAdoptionPlan: boolean
 }
 
-/** Returns the input of the runs of a realm, with the faults that its resources have before any run. */
+/**
+ * Returns the input of the runs of a realm, with the faults that its resources have before any run. `recalled`: those of earlier runs,
+ * whose resources claim no objects.
+ */
 async function prepareRun(
   service: Service,
   realm: ClusterRealm,
-  options: DryRunOptions & Pick<RealmRunOptions, 'withoutFinalizer'>,
+  options: DryRunOptions &
+    Pick<RealmRunOptions, 'withoutFinalizer'> & { readonly recalled: ReadonlyMap<string, ResourceFault> },
 ): Promise<PreparedRun> {
-  const permitted = limitSourcePermissions(realm, options.findSourcePermissions)
-  const faults = new Map([...options.withoutFinalizer, ...getOwnFaults(realm)])
+  const faults = new Map([...options.recalled, ...options.withoutFinalizer, ...getOwnFaults(realm)])
   for (const [file, fault] of findTenantConflicts(realm, faults)) faults.set(file, fault)
+  const isAdoptionPlan = !options.isOwner && getAdoption(realm) === 'plan'
   const wasLive = options.isOwner || (await service.findRealms([realm.name])).length > 0
-  const conflict = wasLive ? await findOwnershipConflict(service, permitted, options) : undefined
+  const conflict = await findOwnershipConflict(service, realm, { ...options, wasLive })
   if (conflict) for (const { file, removal } of realm.resources) if (!removal) faults.set(file, conflict)
-  return { ...options, realm: permitted, faults, wasLive, isRefused: conflict !== undefined }
+  return { ...options, realm, faults, wasLive, isRefused: conflict !== undefined, isAdoptionPlan }
 }
 
 /** Returns the namespaces that are run together: the own one first, then each tenant; all together if the realm is deleted. */
@@ -129,6 +139,7 @@ function groupNamespaces(
 ): string[][] {
   const namespaces = [...new Set([...resources.map(({ namespace }) => namespace), ...appliedNamespaces])].sort()
   if (!owner || owner.removal) return [namespaces]
+  if (owner.isObserver) return [[], ...namespaces.map((name) => [name])]
   return [[owner.namespace], ...namespaces.filter((namespace) => namespace !== owner.namespace).map((name) => [name])]
 }
 
@@ -162,20 +173,40 @@ export function limitSourcePermissions(
   return { ...realm, sourcePermissions }
 }
 
-/** Returns the fault of a realm that exists, was not created by this namespace, and that the settings do not let it take over. */
+/** Returns the fault of a Realm that may not manage or observe its realm, since another source or an administrator created that. */
 async function findOwnershipConflict(
   service: Service,
   { name, owner }: ClusterRealm,
-  { isOwner, findSourcePermissions }: DryRunOptions,
+  { isOwner, isAdoptable, wasLive }: DryRunOptions & Pick<PreparedRun, 'wasLive'>,
 ): Promise<ResourceFault | undefined> {
   if (!owner || owner.removal || isOwner) return undefined
-  const source = toSourceName(owner.namespace)
-  if (findSourcePermissions(source)?.realms?.includes(name)) return undefined
-  // The namespace may have created the realm since `isOwner` was determined.
-  const { findOwnerNamespace } = await readNamespaceInventory(service, () => true)
-  if (findOwnerNamespace(name) === owner.namespace) return undefined
-  const message = `The realm ${name} exists, and the namespace ${owner.namespace} did not create it. To let the namespace take it over, start the server with --source-permissions ${source}=${name}:*`
-  return { reason: 'RealmTaken', message }
+  const { namespace, isObserver, resource } = owner
+  const setting = `Start the server with --adoptable-realms ${namespace}=${name}`
+  if (isObserver) {
+    const message = `The namespace ${namespace} may not observe the realm ${name}. ${setting}.`
+    if (!isAdoptable(namespace, name)) return { reason: 'NotAdmitted', message }
+    const missing = `The realm ${name} does not exist yet. Another source must declare it.`
+    return wasLive ? undefined : { reason: 'RealmNotFound', message: missing, isTemporary: true }
+  }
+  if (!wasLive) return undefined
+  // The namespace may have created the realm since `isOwner` was determined, or released it before.
+  const inventory = await readNamespaceInventory(service, () => true)
+  if (inventory.findOwnerNamespace(name) === namespace || inventory.hasReleased(name, namespace)) return undefined
+  const exists = `The realm ${name} exists, and the namespace ${namespace} did not create it.`
+  const refuse = (advice: string): ResourceFault => ({ reason: 'RealmTaken', message: `${exists} ${advice}` })
+  if (!isAdoptable(namespace, name)) return refuse(`Declare another realm. To adopt this one: ${setting}.`)
+  if (getAdoption({ owner }) === undefined)
+    return refuse(
+      `To adopt it, set the annotation ${ADOPT_ANNOTATION} to "plan", look at the plan, and set it to "apply".`,
+    )
+  if (resource.spec?.prune === 'all') return refuse('Set prune to managed: an adoption deletes nothing.')
+  return undefined
+}
+
+/** Returns the adoption that the annotation of a Realm requests. */
+function getAdoption({ owner }: Pick<ClusterRealm, 'owner'>): 'plan' | 'apply' | undefined {
+  const requested = owner?.resource.metadata.annotations?.[ADOPT_ANNOTATION]
+  return requested === 'plan' || requested === 'apply' ? requested : undefined
 }
 
 /** Ends the management of a realm, which stays live with all its objects. */
@@ -187,7 +218,8 @@ async function releaseRealm(
   const [live] = await service.findRealms([realm.name])
   if (live && appliedNamespaces.size)
     await service.write({ ...SYSTEM, lease, deadline }, realm.name, async (context) => {
-      for (const namespace of appliedNamespaces) await forgetSourceInRealm(context, toSourceName(namespace))
+      for (const namespace of appliedNamespaces)
+        await forgetSourceInRealm(context, toSourceName(namespace), { isReversible: true })
     })
   const plan = { create: 0, update: 0, delete: 0 }
   const result = { outcome: 'applied', plan, tenants: new Map(), faults: getOwnFaults(realm) } as const

@@ -132,6 +132,8 @@ function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, r
       message: `The Realm of the object, ${owner.file}, was deleted.`,
       isTemporary: true,
     })
+  if (declaring.isObserver)
+    return { status: 'True', reason: 'Observed', message: 'The realm exists, and others manage it.' }
   const ofNamespace = getNamespaceResult(result, declaring.namespace)
   if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)
   const { outcome, plan, pendingApproval } = ofNamespace

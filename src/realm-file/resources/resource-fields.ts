@@ -80,6 +80,13 @@ const allowedNamespace = z.strictObject({
 })
 
 const realmSettings = {
+  managementPolicies: z
+    .array(z.enum(['Observe']))
+    .max(1)
+    .optional()
+    .describe(
+      'Observe: the resource declares nothing of the realm, which other sources own. It reports whether the realm exists, and admits namespaces to it. A setting of the server must permit that.',
+    ),
   suspend: z.boolean().optional().describe('Whether reconciliation of the realm is suspended. Default: false.'),
   mode: z
     .enum(['apply', 'plan'])

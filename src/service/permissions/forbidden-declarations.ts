@@ -14,7 +14,7 @@ import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
 import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
 import { selectKeys } from '../../store/objects.ts'
-import { selectManagers } from '../../store/sources/inventory.ts'
+import { type ManagerRow, selectManagers } from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
 import { matchesPattern } from '../context/source-permissions.ts'
 import { parseRoleKeys } from './privilege-escalation.ts'
@@ -65,7 +65,7 @@ export async function findForbiddenDeclarations<D extends TenantDeclaration>(
   const { declarations } = request
   const declared = new Set(declarations.map(({ kind, key }) => formatAddress(kind, key)))
   const addresses = declarations.flatMap((declaration) => listConcernedObjects(declaration, declared))
-  const check = new TenantCheck(request, declared, await readStates(context, addresses))
+  const check = new TenantCheck(request, declared, await readStates(context, request.source, addresses))
   const forbidden = declarations.flatMap((declaration) => check.find(declaration) ?? [])
   // A child is not reported besides its parent.
   const objects = new Set(
@@ -77,7 +77,9 @@ export async function findForbiddenDeclarations<D extends TenantDeclaration>(
 }
 
 /** The managers of a live object; `unmanaged`: no source manages it. */
-type ObjectState = 'unmanaged' | { readonly managers: readonly { readonly source: string; readonly file: string }[] }
+type ObjectState =
+  | 'unmanaged'
+  | { readonly managers: readonly { readonly source: string; readonly file: string; readonly isReleased: boolean }[] }
 
 /** The declarations of a tenant, compared with its permissions and with the live objects. */
 class TenantCheck<D extends TenantDeclaration> {
@@ -142,7 +144,7 @@ class TenantCheck<D extends TenantDeclaration> {
     const state = this.#states.get(formatAddress(object.kind, object.key))
     if (state === undefined) return undefined
     if (state === 'unmanaged') return mayBeUnmanaged ? undefined : `${name} exists, and this source did not create it`
-    const other = state.managers.find((manager) => manager.source !== source)
+    const other = state.managers.find((manager) => manager.source !== source && !manager.isReleased)
     return other && `${name} is declared by ${other.file || other.source}`
   }
 
@@ -252,9 +254,10 @@ function listConcernedObjects(declaration: TenantDeclaration, declared: Readonly
   return objects.flatMap((object) => [object, ...listAncestors(object, declared)])
 }
 
-/** Reads the states of live objects, by address. */
+/** Reads the states of live objects, by address. What the source itself has released is its own. */
 async function readStates(
   context: Context | undefined,
+  source: string,
   addresses: readonly ConcernedObject[],
 ): Promise<ReadonlyMap<string, ObjectState>> {
   if (!context) return new Map()
@@ -266,7 +269,8 @@ async function readStates(
       live.push({ kind, key, id })
   }
   const rows = live.length ? await selectManagers(tx, realm.number, live) : []
-  const managers = Map.groupBy(rows, ({ kind, object }) => `${kind} ${object}`)
+  const isConcerned = (row: ManagerRow) => !row.isReleased || row.source === source
+  const managers = Map.groupBy(rows.filter(isConcerned), ({ kind, object }) => `${kind} ${object}`)
   return new Map(
     live.map(({ kind, key, id }) => {
       const ofObject = managers.get(`${kind} ${id}`)

@@ -17,6 +17,7 @@ import { impliedRealmKeys } from '../migrations/0012-implied-realm-keys.ts'
 import { originsOfSources } from '../migrations/0013-origins-of-sources.ts'
 import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-identities-without-user.ts'
 import { tenants } from '../migrations/0015-tenants.ts'
+import { releasedObjects } from '../migrations/0016-released-objects.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -37,6 +38,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0013-origins-of-sources': originsOfSources,
   '0014-federated-identities-without-user': federatedIdentitiesWithoutUser,
   '0015-tenants': tenants,
+  '0016-released-objects': releasedObjects,
 }
 
 const names = Object.keys(migrations)

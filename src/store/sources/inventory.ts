@@ -188,23 +188,34 @@ export async function selectInventoryOfObject(
 }
 
 /** Describes a source that manages an object, and the file that declares it there. */
-const managerRow = row({ kind: textOf<KindName>(), object: text, source: text, file: text })
+const managerRow = row({
+  kind: textOf<KindName>(),
+  object: text,
+  source: text,
+  file: text,
+  /** Whether the source has released the object, and does not manage it any more. */
+  isReleased: boolean,
+})
 
-/** A source that manages an object, and the file that declares it there. */
+/** A source that manages or has released an object, and the file that declares it there. */
 export type ManagerRow = RowOf<typeof managerRow>
 
-/** Returns the sources that manage objects with these ids. One statement. */
+/** Returns the sources that manage objects with these ids, or have released them. One statement. */
 export async function selectManagers(
   tx: Transaction,
   realm: number,
   objects: readonly { readonly kind: KindName; readonly id: string }[],
 ): Promise<ManagerRow[]> {
   return query(managerRow)`
-    select i.kind, i.object, s.name as source, i.file
-    from inventory i join source s on s.number = i.source
-    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, id text) on x.kind = i.kind and x.id = i.object
+    with listed as (select * from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, id text))
+    select i.kind, i.object, s.name as source, i.file, false as "isReleased"
+    from inventory i join source s on s.number = i.source join listed l on l.kind = i.kind and l.id = i.object
     where i.realm = ${realm}
-    order by s.name`.all(tx)
+    union all
+    select r.kind, r.object, s.name, '', true
+    from released_object r join source s on s.number = r.source join listed l on l.kind = r.kind and l.id = r.object
+    where r.realm = ${realm}
+    order by source`.all(tx)
 }
 
 /** Returns the managed objects of some kinds. One statement. */
@@ -274,6 +285,30 @@ export async function deleteInventory(
   await sql`
     delete from inventory i using jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
     where i.realm = ${realm} and i.source = ${source} and i.kind = x.kind and i.object = x.object`.execute(tx)
+}
+
+/** Records that a source releases objects, all that it manages by default: it may manage them again. One statement. */
+export async function recordReleased(
+  tx: Transaction,
+  realm: number,
+  { source, objects }: { readonly source: string; readonly objects?: readonly { kind: string; object: string }[] },
+): Promise<void> {
+  const isListed = objects
+    ? sql`(i.kind, i.object) in (select kind, object from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text))`
+    : sql`true`
+  await sql`
+    insert into released_object (realm, source, kind, object)
+    select i.realm, i.source, i.kind, i.object from inventory i join source s on s.number = i.source
+    where i.realm = ${realm} and s.name = ${source} and ${isListed}
+    on conflict do nothing`.execute(tx)
+}
+
+/** Returns the sources that have released a realm itself. One statement. */
+export async function selectReleasedRealms(tx: Transaction): Promise<{ realm: string; source: string }[]> {
+  return query(row({ realm: text, source: text }))`
+    select m.name as realm, s.name as source
+    from released_object r join realm m on m.number = r.realm join source s on s.number = r.source
+    where r.kind = 'realm' order by m.name, s.name`.all(tx)
 }
 
 /** Inventory rows to write, the SQL of their source's number, and the join that it needs. */
