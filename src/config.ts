@@ -234,9 +234,9 @@ export const settings = {
         'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm',
       )
       .transform((items) => items.flatMap((item) => parseSourcePermissions(item) ?? [])),
-    summary: 'Limit the realms and admin roles of sources',
+    summary: 'Limit the realms, objects and roles of sources',
     description:
-      'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. A git source may be named by its URL. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. By default a source may do everything.',
+      'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. A git source may be named by its URL. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. With `:<kinds>:<names>` at the end the source is a tenant, which declares only such objects, and no built-in or foreign ones: `team=acme::RealmClient|RealmGroup:team-*`. By default a source may do everything.',
   }),
   sourceInterval: setting('source-interval', {
     placeholder: 'seconds',
@@ -289,6 +289,20 @@ export const settings = {
     schema: list,
     summary: 'Apply only resources of these namespaces',
     description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
+  }),
+  adoptableRealms: setting('adoptable-realms', {
+    placeholder: 'realms',
+    schema: list
+      .refine((items) => items.every((item) => /^[^=]+=[^=]+$/.test(item)), 'must be like platform=acme|beta')
+      .transform((items) =>
+        items.map((item) => {
+          const [namespace = '', realms = ''] = item.split('=')
+          return { namespace, realms: realms.split('|') }
+        }),
+      ),
+    summary: 'Let namespaces adopt or observe existing realms',
+    description:
+      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes.md. The default is none.',
   }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',

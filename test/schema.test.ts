@@ -4,8 +4,8 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../src/kinds/index.ts'
+import { listResourceNames } from '../src/kinds/resource-kinds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
-import { listResourceNames } from '../src/realm-file/resources/resource-kinds.ts'
 import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 
 const schema = createDocumentSchema() as {

@@ -126,6 +126,13 @@ export const commands: readonly CommandEntry[] = [
     run: async ([source], flags) => (await import('./commands/apply.ts')).apply(source, flags),
   },
   {
+    name: 'explain',
+    summary: 'Show whether a source may declare the objects of documents',
+    arguments: [documents],
+    options: [...storeOptions, ...identityOptions, ...documentOptions, output()],
+    run: async ([source], flags) => (await import('./commands/explain.ts')).explain(source, flags),
+  },
+  {
     name: 'plans',
     summary: 'List saved plans, or show one',
     arguments: [argument('[id]', 'id of the plan to show with its changes')],

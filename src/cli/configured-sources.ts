@@ -16,7 +16,7 @@ import {
 } from '../reconcile/read/source-identity.ts'
 import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
 import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
-import type { SourcePermissions } from '../service/context/admin-permissions.ts'
+import { type SourcePermissions, toSourcePermissions } from '../service/context/source-permissions.ts'
 
 /** A source of the server, with the defaults that the settings give to every source. */
 export interface ConfiguredSource {
@@ -109,15 +109,24 @@ function toSourceName(source: string, { environment }: ServerSettings): string {
   return address ? identifyGitSource(address, { environment }) : source
 }
 
+/** Returns the permissions of sources in the settings, by the names of the sources. */
+export function readPermissions(settings: ServerSettings): ReadonlyMap<string, SourcePermissions> {
+  const { sourcePermissions = [] } = settings
+  return new Map(
+    sourcePermissions.map(({ source, ...permissions }) => [
+      toSourceName(source, settings),
+      toSourcePermissions(permissions),
+    ]),
+  )
+}
+
 function configureSource(
   { name, identity, at }: Pick<ConfiguredSource, 'name' | 'identity' | 'at'>,
   spec: Partial<RealmSourceSpec>,
   settings: ServerSettings,
 ): ConfiguredSource {
-  const { production, sourceVariables, sourcePermissions = [], sourceInterval } = settings
-  const permissionsBySource = new Map<string, SourcePermissions>(
-    sourcePermissions.map(({ source, ...permissions }) => [toSourceName(source, settings), permissions]),
-  )
+  const { production, sourceVariables, sourceInterval } = settings
+  const permissionsBySource = readPermissions(settings)
   // Users who may push to a repository need not be trusted with the server's variables.
   const defaultVariables = 'file' in at && !production ? undefined : []
   const { prune, drift, ownership, guards, interval, retryInterval, timeout } = spec
@@ -128,7 +137,10 @@ function configureSource(
     identity,
     at,
     settings: sourceSettings.length ? Object.fromEntries(sourceSettings) : undefined,
-    sourcePermissions: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),
+    sourcePermissions:
+      (spec.permissions && toSourcePermissions(spec.permissions)) ??
+      permissionsBySource.get(name) ??
+      permissionsBySource.get('*'),
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
     signers: spec.signersFile ?? settings.sourceSigners,

@@ -7,6 +7,7 @@ import { type WebhookSources, watchWebhookSources } from '../operator/git/git-so
 import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
 import { startLeaseElection } from '../service/operations/leases.ts'
+import { readPermissions } from './configured-sources.ts'
 
 /** A running operator. */
 export interface RunningOperator {
@@ -21,11 +22,14 @@ export async function startOperator(
   settings: ServerSettings,
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
-  const { sourcePermissions = [], operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
-  const permissionsBySource = new Map(sourcePermissions.map(({ source, ...permissions }) => [source, permissions]))
+  const { adoptableRealms = [] } = settings
+  const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
+  const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
     cluster: connectToCluster(),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
+    isAdoptable: (namespace, realm) =>
+      adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
     gitDefaults: { interval: settings.sourceInterval, signersFile: settings.sourceSigners },
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
     log: (line) => console.log(`${line}\n`),

@@ -81,11 +81,11 @@ async function openGitRepository(
     ...{ identity: source.identity, signersFile: signers, timeout, interval, signal },
     configure: (state) => withServerSettings(state, source),
   })
-  const timing = hooks ? 'at once by a webhook, or ' : ''
+  const timings = [...(hooks ? ['at once by a webhook'] : []), ...(interval ? [`within ${interval} s`] : [])]
   return Object.assign(repository, {
     watch: async (controller: SourceController) => {
       repository.startPolling(controller)
-      return `Watching ${repository.displayName}. Pushed commits are applied ${timing}within ${interval} s.`
+      return `Watching ${repository.displayName}. Pushed commits are applied ${timings.join(', or ') || 'at the next start'}.`
     },
     pushed(urls: readonly string[]) {
       const isOwn = !urls.length || urls.some((url) => isSameRepository(url, address.url))
@@ -108,5 +108,5 @@ function toReadOptions({ name, unknownFields, variables }: ConfiguredSource) {
 
 /** Adds the settings of a source to its content. */
 function withServerSettings<S extends SourceContent>(content: S, { settings, sourcePermissions }: ConfiguredSource): S {
-  return { ...content, settings, sourcePermissions }
+  return { ...content, settings, sourcePermissions: sourcePermissions ?? {} }
 }

@@ -102,7 +102,10 @@ function actionResponse(error: ActionError, id: string): ErrorAnswer {
   // Messages of the database and the like go to the log only.
   const isPublic = cause instanceof ServiceError || cause instanceof DocumentError
   const message = isPublic ? error.describe() : error.describe(referToLog(id))
-  const problems = error.problems.map(({ position }) => ({ position, message }))
+  const problems = error.problems.map((problem) => ({
+    position: problem.position,
+    message: isPublic ? problem.message : message,
+  }))
   return {
     status,
     body: { error: 'action_failed', error_description: message, ...(problems.length && { problems }) },

@@ -42,6 +42,9 @@ const credential = {
   config: textListMap('Keycloak: legacy field, ignored.', { deprecated: true }),
 }
 
+/** Keycloak: the prefix of the usernames of service accounts. */
+export const SERVICE_ACCOUNT_PREFIX = 'service-account-'
+
 /** Keycloak: UserRepresentation. A user, or the service account of a client. */
 export const user = defineKind({
   name: 'user',

@@ -2,6 +2,7 @@
 import { raceAbort } from '../lib/timing/race-abort.ts'
 import type { WorkQueue } from '../lib/timing/work-queue.ts'
 import type { Service } from '../service/context/service.ts'
+import type { SourcePermissionLookup } from '../service/context/source-permissions.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
@@ -9,6 +10,7 @@ import type { ClusterClient } from './cluster/cluster-client.ts'
 import type { Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
+import { findClusterPermissions } from './desired/namespace-permissions.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
 import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
@@ -23,7 +25,8 @@ import { StatusWriter } from './status/status-writer.ts'
 export const OPERATOR_LEASE = 'operate'
 
 /** Options of the operator. */
-export interface OperatorOptions extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'log' | 'onError'> {
+export interface OperatorOptions
+  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'log' | 'onError'> {
   readonly cluster: ClusterClient
   /** Whether the operator applies resources of the namespace. */
   readonly isWatchedNamespace: (namespace: string) => boolean
@@ -110,14 +113,25 @@ class Operator implements LeaseWork {
       this.#handleDriftChange(realm, needsCorrection),
     )
     const realms = this.#startRealmController(inventory, driftIndex)
+    this.#addPermissionLookup(realms)
     return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
   }
 
+  /** Lets requests to the API that name a namespace as their source have its permissions, until the operator ends. */
+  #addPermissionLookup(controller: RealmController): void {
+    const { sourcePermissionLookups: lookups } = this.#service
+    const { getNamespaceLabels } = this.#cache.getSnapshot()
+    const find: SourcePermissionLookup = (source) =>
+      findClusterPermissions(source, controller.realms.values(), getNamespaceLabels)
+    lookups.push(find)
+    this.#abort.signal.addEventListener('abort', () => lookups.splice(lookups.indexOf(find), 1))
+  }
+
   #startRealmController(inventory: NamespaceInventory, driftIndex: DriftIndex): RealmController {
-    const { cluster, findSourcePermissions, log, onError } = this.#options
+    const { cluster, findSourcePermissions, isAdoptable, log, onError } = this.#options
     return new RealmController(this.#service, {
       ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
-      ...{ findSourcePermissions, log, onError },
+      ...{ findSourcePermissions, isAdoptable, log, onError },
       secretWriter: createSecretWriter(cluster, this.#cache),
       onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })
@@ -128,14 +142,14 @@ class Operator implements LeaseWork {
     driftIndex: DriftIndex,
     realms: RealmController,
   ): GitSourceController {
-    const { gitDefaults, findSourcePermissions, log, onError } = this.#options
+    const { gitDefaults, findSourcePermissions, isAdoptable, log, onError } = this.#options
     const { getNamespaceLabels } = this.#cache.getSnapshot()
     return new GitSourceController(this.#service, {
       ...{ lease: this.#lease, defaults: gitDefaults, inventory, driftIndex, statusWriter: this.#statusWriter },
       ...{ warn: log, onError },
       getPermissionInputs: () => ({
         ...{ realms: realms.realms, getNamespaceLabels },
-        ...{ findOwnerNamespace: inventory.findOwnerNamespace, findSourcePermissions },
+        ...{ findOwnerNamespace: inventory.findOwnerNamespace, findSourcePermissions, isAdoptable },
       }),
       onRealmChange: (realm) => {
         realms.reconcile(realm)

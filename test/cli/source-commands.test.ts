@@ -47,7 +47,8 @@ test.runIf(isFullRun)('a source waits for its dependencies, and can be suspended
       problems: [{ file: 'base.yaml', line: 2, column: 1, message: expect.stringContaining('displayName') }],
     },
   })
-  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('regent_sources_not_ready 2')
+  const metrics = await (await fetch(`${server.url}/metrics`)).text()
+  for (const figure of ['regent_sources_not_ready 2', 'regent_plans_pending 0']) expect(metrics).toContain(figure)
 
   let next = server.until('+ realm team')
   await writeDocument('base', 'realm: base\n')

@@ -29,7 +29,7 @@ test('serve reports every error of a sources file, and does not start', async ()
   for (const message of [
     'sources.yaml:9:5: a source cannot have both url and path. Remove one of them.',
     'sources.yaml:22:5: unknown field prunes. Did you mean prune?',
-    'spec.interval: must be a duration such as 30s, 5m or 1h30m',
+    'spec.interval: must be a duration such as 30s, 5m or 1h30m, or 0s for none',
     'first is part of a dependency cycle',
     'second depends on third, which this file does not define',
     'spec.permissions.roles.0: ',

@@ -26,6 +26,17 @@ test('a call is repeated until it succeeds', async () => {
   expect(delays).toEqual(['1: 1', '2: 2'])
 })
 
+test('work is repeated at an interval that is longer than the longest timer', async () => {
+  const days = 24 * 3600 * 1000
+  let runs = 0
+  const work = runEvery(60 * days, () => void runs++)
+  await vi.advanceTimersByTimeAsync(59 * days)
+  expect(runs).toBe(0)
+  await vi.advanceTimersByTimeAsync(2 * days)
+  expect(runs).toBe(1)
+  await work.close()
+})
+
 test('an error after which a call is not repeated is thrown', async () => {
   let attempts = 0
   const attempt = async () => {

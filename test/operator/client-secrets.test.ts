@@ -146,7 +146,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(await readTexts(space, 'overtaken')).toEqual({ 'client-secret': 'fifth' })
   })
 
-  test('a tenant namespace gets no secret of a client that others declare too, or with admin permissions that it may not grant', async () => {
+  test('a tenant namespace gets no secret of a foreign client, or of one with admin permissions that it may not grant', async () => {
     const [owner, tenant] = [await createNamespace(setup.kubernetes), await createNamespace(setup.kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', {
@@ -184,10 +184,18 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await tenant.waitForReady(createSharedClient('portal'), 'True')
     expect(await readTexts(tenant, 'of-portal')).toEqual({ 'client-secret': await getClientSecret(realm, 'portal') })
     for (const clientId of ['platform', 'admin-tool']) {
-      const { status } = await tenant.waitForReady(createSharedClient(clientId), 'False', 'NotAdmitted')
-      expect(findCondition({ status }, 'Ready').message).toContain(`the client ${clientId}`)
+      const { status } = await tenant.waitForReady(createSharedClient(clientId), 'False', 'Invalid')
+      expect(findCondition({ status }, 'Ready').message).toContain(`client ${clientId}`)
       expect((await tenant.get(secret(`of-${clientId}`))).code).toBe(404)
     }
+    const strong = createSharedClient('strong', realmRef)
+    await tenant.apply({ ...strong, spec: { ...(strong.spec as object), serviceAccountsEnabled: true } })
+    await tenant.waitForReady(strong, 'True')
+    const strongUser = { realmRef: { name: 'acme' }, username: 'service-account-strong' }
+    const clientRoles = { 'realm-management': ['realm-admin'] }
+    await owner.apply(resource('RealmUser', 'strong', { ...strongUser, clientRoles }))
+    const { status } = await tenant.waitForReady(strong, 'False', 'NotAdmitted')
+    expect(findCondition({ status }, 'Ready').message).toContain('the client strong has roles')
     await owner.apply(createSharedClient('admin-tool'))
     await owner.waitForReady(createSharedClient('admin-tool'), 'True')
     expect(await readTexts(owner, 'of-admin-tool')).toEqual({

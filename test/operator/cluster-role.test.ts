@@ -1,8 +1,8 @@
 // The permissions of the operator in the ClusterRole of the chart.
 import { globSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { listParentFields, resourceKinds } from '../../src/kinds/resource-kinds.ts'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
-import { listParentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
 import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakImports } from '../support/keycloak-imports.ts'

@@ -4,13 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
+import { API_VERSION, listParentFields, listResourceNames, SOURCE_RESOURCE } from '../../src/kinds/resource-kinds.ts'
 import { canReferToSecret } from '../../src/operator/desired/secret-fields.ts'
-import {
-  API_VERSION,
-  listParentFields,
-  listResourceNames,
-  SOURCE_RESOURCE,
-} from '../../src/realm-file/resources/resource-kinds.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import {
   hasKubernetes,
@@ -167,7 +162,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     }
     const client = { ...resource('RealmClient', {}, 'shop') }
     const path = await kubernetes.pathOf(client, namespace)
-    const status = { realm: 'globex', lastAppliedRevision: 'sha256:1', drift: 2, conditions: [condition] }
+    const status = {
+      realm: 'globex',
+      lastAppliedRevision: 'sha256:1',
+      shortRevision: '1',
+      drift: 2,
+      conditions: [condition],
+    }
     const response = await kubernetes.request('PATCH', `${path}/shop/status`, { status }, MERGE)
     expect(response).toMatchObject({ status: 200, body: { status } })
     const { body } = await kubernetes.request('GET', path, undefined, {
@@ -177,17 +178,21 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       'Name',
       'Realm',
       'Ready',
+      'Reason',
+      'Suspended',
       'Revision',
       'Drift',
       'Age',
       'Message',
     ])
     const cells = body.rows.map((row: { cells: unknown[] }) => row.cells)
-    expect(cells.find(([name]: string[]) => name === 'shop').with(5, 'age')).toEqual([
+    expect(cells.find(([name]: string[]) => name === 'shop').with(7, 'age')).toEqual([
       'shop',
       'globex',
       'True',
-      'sha256:1',
+      'Applied',
+      null,
+      '1',
       2,
       'age',
       'The declared state is live.',
@@ -276,6 +281,28 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       expect((await tryApply(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(
         `.spec.${field}: field not declared`,
       )
+  })
+
+  test('the name and the parent of an object cannot be changed, except by renamedFrom', async () => {
+    const names: [kind: string, spec: object, edit: object][] = [
+      ['RealmClient', { clientId: 'web' }, { clientId: 'web2' }],
+      ['RealmUser', { username: 'bob' }, { username: 'robert' }],
+      ['RealmGroup', {}, { name: 'other' }],
+      ['RealmFlow', { alias: 'flow' }, {}],
+    ]
+    for (const [kind, spec, edit] of names) {
+      const apply = (fields: object) =>
+        kubernetes.apply(resource(kind, { realmRef: { name: 'acme' }, ...fields }, 'named'))
+      expect(await apply(spec)).toMatchObject({ status: 201 })
+      const { status, body } = await apply(edit)
+      expect([status, body.message]).toEqual([422, expect.stringContaining('set renamedFrom to its former name')])
+      const renamedFrom = String(Object.values(spec)[0] ?? 'named')
+      expect(await apply({ ...edit, renamedFrom })).toMatchObject({ status: 200 })
+    }
+    const role = (client: string) =>
+      kubernetes.apply(resource('RealmRole', { realmRef: { name: 'acme' }, client }, 'role'))
+    expect(await role('web')).toMatchObject({ status: 201 })
+    expect(await role('other')).toMatchObject({ status: 422 })
   })
 
   test('the realm of a resource cannot be changed', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
-import { listParentFields, listResourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
+import { listParentFields, listResourceNames } from '../../src/kinds/resource-kinds.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { deleteObject, getLiveObject } from '../support/live-objects.ts'

@@ -164,8 +164,8 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await waitUntil(async () => (await space.get(acme({}))).status.lastHandledReconcileAt === '2')
     expect((await space.get(acme({}))).status.lastAppliedRevision).toBe(second)
     await space.apply(acme({ suspend: true }, '2'))
-    const { status } = await space.waitForReady(acme({}), 'False', 'Suspended')
-    expect(status.conditions).toHaveLength(1)
+    await waitUntil(async () => getCondition(await space.get(acme({})), 'Suspended')?.status === 'True')
+    await space.waitForReady(acme({}), 'True')
     await pushRealm('Three')
     await space.apply(acme({ suspend: true }, '3'))
     await waitUntil(async () => (await space.get(acme({}))).status.lastHandledReconcileAt === '3')
@@ -195,7 +195,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     expect(status.conditions[0].message).toContain(
       `team.yaml:1:1: the realm ${realm} does not admit the namespace ${team.namespace}`,
     )
-    await owner.apply(acme({ allowedNamespaces: [{ name: team.namespace }] }))
+    await owner.apply(acme({ allowedNamespaces: [{ name: team.namespace, kinds: ['RealmClient', 'RealmUser'] }] }))
     await team.waitForReady(realms, 'True')
     expect(await findClient(realm, 'portal')).toBeDefined()
     await pushFile('users: [{ username: root, clientRoles: { realm-management: [realm-admin] } }]\n')

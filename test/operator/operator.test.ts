@@ -71,10 +71,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await platform.waitForReady(portal({}), 'True')
     const invalidPortal = portal({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
     await platform.apply(invalidPortal)
-    const { status } = await platform.waitForReady(invalidPortal, 'False', 'Invalid')
+    const { status } = await platform.waitForReady(invalidPortal, 'False', 'ReferenceNotFound')
     expect(status.conditions.map(({ type, status }: AnyResource) => [type, status])).toEqual([
       ['Ready', 'False'],
-      ['Stalled', 'True'],
+      ['Reconciling', 'True'],
     ])
     expect(status.conditions[0].message).toMatch(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)
     await team.apply(shop('Two'))
@@ -132,7 +132,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await stranger.waitForReady(candidate, 'False', reason)
     }
     expect(await findClient(realm, 'by-resource')).toBeUndefined()
-    await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: stranger.namespace }] }))
+    await owner.apply(
+      resource('Realm', 'acme', {
+        realm,
+        allowedNamespaces: [{ name: stranger.namespace, kinds: ['RealmClient', 'RealmUser'] }],
+      }),
+    )
     await stranger.waitForReady(resource('RealmClient', 'by-resource', {}), 'True')
     expect(await findClient(realm, 'by-resource')).toBeDefined()
     // A tenant namespace cannot grant admin permissions.

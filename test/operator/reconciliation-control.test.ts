@@ -33,6 +33,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(shop({ name: 'One' }))
     await space.apply(removedClient)
     for (const item of [acme({}, '1'), shop(), removedClient]) await space.waitForReady(item, 'True')
+    await space.apply(acme({ suspend: true }, '2'))
+    for (const item of [acme({}, '2'), shop()]) {
+      await waitUntil(async () => findCondition(await space.get(item), 'Suspended')?.status === 'True')
+      await space.waitForReady(item, 'True')
+    }
     await space.apply(acme({ suspend: true, displayName: 'Acme' }, '2'))
     expect((await space.waitForReady(acme({}, '2'), 'False', 'Suspended')).status.lastHandledReconcileAt).toBe('1')
     await space.apply(shop({ name: 'Two' }))
@@ -120,7 +125,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(dependentRealm(acme!), 'True')
     // A later error of the dependency does not block the realm.
     await space.apply(resource('Realm', 'base', { realm: base!.realm, defaultDefaultClientScopes: ['no-such-scope'] }))
-    await space.waitForReady(dependentRealm(base!), 'False', 'Invalid')
+    await space.waitForReady(dependentRealm(base!), 'False', 'ReferenceNotFound')
     await space.apply({
       ...dependentRealm(acme!, 'base'),
       spec: { realm: acme!.realm, dependsOn: ['base'], displayName: 'A' },

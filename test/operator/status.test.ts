@@ -102,7 +102,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(shop(8), 'True')
     await space.apply(shop(9, { defaultClientScopes: ['no-such-scope'] }))
     await space.apply(shop(10, { defaultClientScopes: ['no-such-scope'] }))
-    await space.waitForReady(shop(10), 'False', 'Invalid')
+    await space.waitForReady(shop(10), 'False', 'ReferenceNotFound')
     await space.apply(shop(11))
     await space.waitForReady(shop(11), 'True')
     // A report of drift during a new generation must not report this generation as live.
@@ -138,7 +138,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       expect(statuses.filter((status, at) => status === statuses[at - 1])).toEqual([])
     }
     const reasons = clients.flatMap(({ status }) => findCondition({ status }, 'Ready')?.reason ?? [])
-    for (const reason of ['RealmNotFound', 'Applied', 'Invalid', 'Suspended', 'Planned'])
+    for (const reason of ['RealmNotFound', 'Applied', 'ReferenceNotFound', 'Suspended', 'Planned'])
       expect(reasons).toContain(reason)
   })
 
@@ -160,9 +160,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 
     await updateObject(setup.service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
     await waitUntil(async () => findCondition(await space.get(acme('')), 'Drifted') !== undefined)
-    await space.apply(acme('Acme 6', { ...groups, defaultDefaultClientScopes: ['no-such-scope'] }))
+    await space.apply(acme('Acme 6', { ...groups, passwordPolicy: 'lenght(8)' }))
     const invalid = await space.waitForReady(acme(''), 'False', 'Invalid')
-    expect(invalid.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('no-such') })
+    expect(invalid.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('lenght') })
     expect(invalid.status.lastAppliedRevision).toBe(applied[0])
     await space.apply(acme('Acme 6', { groups: [] }))
     const pending = await space.waitForReady(acme(''), 'False', 'PendingApproval')
@@ -179,7 +179,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const events = await readEvents()
     expect(events).toMatch(/Normal Applied: 0 created, 1 updated, 0 deleted$/m)
     expect(events).toMatch(/Warning Drifted: realm \S+: displayName was changed by ann/)
-    expect(events).toMatch(/Warning Invalid: spec.defaultDefaultClientScopes\[0\]: .*no-such-scope/)
+    expect(events).toMatch(/Warning Invalid: .*lenght/)
     expect(events).toMatch(/Warning PendingApproval: [Tt]he plan \S+ is pending approval/)
   })
 })

@@ -1,8 +1,8 @@
 // Source permissions: which realms a source may declare, and which admin roles its documents may grant.
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
-import type { SourcePermissions } from '../../src/service/context/admin-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import type { SourcePermissions } from '../../src/service/context/source-permissions.ts'
 import { logInWithPassword } from '../support/password-login.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'

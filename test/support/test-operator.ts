@@ -38,6 +38,7 @@ export function startOperator(service: Service, options: Partial<OperatorOptions
   const operatorOptions: OperatorOptions = {
     cluster: getOperatorCluster(),
     findSourcePermissions: () => undefined,
+    isAdoptable: () => false,
     isWatchedNamespace: (namespace) => spaces.has(namespace),
     gitDefaults: { interval: 1, signersFile: undefined },
     log: () => {},

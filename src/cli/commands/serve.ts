@@ -18,7 +18,7 @@ import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.
 import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { sweepExpiredRows } from '../../service/operations/sweeper.ts'
-import { readConfiguredSources } from '../configured-sources.ts'
+import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
@@ -39,12 +39,14 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers)
   await reportNewStore(settings)
   const key = await readKey(settings)
+  const permissions = readPermissions(settings)
   const service = await openService({
     location: toLocation(settings),
     key,
     passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
     vaultDirectory: openVaultDirectory(settings.vaultDir),
     searchableClientAttributes: settings.clientSearchableAttributes,
+    findSourcePermissions: (source) => permissions.get(source),
     outbound: createOutboundGuard(settings),
   })
   try {

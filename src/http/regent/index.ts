@@ -4,12 +4,13 @@ import { exportRealm } from '../../realm-file/export/export-realm.ts'
 import { listDrift } from '../../reconcile/drift/drift.ts'
 import type { RunInput } from '../../reconcile/merge/merge-sources.ts'
 import { type DeclaredSource, deserializeSource } from '../../reconcile/read/source-text.ts'
+import { explainPermissions } from '../../reconcile/run/explain-permissions.ts'
 import { applyRun, planRun } from '../../reconcile/run/run.ts'
 import { planAndSave } from '../../reconcile/run/saved-plans.ts'
 import { readHandler } from '../handlers.ts'
 import type { Call, Operation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
-import { drift, outcome, sourceBody } from './schemas.ts'
+import { drift, outcome, permissionExplanation, sourceBody } from './schemas.ts'
 
 const answers = { ...errorResponses, ...badRequest }
 
@@ -56,6 +57,20 @@ export const regentOperations: readonly Operation[] = [
     body: sourceBody,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers },
     handle: async (call) => ({ status: 200, body: await applyRun(toRunInput(call)) }),
+  },
+  {
+    operationId: 'explainPermissions',
+    tag: 'Plans',
+    method: 'POST',
+    path: '/regent/v1/explain',
+    summary: 'Explain whether a source may declare the objects of its documents',
+    permission: 'administer-realm',
+    body: sourceBody,
+    responses: {
+      200: { description: 'The permission for each object.', schema: z.array(permissionExplanation) },
+      ...answers,
+    },
+    handle: async (call) => ({ status: 200, body: await explainPermissions(toRunInput(call)) }),
   },
   {
     operationId: 'findDrift',

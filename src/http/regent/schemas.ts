@@ -71,6 +71,19 @@ export const attribution = nameSchema(
     .describe('The actor of a change, and its time.'),
 )
 
+export const permissionExplanation = nameSchema(
+  'PermissionExplanationRepresentation',
+  z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      object: z.string().describe('Kind and name of the object.'),
+      position,
+      isPermitted: z.boolean().describe('Whether the source may declare the object.'),
+      message: z.string().describe('The permission, or the reason why there is none.'),
+    })
+    .describe('Whether a source may declare an object.'),
+)
+
 export const key = z.array(z.string()).describe('Natural key, from the realm down.')
 const operation = z.enum(['create', 'update', 'delete']).describe('Operation on the object.')
 
@@ -125,6 +138,7 @@ const note = z
   .object({
     message: z.string().describe('Message.'),
     position: position.optional(),
+    furtherPositions: z.array(position).optional().describe('Positions of further objects that it is about.'),
     effect: z
       .enum(['stored only', 'refused', 'dropped'])
       .optional()

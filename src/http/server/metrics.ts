@@ -5,6 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
 import type { Service } from '../../service/context/service.ts'
 import { countOutboxMessages } from '../../service/messages/outbox.ts'
+import { countPlansPendingApproval } from '../../service/sources/saved-plans.ts'
 import { countMarkedObjects } from '../../service/sources/source-records.ts'
 import { countSourcesNotReady } from '../../service/sources/source-status.ts'
 import { createMetricsCollector } from './worker-metrics.ts'
@@ -84,6 +85,11 @@ function measureStore(service: Service, registers: Registry[]): void {
     'regent_sources_not_ready',
     'Sources whose last revision is not applied. "regent source list" lists them.',
     countSourcesNotReady,
+  )
+  measure(
+    'regent_plans_pending',
+    'Plans that are pending approval. "regent plans" lists them.',
+    countPlansPendingApproval,
   )
 }
 

@@ -1,5 +1,8 @@
 // Deadlines and time-outs.
 
+/** The longest milliseconds of a timer; a longer one would end at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1
+
 /** A time after which no further step of the work may begin. */
 export interface Deadline {
   /** Returns the remaining milliseconds; negative after the deadline. */
@@ -16,7 +19,7 @@ export function createDeadline(milliseconds: number, timeoutError: Error): Deadl
 
 /** Calls `expire` after so many milliseconds, unless the returned function is called before. The timer does not keep the process alive. */
 export function expireAfter(milliseconds: number, expire: () => void): () => void {
-  const timer = setTimeout(expire, milliseconds).unref()
+  const timer = setTimeout(expire, Math.min(milliseconds, LONGEST_TIMER)).unref()
   return () => clearTimeout(timer)
 }
 

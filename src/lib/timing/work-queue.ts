@@ -1,4 +1,5 @@
 // The work queue: reconciles keys again and again, each by one run at a time, and after failures with a back-off.
+import { LONGEST_TIMER } from './deadline.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 
 /** The result of a reconciliation. An error that is thrown counts as `{ failed: true }`. */
@@ -157,10 +158,12 @@ export class WorkQueue<Key> {
     clearTimeout(item.timer)
     if (this.#isClosed) return
     item.dueAt = performance.now() + milliseconds
+    const delay = Math.min(milliseconds, LONGEST_TIMER)
     item.timer = setTimeout(() => {
       item.timer = undefined
-      this.add(key)
-    }, milliseconds).unref()
+      if (delay < milliseconds) this.#schedule(key, item, milliseconds - delay)
+      else this.add(key)
+    }, delay).unref()
   }
 
   #itemOf(key: Key): QueueItem {

@@ -1,7 +1,7 @@
 // Parses and renders AdmissionReview, the request and response of admission webhooks.
 import * as z from 'zod'
 import type { Representation } from '../../kinds/json.ts'
-import { API_VERSION, resourceKinds } from '../../realm-file/resources/resource-kinds.ts'
+import { API_VERSION, resourceKinds } from '../../kinds/resource-kinds.ts'
 import type { Resource } from '../cluster/resource.ts'
 import type { AdmissionDecision, ResourceChange } from './admission-reviewer.ts'
 

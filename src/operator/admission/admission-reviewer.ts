@@ -37,7 +37,7 @@ export interface AdmissionReviewer {
 /** Options of `createAdmissionReviewer`. */
 type AdmissionReviewerOptions = Pick<
   OperatorOptions,
-  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions'
+  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions' | 'isAdoptable'
 >
 
 /** A resource under review, the other resources of the cluster, and the deadline of the review. */
@@ -48,9 +48,6 @@ interface ReviewInput {
 }
 
 const ALLOWED: AdmissionDecision = { warnings: [] }
-
-/** Reasons of faults that another resource may remove later. They are no refusals; the status of the resource reports them. */
-const TEMPORARY_REASONS: readonly string[] = ['RealmNotFound', 'SecretNotFound']
 
 /** Creates a reviewer, which watches the cluster until the signal is aborted. Each replica has one, with or without the lease. */
 export function createAdmissionReviewer(
@@ -89,7 +86,7 @@ export function createAdmissionReviewer(
 /** Plans the realm of a resource in a dry run. Throws where that fails for another reason than the declarations. */
 async function review(
   service: Service,
-  { findSourcePermissions, isWatchedNamespace }: AdmissionReviewerOptions,
+  { findSourcePermissions, isAdoptable, isWatchedNamespace }: AdmissionReviewerOptions,
   { resource, snapshot, deadline }: ReviewInput,
 ): Promise<AdmissionDecision> {
   const inventory = await readNamespaceInventory(service, isWatchedNamespace)
@@ -105,7 +102,9 @@ async function review(
   if (owner?.removal) return ALLOWED
   const dryRunOptions = {
     findSourcePermissions,
+    isAdoptable,
     deadline,
+    namespace: resource.metadata.namespace!,
     isOwner: owner !== undefined && findOwnerNamespace(name) === owner.namespace,
     appliedNamespaces: inventory.getNamespaces(name),
     unresolved: getUnresolvedFiles(after),
@@ -127,9 +126,10 @@ async function review(
   }
 }
 
-function toDecision({ reason, message, isIntended }: ResourceFault): AdmissionDecision {
+/** Another resource may remove a temporary fault later, so that it is no refusal; the status of the resource reports it. */
+function toDecision({ message, isIntended, isTemporary }: ResourceFault): AdmissionDecision {
   if (isIntended) return ALLOWED
-  return TEMPORARY_REASONS.includes(reason) ? { warnings: [message] } : { refusal: message, warnings: [] }
+  return isTemporary ? { warnings: [message] } : { refusal: message, warnings: [] }
 }
 
 /** Whether two versions of a resource declare the same: only finalizers, the approval of a plan or other metadata differ. */

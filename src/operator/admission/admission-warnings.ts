@@ -3,7 +3,7 @@ import { toRealmText } from '../../reconcile/report/outcome-text.ts'
 import type { Resource } from '../cluster/resource.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import { renderProblem } from '../desired/resource-fault.ts'
-import type { RealmRun } from '../realms/realm-run.ts'
+import type { RealmRun } from '../realms/namespace-run.ts'
 
 /** Warnings of one category that are listed one by one, at most. */
 const MAX_LISTED = 5

@@ -1,6 +1,6 @@
 // A cache of the cluster: one informer for each kind of Regent's resources, for namespaces, and for the Secrets that may be read.
 import { kinds } from '../../kinds/index.ts'
-import { API_GROUP, API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import { API_GROUP, API_VERSION } from '../../kinds/resource-kinds.ts'
 import type { ClusterClient } from './cluster-client.ts'
 import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
 import { watchKeycloakImports } from './keycloak-imports.ts'

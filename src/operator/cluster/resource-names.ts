@@ -1,6 +1,6 @@
 // The Kubernetes names of Regent's resource kinds.
 import type { Kind, KindName } from '../../kinds/kind.ts'
-import { listResourceNames, SOURCE_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
+import { listResourceNames, SOURCE_RESOURCE } from '../../kinds/resource-kinds.ts'
 
 /** The names of a resource kind. */
 export interface ResourceNames {

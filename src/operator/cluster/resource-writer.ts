@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../../kinds/index.ts'
+import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
-import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
 import { type ClusterClient, ClusterError, type RequestPayload } from './cluster-client.ts'
-import { FINALIZER, type Resource, type ResourceEvent, type ResourceStatus } from './resource.ts'
+import { CONDITION_TYPES, FINALIZER, type Resource, type ResourceEvent, type ResourceStatus } from './resource.ts'
 import { getResourceNames, realmSourceNames } from './resource-names.ts'
 
 /** Maximum writes in progress. */
@@ -51,7 +51,7 @@ export class ResourceWriter {
   /** Writes the status by server-side apply, and adds the finalizer unless the resource is being deleted. */
   async writeStatus(resource: Resource, status: ResourceStatus): Promise<void> {
     if (resource.metadata.deletionTimestamp === undefined && !(await this.addFinalizer(resource))) return
-    if (isDeepStrictEqual(resource.status, status)) return
+    if (isDeepStrictEqual(toComparable(resource.status), toComparable(status))) return
     const { apiVersion, kind, metadata } = resource
     const { namespace, name, uid } = metadata
     // With the uid, the API server refuses the write if another resource has the name by now.
@@ -83,7 +83,8 @@ export class ResourceWriter {
 
   #setFinalizers(resource: Resource, finalizers: readonly string[]): Promise<boolean> {
     const { resourceVersion } = resource.metadata
-    return this.#patch(getPath(resource), { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
+    const path = `${getPath(resource)}?fieldManager=regent`
+    return this.#patch(path, { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
   }
 
   /** Patches a resource. Returns whether it exists. */
@@ -96,6 +97,13 @@ export class ResourceWriter {
       throw error
     }
   }
+}
+
+/** Returns a status without the conditions of other controllers, which stay. The API server does not keep the order of conditions. */
+function toComparable(status: ResourceStatus | undefined): ResourceStatus | undefined {
+  if (!status?.conditions) return status
+  const conditions = status.conditions.filter(({ type }) => CONDITION_TYPES.includes(type))
+  return { ...status, conditions: conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1)) }
 }
 
 function getPath({ kind, metadata: { namespace, name } }: Resource): string {

@@ -1,6 +1,6 @@
 // Kubernetes resources as the operator reads them, and the annotations, labels and finalizers that it uses.
 import type { Representation } from '../../kinds/json.ts'
-import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import type { Actor } from '../../service/context/store-types.ts'
 
 /** An object of the API server. */
@@ -34,9 +34,12 @@ export interface ResourceMetadata {
   readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: Representation }[]
 }
 
+/** The types of the conditions that the operator writes. */
+export const CONDITION_TYPES = ['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Warning', 'Suspended'] as const
+
 /** A condition, as kstatus reads it. */
 export interface Condition {
-  readonly type: 'Ready' | 'Reconciling' | 'Stalled' | 'Drifted'
+  readonly type: (typeof CONDITION_TYPES)[number]
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
@@ -50,6 +53,7 @@ export interface ResourceStatus {
   readonly conditions?: readonly Condition[]
   readonly realm?: string
   readonly lastAppliedRevision?: string
+  readonly shortRevision?: string
   readonly lastAttemptedRevision?: string
   readonly lastHandledReconcileAt?: string
   readonly drift?: number
@@ -80,6 +84,8 @@ export const FINALIZER = 'regent.dev/finalizer'
 export const RECONCILE_REQUEST_ANNOTATION = 'reconcile.regent.dev/requestedAt'
 /** Annotation of a Realm or RealmSource that approves the plan with this id. */
 export const APPROVED_PLAN_ANNOTATION = 'regent.dev/approved-plan'
+/** Annotation of a Realm that adopts a live realm: `plan` shows the plan, `apply` applies it. */
+export const ADOPT_ANNOTATION = 'regent.dev/adopt'
 /** Annotation that keeps the object when the resource is deleted, if its value is `disabled`. */
 export const PRUNE_ANNOTATION = 'regent.dev/prune'
 /** Annotation that stops applying the resource, if its value is `disabled`. The object stays when the resource is deleted. */

@@ -3,11 +3,11 @@ import { dump } from 'js-yaml'
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { type JsonSchema, readJsonSchema, toJsonSchema } from '../../kinds/json-schema.ts'
-import type { Kind } from '../../kinds/kind.ts'
+import { hasPathKey, type Kind } from '../../kinds/kind.ts'
+import { API_GROUP, API_VERSION, listParentFields } from '../../kinds/resource-kinds.ts'
 import { addArticle } from '../../realm-file/message-words.ts'
 import { createObjectSchemas } from '../../realm-file/resources/object-schemas.ts'
 import { kubernetesFields, locationFields } from '../../realm-file/resources/resource-fields.ts'
-import { API_GROUP, API_VERSION, listParentFields } from '../../realm-file/resources/resource-kinds.ts'
 import { CATEGORY, getResourceNames, type ResourceNames, realmSourceNames } from '../cluster/resource-names.ts'
 import { clusterSourceSpec } from '../git/cluster-source-spec.ts'
 import { objectStatusSchema, runStatusSchema } from '../status/status-schema.ts'
@@ -36,6 +36,8 @@ interface ResourceSchemas {
   readonly description: string
   readonly spec: JsonSchema
   readonly status: JsonSchema
+  /** The field that names the object, which is only changed by `renamedFrom`. */
+  readonly identity?: string
 }
 
 const SOURCE_SCHEMAS: ResourceSchemas = {
@@ -49,6 +51,7 @@ function toResourceSchemas(kind: Kind, schemas: Readonly<Record<string, JsonSche
     description: `${addArticle(kind.title).replace(/^./, (first) => first.toUpperCase())} of Regent.`,
     spec: toSpecSchema(kind, schemas),
     status: convert(kind.name === 'realm' ? runStatusSchema : objectStatusSchema),
+    ...(kind.name !== 'realm' && { identity: getIdentityField(kind) }),
   }
 }
 
@@ -64,8 +67,20 @@ function toSpecSchema(kind: Kind, schemas: Readonly<Record<string, JsonSchema>>)
   if (conflicts.length)
     throw new Error(`${kind.name}: fields of objects and of resources have the same name: ${conflicts.join(', ')}.`)
   const realm = kind.name === 'realm' ? { realm: REALM_NAME } : {}
-  const properties = { ...objectFields, ...realm, ...resourceFields }
+  const properties = { ...objectFields, ...realm, ...toIdentityFields(kind, objectFields), ...resourceFields }
   return { ...object, properties, 'x-kubernetes-validations': listRules(kind) }
+}
+
+/** Returns the field that identifies an object within its parent. */
+const getIdentityField = (kind: Kind): string => (hasPathKey(kind) ? kind.nameField : kind.naturalKey)
+
+/** Returns the schema of the field that names an object. Rules can only compare values that are certainly strings. */
+function toIdentityFields(kind: Kind, fields: Readonly<Record<string, unknown>>): JsonSchema {
+  if (kind.name === 'realm') return {}
+  const field = getIdentityField(kind)
+  const { description = '' } = readJsonSchema(fields[field])
+  const text = String(description).replace(/ \(a string\)$/, '')
+  return { [field]: { ...REALM_NAME, maxLength: 1024, description: text } }
 }
 
 /** The schema of the name of a realm. Rules can only compare values that are certainly strings. */
@@ -84,6 +99,9 @@ function listRules(kind: Kind): JsonSchema[] {
     createExactlyOneRule(['realmRef', 'realm']),
     createImmutableRule('realmRef', 'the realm of an object is immutable: create another resource'),
     createImmutableRule('realm', 'the realm of an object is immutable: create another resource'),
+    ...parents.map((field) =>
+      createImmutableRule(field, `the ${field} of an object is immutable: create another resource`),
+    ),
     ...(parents.length > 1 || (parents.length && !kind.parentOptional) ? [createExactlyOneRule(parents)] : []),
   ]
 }
@@ -99,13 +117,24 @@ function createImmutableRule(field: string, message: string): JsonSchema {
   return { rule, message, fieldPath: `.${field}` }
 }
 
+/** Returns the rule that an edit of the name says which object it renames: another object would be created, and the old one deleted. */
+function createIdentityRule(field: string): JsonSchema {
+  const toName = (self: string) => `(has(${self}.spec.${field}) ? ${self}.spec.${field} : ${self}.metadata.name)`
+  const isRenamed = `has(self.spec.renamedFrom) && self.spec.renamedFrom == ${toName('oldSelf')}`
+  return {
+    rule: `${toName('self')} == ${toName('oldSelf')} || (${isRenamed})`,
+    message: `${field} names the object: to rename it, set renamedFrom to its former name; for another object, create another resource`,
+    fieldPath: `.spec.${field}`,
+  }
+}
+
 function createExactlyOneRule(fields: readonly string[]): JsonSchema {
   const rule = `[${fields.map((field) => `has(self.${field})`).join(', ')}].exists_one(declared, declared)`
   const message = fields.length > 1 ? `exactly one of ${fields.join(' and ')} is required` : `${fields[0]} is required`
   return { rule, message, reason: 'FieldValueRequired' }
 }
 
-function toCrd({ kind, plural, shortName }: ResourceNames, { description, spec, status }: ResourceSchemas) {
+function toCrd({ kind, plural, shortName }: ResourceNames, { description, spec, status, identity }: ResourceSchemas) {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -138,6 +167,7 @@ function toCrd({ kind, plural, shortName }: ResourceNames, { description, spec, 
               description,
               type: 'object',
               required: ['spec'],
+              ...(identity !== undefined && { 'x-kubernetes-validations': [createIdentityRule(identity)] }),
               properties: {
                 apiVersion: { description: 'Version of the API.', type: 'string' },
                 kind: { description: 'Kind of the resource.', type: 'string' },
@@ -164,7 +194,9 @@ const createColumn = (name: string, jsonPath: string, type = 'string') => ({ nam
 const COLUMNS = [
   createColumn('Realm', '.status.realm'),
   createColumn('Ready', '.status.conditions[?(@.type=="Ready")].status'),
-  createColumn('Revision', '.status.lastAppliedRevision'),
+  createColumn('Reason', '.status.conditions[?(@.type=="Ready")].reason'),
+  createColumn('Suspended', '.status.conditions[?(@.type=="Suspended")].status'),
+  createColumn('Revision', '.status.shortRevision'),
   createColumn('Drift', '.status.drift', 'integer'),
   createColumn('Age', '.metadata.creationTimestamp', 'date'),
   { ...createColumn('Message', '.status.conditions[?(@.type=="Ready")].message'), priority: 1 },

@@ -1,13 +1,15 @@
-// Decides which namespaces may declare objects of a realm, and which admin roles they may grant.
-import type { AdminRole } from '../../kinds/admin-roles.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+// Decides which namespaces may declare objects of a realm, which objects, and which roles they may grant.
+import { type SourcePermissions, toTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { Resource } from '../cluster/resource.ts'
+import { isObservingRealm } from './declaring-resource.ts'
 
 /** An element of `spec.allowedNamespaces` of a Realm, which selects namespaces by name or by labels. */
 interface AllowedNamespace {
   readonly name?: string
   readonly selector?: LabelSelector
-  readonly roles?: readonly AdminRole[]
+  readonly kinds?: readonly string[]
+  readonly names?: readonly string[]
+  readonly roles?: readonly string[]
 }
 
 /** A label selector of Kubernetes. */
@@ -19,31 +21,20 @@ interface LabelSelector {
 type Labels = Readonly<Record<string, string>>
 
 /**
- * Returns the admin roles that resources in a namespace may grant in a realm, without `roles` in the namespace of the realm itself,
- * which may grant all. Undefined if the realm does not allow the namespace.
+ * Returns the permissions of the resources in a namespace in a realm: those of a tenant, or none in the namespace of the realm itself,
+ * which may declare all. Undefined if the realm does not allow the namespace.
  */
 export function findNamespacePermissions(
   realm: Resource,
   namespace: string,
   labels: Labels,
-): Pick<SourcePermissions, 'roles'> | undefined {
-  if (realm.metadata.namespace === namespace) return {}
+): Pick<SourcePermissions, 'tenant'> | undefined {
+  if (realm.metadata.namespace === namespace && !isObservingRealm(realm)) return {}
   const allowedNamespaces = (realm.spec?.allowedNamespaces ?? []) as readonly AllowedNamespace[]
   const matching = allowedNamespaces.filter(({ name, selector }) =>
     name === undefined ? selector !== undefined && matchesSelector(selector, labels) : name === namespace,
   )
-  return matching.length ? { roles: [...new Set(matching.flatMap(({ roles = [] }) => roles))] } : undefined
-}
-
-/** Returns the realms and roles that both permissions contain. An absent list contains everything. */
-export function intersectPermissions(first: SourcePermissions, second: SourcePermissions = {}): SourcePermissions {
-  const realms = intersect(first.realms, second.realms)
-  const roles = intersect(first.roles, second.roles)
-  return { ...(realms && { realms }), ...(roles && { roles }) }
-}
-
-function intersect<T>(first: readonly T[] | undefined, second: readonly T[] | undefined): readonly T[] | undefined {
-  return first && second ? first.filter((element) => second.includes(element)) : (first ?? second)
+  return matching.length ? { tenant: [toTenantPermissions(matching)] } : undefined
 }
 
 /** Whether the labels match the selector. An empty selector matches all labels. */

@@ -1,4 +1,6 @@
 // A resource of the cluster with what it declares, its fault, or the consequence of its deletion. Pure.
+import { readTexts } from '../../kinds/json.ts'
+import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
 import { type SourceSettings, sourceSettings } from '../../kinds/source-settings.ts'
 import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import type { FindSecretText } from '../cluster/cluster-cache.ts'
@@ -21,6 +23,8 @@ export interface DeclaringResource {
   /** Absent if the resource is being deleted or has a fault. */
   readonly declaration?: ResourceDeclaration
   readonly fault?: ResourceFault
+  /** Whether it only observes a realm that other sources declare. */
+  readonly isObserver?: true
   /** If the resource is being deleted: whether its object is deleted, or released to become unmanaged. */
   readonly removal?: 'deleted' | 'released'
 }
@@ -35,9 +39,14 @@ export const DISABLED_FAULT: ResourceFault = {
 /** Returns a resource whose declaration is not read yet. */
 export function toDeclaringResource(resource: Resource): DeclaringResource {
   const { metadata, spec = {} } = resource
-  const declaring = { resource, file: getResourceName(resource), namespace: metadata.namespace! }
+  const isObserver = isObservingRealm(resource)
+  const declaring = {
+    ...{ resource, file: getResourceName(resource), namespace: metadata.namespace! },
+    ...(isObserver && { isObserver }),
+  }
   if (!metadata.deletionTimestamp) return declaring
   const isReleased =
+    isObserver ||
     spec.deletionPolicy === 'Orphan' ||
     // Only realms and sources have this field.
     spec.prune === 'none' ||
@@ -52,18 +61,22 @@ export function addDeclaration(
   realm: string,
   findSecretText: FindSecretText,
 ): DeclaringResource {
-  const { resource, file, removal } = declaring
-  if (removal) return declaring
+  const { resource, file, removal, isObserver } = declaring
+  if (removal || isObserver) return declaring
   if (isDisabled(resource, RECONCILE_ANNOTATION)) return { ...declaring, fault: DISABLED_FAULT }
   try {
     return { ...declaring, declaration: readDeclaration(resource, realm, findSecretText) }
   } catch (error) {
     if (error instanceof SecretNotFound)
-      return { ...declaring, fault: { reason: 'SecretNotFound', message: error.message } }
+      return { ...declaring, fault: { reason: 'SecretNotFound', message: error.message, isTemporary: true } }
     if (error instanceof DocumentError) return { ...declaring, fault: toResourceFault(file, error.problems) }
     throw error
   }
 }
+
+/** Whether a Realm only observes its realm, and admits namespaces to it. */
+export const isObservingRealm = ({ kind, spec = {} }: Resource): boolean =>
+  kind === REALM_RESOURCE && readTexts(spec.managementPolicies).includes('Observe')
 
 /** Returns the settings of a Realm or RealmSource that control its runs; none if one of them is invalid. */
 export function readSourceSettings({ spec = {} }: Resource): SourceSettings {

@@ -1,15 +1,16 @@
 // Resolves what all resources of the cluster declare together: the realms, the resources of each, and the unresolved ones. Pure.
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
+import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
-import { REALM_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+import { type SourcePermissions, toTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { ClusterSnapshot } from '../cluster/cluster-cache.ts'
 import type { Resource } from '../cluster/resource.ts'
 import { findNamespacePermissions } from './allowed-namespaces.ts'
 import {
   addDeclaration,
   type DeclaringResource,
+  isObservingRealm,
   readSourceSettings,
   toDeclaringResource,
 } from './declaring-resource.ts'
@@ -80,7 +81,7 @@ class RealmResolver {
       return
     }
     const owner = addDeclaration(toDeclaringResource(resource), name, this.#cluster.findSecretText)
-    const sourcePermissions = new Map([[owner.namespace, { realms: [name] }]])
+    const sourcePermissions = new Map(owner.isObserver ? [] : [[owner.namespace, { realms: [name] }]])
     const realm = { name, owner, resources: [owner], sourcePermissions }
     const { kind, metadata } = resource
     this.#byName.set(name, realm)
@@ -98,12 +99,15 @@ class RealmResolver {
     }
     const { name, owner, resources, sourcePermissions } = realm
     const permissions = findNamespacePermissions(owner.resource, namespace, this.#cluster.getNamespaceLabels(namespace))
-    if (!permissions) {
-      const message = `The realm ${name} does not admit the namespace ${namespace}. Add the namespace to spec.allowedNamespaces of ${owner.file}.`
-      this.#addUnresolved(resource, { reason: 'NotAdmitted', message })
+    if (!permissions && !object.removal) {
+      this.#addUnresolved(resource, createNotAdmittedFault(object, realm))
       return
     }
-    if (!sourcePermissions.has(namespace)) sourcePermissions.set(namespace, { realms: [name], ...permissions })
+    if (!sourcePermissions.has(namespace))
+      sourcePermissions.set(namespace, {
+        realms: [name],
+        ...(permissions ?? { tenant: [toTenantPermissions([])] }),
+      })
     resources.push(addDeclaration(object, name, this.#cluster.findSecretText))
   }
 
@@ -120,13 +124,24 @@ class RealmResolver {
   #findRealm({ resource: { spec = {} }, namespace }: DeclaringResource): RealmDraft | ResourceFault {
     if (typeof spec.realm === 'string') {
       const message = `No resource declares the realm ${spec.realm}. Create one, or correct spec.realm.`
-      return this.#byName.get(spec.realm) ?? { reason: 'RealmNotFound', message }
+      return this.#byName.get(spec.realm) ?? { reason: 'RealmNotFound', message, isTemporary: true }
     }
     const reference = readObject(spec.realmRef)
     const address = `${readText(reference.namespace) ?? namespace}/${readText(reference.name)}`
     const message = `Realm ${address} does not exist, or another resource declares its realm. Create it, or correct spec.realmRef.`
-    return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message }
+    return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message, isTemporary: true }
   }
+}
+
+/** Returns the fault of a resource whose namespace may not declare objects of the realm. */
+function createNotAdmittedFault(
+  { namespace, resource }: DeclaringResource,
+  { name, owner }: RealmDraft,
+): ResourceFault {
+  const wasApplied = resource.status?.lastAppliedRevision !== undefined
+  const consequence = wasApplied ? ' Its object stays live, unmanaged, until the resource is deleted.' : ''
+  const message = `The realm ${name} does not admit the namespace ${namespace}.${consequence} Add the namespace to spec.allowedNamespaces of ${owner.file}.`
+  return { reason: 'NotAdmitted', message }
 }
 
 /** Sorts the resources by file, so that resources that are created again in another order give the same revision. */
@@ -154,8 +169,9 @@ function getDeclaredRealmName({ kind, metadata, spec = {} }: Resource): string {
 function sortByPrecedence({ resources, findOwnerNamespace }: ClusterState): Resource[] {
   const getSortKey = (resource: Resource) => {
     const { creationTimestamp, namespace, name } = resource.metadata
+    const isLast = isObservingRealm(resource)
     const isOwner = declaresRealm(resource) && findOwnerNamespace(getDeclaredRealmName(resource)) === namespace
-    return [isOwner ? 0 : 1, creationTimestamp, namespace, name].join()
+    return [isLast ? 2 : isOwner ? 0 : 1, creationTimestamp, namespace, name].join()
   }
   const keyed = resources.map((resource) => [getSortKey(resource), resource] as const)
   return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource)

@@ -1,6 +1,6 @@
 // Detects whether a realm must be reconciled: by a digest of everything that its reconciliation depends on. Pure.
 import { createHash } from 'node:crypto'
-import { APPROVED_PLAN_ANNOTATION, RECONCILE_REQUEST_ANNOTATION } from '../cluster/resource.ts'
+import { ADOPT_ANNOTATION, APPROVED_PLAN_ANNOTATION, RECONCILE_REQUEST_ANNOTATION } from '../cluster/resource.ts'
 import type { DeclaringResource } from './declaring-resource.ts'
 import type { SkipReason } from './dependencies.ts'
 import type { ClusterRealm } from './desired-realms.ts'
@@ -32,6 +32,6 @@ function listInputs({ resource, file, declaration, fault, removal }: DeclaringRe
   const { uid, generation, annotations = {} } = resource.metadata
   return [
     ...[file, uid, generation, declaration?.document.digest, fault, removal],
-    ...[annotations[RECONCILE_REQUEST_ANNOTATION], annotations[APPROVED_PLAN_ANNOTATION]],
+    ...[RECONCILE_REQUEST_ANNOTATION, APPROVED_PLAN_ANNOTATION, ADOPT_ANNOTATION].map((name) => annotations[name]),
   ]
 }

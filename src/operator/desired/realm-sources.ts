@@ -19,10 +19,13 @@ export interface RealmSourcesContext {
   readonly dependentGitSources: readonly string[]
 }
 
-/** Returns the contents of the sources of a realm, sorted by name. */
-export function toSourceContents(realm: ClusterRealm, context: RealmSourcesContext): SourceContent[] {
+/** Returns the contents of the sources of a realm that namespaces are. */
+export function toSourceContents(
+  realm: ClusterRealm,
+  namespaces: readonly string[],
+  context: RealmSourcesContext,
+): SourceContent[] {
   const byNamespace = Map.groupBy(realm.resources, ({ namespace }) => namespace)
-  const namespaces = [...new Set([...byNamespace.keys(), ...context.appliedNamespaces])].sort()
   const contents = namespaces.flatMap(
     (namespace) => toNamespaceContent(realm, { namespace, resources: byNamespace.get(namespace) ?? [] }, context) ?? [],
   )

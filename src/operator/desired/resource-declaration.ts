@@ -1,7 +1,7 @@
 // Converts resources to the documents that `regent apply` would read, with references to Secrets replaced by their texts.
 import { isList, isObject, type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { resourceKinds } from '../../kinds/resource-kinds.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
-import { resourceKinds } from '../../realm-file/resources/resource-kinds.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { createDocument, type Document, markVariables } from '../../realm-file/yaml/document.ts'
 import { DocumentError, toJsonPointer } from '../../realm-file/yaml/problem.ts'

@@ -1,6 +1,7 @@
 // Faults: why resources are not applied, as reported in their conditions. Pure.
 import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { ActionError } from '../../reconcile/execute/action-error.ts'
+import type { Note } from '../../reconcile/model/action.ts'
 
 /** The reason for not applying a resource, as the reason and message of a condition. */
 export interface ResourceFault {
@@ -8,13 +9,17 @@ export interface ResourceFault {
   readonly message: string
   /** Whether a user requested it, so that nothing is wrong. */
   readonly isIntended?: true
+  /** Whether another resource may remove it, such as by declaring what this one refers to. */
+  readonly isTemporary?: true
   /** Whether the finalizer could not be added, which is retried. A resource that was never applied has then changed nothing. */
   readonly lacksFinalizer?: true
 }
 
 /** Returns the fault of a resource whose document has problems. Each problem is reported with the path of its field. */
 export function toResourceFault(file: string, problems: readonly DocumentProblem[]): ResourceFault {
-  return { reason: 'Invalid', message: problems.map((problem) => renderProblem(file, problem)).join('; ') }
+  const message = problems.map((problem) => renderProblem(file, problem)).join('; ')
+  if (problems.every(({ isMissing }) => isMissing)) return { reason: 'ReferenceNotFound', message, isTemporary: true }
+  return { reason: 'Invalid', message }
 }
 
 /** Returns the message of a problem in a resource, with the path of its field: `spec.groups[0].name: …`. */
@@ -38,6 +43,19 @@ export function listResourceFaults(error: unknown): [file: string, fault: Resour
     const distinct = new Map(ofResource.map((problem) => [problem.message, problem]))
     return [file, toResourceFault(file, [...distinct.values()])]
   })
+}
+
+/** Returns the notes about declared values without effect, by the file of the resource. */
+export function listResourceWarnings(notes: readonly Note[]): Map<string, string[]> {
+  const warnings = new Map<string, string[]>()
+  for (const { message, position, furtherPositions = [], effect } of notes) {
+    for (const place of position && effect ? [position, ...furtherPositions] : []) {
+      const file = getResourceFile(place.file)
+      const text = renderProblem(file, { position: place, message })
+      warnings.set(file, [...(warnings.get(file) ?? []), text])
+    }
+  }
+  return warnings
 }
 
 /** Returns the same problem as seen from its other position, if it has one. */

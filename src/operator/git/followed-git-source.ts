@@ -4,12 +4,12 @@ import { type FollowedRepository, openRepository } from '../../reconcile/followi
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import type { Service } from '../../service/context/service.ts'
+import { intersectSourcePermissions, toSourcePermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { getAppliedAndPending } from '../../service/sources/source-records.ts'
-import { intersectPermissions } from '../desired/allowed-namespaces.ts'
 import { readSourceSettings } from '../desired/declaring-resource.ts'
 import { type GitSource, getGitSourceName } from './git-source.ts'
-import { getRealmPermissions, type PermissionInputs, toSourcePermissions } from './git-source-permissions.ts'
+import { getGitSourcePermissions, getRealmPermissions, type PermissionInputs } from './git-source-permissions.ts'
 import type { GitSourceResult } from './git-source-status.ts'
 
 /** A RealmSource that the operator follows. */
@@ -93,7 +93,10 @@ export async function openFollowedRepository(
     },
     configure: async (content) => {
       const sourcePermissions = await updatePermissions(service, followed, { content, getPermissionInputs })
-      const permissions = intersectPermissions(sourcePermissions, spec.permissions)
+      const permissions = intersectSourcePermissions(
+        sourcePermissions,
+        spec.permissions && toSourcePermissions(spec.permissions),
+      )
       return { ...content, settings: readSourceSettings(followed.source.resource), sourcePermissions: permissions }
     },
     dependsOn: dependsOn?.map((dependency) => getGitSourceName(namespace, dependency)),
@@ -129,7 +132,7 @@ async function updatePermissions(
   const existing = new Set((await service.findRealms(followed.realms)).map((realm) => realm.name))
   const inputs = getPermissionInputs()
   followed.permissionsFingerprint = getPermissionsFingerprint(followed, inputs)
-  return toSourcePermissions(content.documents, appliedRealms, (name) =>
+  return getGitSourcePermissions(content.documents, appliedRealms, (name) =>
     getRealmPermissions(namespace, { name, exists: existing.has(name) }, inputs),
   )
 }

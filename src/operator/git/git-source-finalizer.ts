@@ -81,15 +81,19 @@ export class GitSourceFinalizer {
     }
   }
 
-  /** Deletes or releases the objects of a source, and deletes its records. Returns what blocks that. */
+  /**
+   * Deletes or releases the objects of a source, and deletes its records. Returns what blocks that. The resource does not wait for the
+   * approval of the deletion of a realm with users, which stays live.
+   */
   async #finalize(source: GitSource): Promise<ResourceFault | undefined> {
     const fault = source.removal === 'deleted' ? await this.#deleteObjects(source) : undefined
+    if (fault === 'realmPending') return undefined
     if (!fault) await this.#forgetSource(source.name)
     return fault
   }
 
   /** Deletes the objects of a source in all realms that it may still declare. Returns what blocks that. */
-  async #deleteObjects(source: GitSource): Promise<ResourceFault | undefined> {
+  async #deleteObjects(source: GitSource): Promise<ResourceFault | 'realmPending' | undefined> {
     const { name, namespace, resource } = source
     if (resource.spec?.suspend === true) {
       const message = 'The source is suspended. Set spec.suspend to false to delete its objects.'
@@ -109,6 +113,7 @@ export class GitSourceFinalizer {
       },
     ])
     for (const { plan, pendingApproval, suspended } of outcome.realms) {
+      if (pendingApproval?.guards.some(({ guard }) => guard === 'deletesRealm')) return 'realmPending'
       if (pendingApproval) {
         const message = `The plan ${pendingApproval.plan} is pending approval. Approve it with "regent approve ${pendingApproval.plan}".`
         return { reason: 'PendingApproval', message }

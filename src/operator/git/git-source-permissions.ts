@@ -2,8 +2,8 @@
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
-import { findNamespacePermissions, intersectPermissions } from '../desired/allowed-namespaces.ts'
+import { intersectSourcePermissions, type SourcePermissions } from '../../service/context/source-permissions.ts'
+import { findNamespacePermissions } from '../desired/allowed-namespaces.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { toSourceName } from '../desired/source-name.ts'
 
@@ -15,6 +15,8 @@ export interface PermissionInputs {
   readonly findOwnerNamespace: (realm: string) => string | undefined
   /** Finds the permissions of a source in the settings of the server. */
   readonly findSourcePermissions: (source: string) => SourcePermissions | undefined
+  /** Whether the server's settings permit a namespace to adopt or observe an existing realm. */
+  readonly isAdoptable: (namespace: string, realm: string) => boolean
 }
 
 /** The permissions of a namespace in one realm, or the reason why it may not declare it. */
@@ -24,15 +26,14 @@ export type RealmPermissions = { readonly permissions: SourcePermissions } | { r
 export function getRealmPermissions(
   namespace: string,
   { name, exists }: { readonly name: string; readonly exists: boolean },
-  { realms, getNamespaceLabels, findOwnerNamespace, findSourcePermissions }: PermissionInputs,
+  { realms, getNamespaceLabels, findOwnerNamespace, findSourcePermissions, isAdoptable }: PermissionInputs,
 ): RealmPermissions {
   const realmResource = realms.get(name)?.owner
   const owner = realmResource?.namespace ?? namespace
   if (realmResource?.removal)
     return { refusal: `the realm ${name} is being deleted, since ${realmResource.file} was deleted` }
-  const mayAdopt = findSourcePermissions(toSourceName(owner))?.realms?.includes(name)
-  if (exists && findOwnerNamespace(name) !== owner && !mayAdopt) {
-    const setting = `--source-permissions ${toSourceName(owner)}=${name}:*`
+  if (exists && findOwnerNamespace(name) !== owner && !isAdoptable(owner, name)) {
+    const setting = `--adoptable-realms ${owner}=${name}`
     return {
       refusal: `the realm ${name} exists and was not created by the namespace ${owner}: adopt it with the server setting ${setting}, or declare another realm`,
     }
@@ -51,14 +52,14 @@ export function getRealmPermissions(
     const setting = `the server setting --source-permissions of ${toSourceName(namespace)}`
     return { refusal: `the namespace ${namespace} may not declare the realm ${name}: ${setting} does not list it` }
   }
-  return { permissions: intersectPermissions(allowed, configured) }
+  return { permissions: intersectSourcePermissions(allowed, configured) }
 }
 
 /**
  * Returns the permissions of a source: the realms that it may declare, of those that it declares or has applied before, and the
  * roles that it may grant in all of them. Throws DocumentError where it declares another realm.
  */
-export function toSourcePermissions(
+export function getGitSourcePermissions(
   documents: readonly Document[],
   appliedRealms: readonly string[],
   getPermissions: (realm: string) => RealmPermissions,
@@ -72,10 +73,15 @@ export function toSourcePermissions(
   })
   if (problems.length) throw new DocumentError(problems)
   const permitted = [...byRealm].flatMap(([realm, result]) =>
-    'permissions' in result ? [{ realm, roles: result.permissions.roles }] : [],
+    'permissions' in result ? [{ realm, permissions: result.permissions }] : [],
   )
   const realms = permitted.map(({ realm }) => realm).sort()
-  return permitted.reduce<SourcePermissions>((all, { roles }) => intersectPermissions(all, roles && { roles }), {
-    realms,
-  })
+  return permitted.reduce<SourcePermissions>(
+    (all, { realm, permissions: { roles, tenant } }) =>
+      intersectSourcePermissions(all, {
+        ...(roles && { roles }),
+        ...(tenant && { tenant: tenant.map((permissions) => ({ ...permissions, realm })) }),
+      }),
+    { realms },
+  )
 }

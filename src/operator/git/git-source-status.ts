@@ -43,11 +43,13 @@ export function toGitSourceStatus(
   { drifts, now }: { readonly drifts: readonly Drift[]; readonly now: Date },
 ): ResourceStatus {
   const { source, result, realms } = observed
+  const suspended = isReported(result) && result.isSuspended ? describeSuspension(source) : undefined
   const sourceDrifts = drifts.filter((drift) => drift.source === source.name)
   return {
     ...toCommonStatus(source, prior, {
       realm: realms.length ? [...realms].sort().join(', ') : prior.realm,
       ready: toReadyCondition(source, result),
+      suspended,
       drifts: sourceDrifts,
       now,
     }),
@@ -117,13 +119,15 @@ function toReadyCondition(source: GitSource, result: GitSourceResult): ReadyCond
   if ('fault' in result) return toFaultCondition(result.fault)
   if ('failure' in result)
     return { status: 'False', reason: 'Failed', message: result.failure, abnormal: 'Reconciling' }
-  return result.isSuspended ? toSuspendedCondition(source) : toAttemptCondition(source, result)
+  // A suspended source keeps the condition of its last attempt.
+  if (result.isSuspended && !result.status.ready)
+    return { status: 'False', reason: 'Suspended', message: describeSuspension(source) }
+  return toAttemptCondition(source, result)
 }
 
-function toSuspendedCondition({ name, config }: GitSource): ReadyCondition {
+function describeSuspension({ name, config }: GitSource): string {
   const solution = config?.spec.suspend ? 'Set spec.suspend to false' : `Run "regent source resume ${name}"`
-  const message = `The source is suspended, and applied objects are retained. ${solution} to resume it.`
-  return { status: 'False', reason: 'Suspended', message }
+  return `The source is suspended, and applied objects are retained. ${solution} to resume it.`
 }
 
 function toAttemptCondition(

@@ -1,6 +1,6 @@
 // Finds the RealmSources to wake after a push. Any replica may receive the webhook; it wakes the one that follows the source.
 import { readObject, readText } from '../../kinds/json.ts'
-import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
+import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { isSameRepository } from '../../reconcile/read/git-address.ts'
 import { createSecretLookup, SECRETS_QUERY } from '../cluster/cluster-cache.ts'
 import type { ClusterClient } from '../cluster/cluster-client.ts'

@@ -64,7 +64,7 @@ function parseConfig(resource: Resource, secrets: FindSecretText): GitSourceConf
     const { address, keys } = readCredentials(spec, readSecret)
     return { uid, generation, spec, address, keys }
   } catch (error) {
-    if (error instanceof SecretNotFound) return { reason: 'SecretNotFound', message: error.message }
+    if (error instanceof SecretNotFound) return { reason: 'SecretNotFound', message: error.message, isTemporary: true }
     if (error instanceof SourceError) return { reason: 'Invalid', message: error.message }
     throw error
   }

@@ -1,7 +1,7 @@
 // What namespaces and RealmSources have applied: read from the store once, and updated after each run of this process.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
-import { getAppliedAndPending, listPermittedSources } from '../../service/sources/source-records.ts'
+import { getAppliedAndPending, listPermittedSources, listReleasedRealms } from '../../service/sources/source-records.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { parseSourceName } from '../desired/source-name.ts'
 import type { RealmRunResult } from '../status/realm-run-result.ts'
@@ -17,8 +17,21 @@ export class NamespaceInventory {
   /** Records of applied RealmSources, by realm and source. */
   readonly #gitSources = new Map<string, Map<string, AppliedSource>>()
 
+  /** The namespaces whose resource released a realm itself, as `realm namespace`. */
+  readonly #released: ReadonlySet<string>
+
   /** Creates an inventory. `namespaces`: those with managed objects, by realm. `applied`: what all sources applied. */
-  constructor(namespaces: ReadonlyMap<string, ReadonlySet<string>>, applied: readonly AppliedSource[]) {
+  constructor(
+    namespaces: ReadonlyMap<string, ReadonlySet<string>>,
+    applied: readonly AppliedSource[],
+    released: readonly { readonly realm: string; readonly source: string }[],
+  ) {
+    this.#released = new Set(
+      released.flatMap(({ realm, source }) => {
+        const parsed = parseSourceName(source)
+        return parsed ? `${realm} ${parsed.namespace}` : []
+      }),
+    )
     const declaring = applied.filter(({ declaredName, source }) => declaredName !== null && !isGitSource(source))
     this.#namespaces = new Map(namespaces)
     this.#owners = new Map(declaring.map(({ realm, source }) => [realm, getNamespace(source)]))
@@ -41,6 +54,11 @@ export class NamespaceInventory {
     return this.#owners.get(realm) ?? (gitOwner && getNamespace(gitOwner.source))
   }
 
+  /** Whether a namespace has released the realm, so that it may manage it again. As of the time when the inventory was read. */
+  hasReleased(realm: string, namespace: string): boolean {
+    return this.#released.has(`${realm} ${namespace}`)
+  }
+
   /**
    * Returns the RealmSources whose objects are deleted with a realm when its resource in the namespace is deleted: all of the realm,
    * or none if one in this namespace declares the realm itself, which then stays.
@@ -61,7 +79,8 @@ export class NamespaceInventory {
       return
     }
     this.#namespaces.set(name, namespaces)
-    if (owner && outcome === 'applied' && !faults.has(owner.file)) this.#owners.set(name, owner.namespace)
+    if (owner && !owner.isObserver && outcome === 'applied' && !faults.has(owner.file))
+      this.#owners.set(name, owner.namespace)
   }
 
   /** Replaces what a RealmSource has applied. */
@@ -99,7 +118,7 @@ export async function readNamespaceInventory(
     [...byRealm].map(([realm, ofRealm]) => [realm, new Set(ofRealm.map(({ namespace }) => namespace))]),
   )
   const { applied } = await getAppliedAndPending(service, [...new Set(sources.map(({ source }) => source))])
-  return new NamespaceInventory(namespaces, applied)
+  return new NamespaceInventory(namespaces, applied, await listReleasedRealms(service))
 }
 
 const isGitSource = (source: string): boolean => parseSourceName(source)?.isGit === true

@@ -12,13 +12,13 @@ import type { ClusterCache } from '../cluster/cluster-cache.ts'
 import { findSkipReason } from '../desired/dependencies.ts'
 import { type ClusterRealm, type DesiredRealms, getUnresolvedFiles } from '../desired/desired-realms.ts'
 import { getFingerprint } from '../desired/fingerprint.ts'
-import type { ResourceFault } from '../desired/resource-fault.ts'
 import { createOperatorQueue, createWriteQueue } from '../operator-queue.ts'
 import { ClientSecretWriter } from '../secrets/client-secret-writer.ts'
 import type { SecretWriter } from '../secrets/secret-writer.ts'
 import type { RealmRunResult } from '../status/realm-run-result.ts'
+import { FaultMemory } from './fault-memory.ts'
 import type { NamespaceInventory } from './namespace-inventory.ts'
-import { type DryRunOptions, limitSourcePermissions } from './realm-run.ts'
+import { type DryRunOptions, limitSourcePermissions, type RealmRunOptions } from './realm-run.ts'
 import { RealmStatusController, type RealmStatusOptions } from './realm-status-controller.ts'
 import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
 
@@ -26,7 +26,9 @@ import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
 const DEFAULT_INTERVAL = 600
 
 /** Options of a realm controller. */
-export interface RealmControllerOptions extends RealmStatusOptions, Pick<DryRunOptions, 'findSourcePermissions'> {
+export interface RealmControllerOptions
+  extends RealmStatusOptions,
+    Pick<DryRunOptions, 'findSourcePermissions' | 'isAdoptable'> {
   readonly lease: Lease
   readonly cache: ClusterCache
   readonly secretWriter: SecretWriter
@@ -44,6 +46,10 @@ export class RealmController {
   readonly #secrets: ClientSecretWriter
   /** The fingerprint of each realm when its last reconciliation was queued. */
   readonly #fingerprints = new Map<string, string>()
+  /** Realms that are queued since their resources have changed, and for no other reason. */
+  readonly #changed = new Set<string>()
+  /** The faults that runs of each realm found. */
+  readonly #faultMemories = new Map<string, FaultMemory>()
   readonly #queue: WorkQueue<string>
   /** Realms whose client secrets are written again without an apply, which would also correct drift. */
   readonly #secretQueue: WorkQueue<string>
@@ -107,6 +113,7 @@ export class RealmController {
     const fingerprint = getFingerprint(realm, { unresolved: this.#unresolvedFiles, skipReason })
     if (this.#fingerprints.get(name) !== fingerprint) {
       this.#fingerprints.set(name, fingerprint)
+      this.#changed.add(name)
       this.#queue.add(name)
       return
     }
@@ -116,28 +123,44 @@ export class RealmController {
 
   async #reconcile(name: string): Promise<ReconcileResult> {
     const realm = this.#getRealm(name)
+    const retriesFaulty = !this.#changed.delete(name)
     try {
       const withoutFinalizer = await this.#options.statusWriter.addFinalizers(realm)
-      const applied = await this.#apply(realm, withoutFinalizer)
+      const applied = await this.#apply(realm, { withoutFinalizer, retriesFaulty })
       const outcome = await this.#withSecrets(realm, applied)
       await confirmLease(this.#service, this.#options.lease)
       this.#record(realm, outcome)
       this.#announce(realm, outcome)
-      const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome)
-      return 'result' in outcome && isPartial ? getRetry(realm) : { requeueAfter: getInterval(realm) }
+      const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome) || hasFailedTenants(outcome)
+      if (!('result' in outcome)) return { requeueAfter: getInterval(realm) }
+      const retryDelay = retriesFaulty
+        ? undefined
+        : this.#getFaultMemory(name).getRetryDelay(outcome.result.plan.create > 0)
+      return isPartial ? getRetry(realm) : { requeueAfter: retryDelay ?? getInterval(realm) }
     } catch (error) {
       return this.#handleFailure(realm, error)
     }
   }
 
-  /** Applies the realm unless it must be skipped. `withoutFinalizer`: resources that are left out since they have no finalizer. */
-  async #apply(realm: ClusterRealm, withoutFinalizer: ReadonlyMap<string, ResourceFault>): Promise<ReconcileOutcome> {
-    const { lease, findSourcePermissions, inventory } = this.#options
+  #getFaultMemory(name: string): FaultMemory {
+    const memory = this.#faultMemories.get(name) ?? new FaultMemory()
+    this.#faultMemories.set(name, memory)
+    return memory
+  }
+
+  /** Applies the realm unless it must be skipped. */
+  async #apply(
+    realm: ClusterRealm,
+    run: Pick<RealmRunOptions, 'withoutFinalizer' | 'retriesFaulty'>,
+  ): Promise<ReconcileOutcome> {
+    const { lease, findSourcePermissions, isAdoptable, inventory } = this.#options
     const { name, owner } = realm
     const isOwner = owner !== undefined && inventory.findOwnerNamespace(name) === owner.namespace
     const outcome = await reconcileRealm(this.#service, realm, {
       skipReason: findSkipReason(realm, this.#desired.realms),
-      ...{ lease, findSourcePermissions, isOwner, withoutFinalizer, unresolved: this.#unresolvedFiles },
+      ...{ lease, findSourcePermissions, isAdoptable, isOwner, onError: this.#options.onError, ...run },
+      faultMemory: this.#getFaultMemory(name),
+      unresolved: this.#unresolvedFiles,
       appliedNamespaces: inventory.getNamespaces(name),
       dependentGitSources: isOwner ? inventory.listDependentGitSources(name, owner.namespace) : [],
     })
@@ -193,14 +216,21 @@ export class RealmController {
 const hasSecretFaults = (outcome: ReconcileOutcome): boolean =>
   'result' in outcome && (outcome.result.secretFaults?.size ?? 0) > 0
 
-/** Returns the milliseconds until an unchanged realm is reconciled again. Random by 10 %, so that realms do not coincide. */
-function getInterval({ owner }: ClusterRealm): number {
+const hasFailedTenants = (outcome: ReconcileOutcome): boolean =>
+  'result' in outcome && [...outcome.result.tenants.values()].some((tenant) => typeof tenant === 'string')
+
+/**
+ * Returns the milliseconds until an unchanged realm is reconciled again; undefined for never. Random by 10 %, so that realms do not
+ * coincide.
+ */
+function getInterval({ owner }: ClusterRealm): number | undefined {
   const interval = readText(owner?.resource.spec?.interval)
-  return (interval ? parseDuration(interval) : DEFAULT_INTERVAL) * 1000 * (0.9 + Math.random() / 5)
+  const seconds = interval ? parseDuration(interval) : DEFAULT_INTERVAL
+  return seconds ? seconds * 1000 * (0.9 + Math.random() / 5) : undefined
 }
 
 /** Returns a failure that is retried after the `retryInterval` of the realm, or after the back-off. */
 function getRetry({ owner }: ClusterRealm): ReconcileResult {
   const interval = readText(owner?.resource.spec?.retryInterval)
-  return { failed: true, requeueAfter: interval ? parseDuration(interval) * 1000 : undefined }
+  return { failed: true, requeueAfter: (interval && parseDuration(interval) * 1000) || undefined }
 }

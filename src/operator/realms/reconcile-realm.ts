@@ -7,7 +7,7 @@ import { recordApproval } from '../../service/sources/saved-plans.ts'
 import { APPROVED_PLAN_ANNOTATION, getApprover } from '../cluster/resource.ts'
 import type { SkipReason } from '../desired/dependencies.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
-import type { RealmRunResult } from '../status/realm-run-result.ts'
+import { listPendingPlans, type RealmRunResult } from '../status/realm-run-result.ts'
 import { applyRealm, type RealmRunOptions } from './realm-run.ts'
 
 /** The outcome of a reconciliation: a run, or the reason why there was none. */
@@ -27,15 +27,10 @@ export async function reconcileRealm(
 }
 
 /** Approves the pending plan of a run if an annotation of the realm's resource names it. Returns whether it did. */
-async function approvePlan(
-  service: Service,
-  { owner }: ClusterRealm,
-  { pendingApproval }: RealmRunResult,
-): Promise<boolean> {
-  const approvedPlan = owner?.resource.metadata.annotations?.[APPROVED_PLAN_ANNOTATION]
-  if (!owner || !pendingApproval || approvedPlan !== pendingApproval.plan) return false
-  const caller = { actor: getApprover(owner.resource) }
-  await recordApproval(service, caller, { plan: pendingApproval.plan, withCredentials: false })
+async function approvePlan(service: Service, { owner }: ClusterRealm, result: RealmRunResult): Promise<boolean> {
+  const plan = owner?.resource.metadata.annotations?.[APPROVED_PLAN_ANNOTATION]
+  if (!owner || plan === undefined || !listPendingPlans(result).includes(plan)) return false
+  await recordApproval(service, { actor: getApprover(owner.resource) }, { plan, withCredentials: false })
   return true
 }
 

@@ -1,8 +1,8 @@
 // Writes client secrets to the Kubernetes Secrets that resources name, and again after either has changed.
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
+import { listResourceNames } from '../../kinds/resource-kinds.ts'
 import { parseVaultReference } from '../../kinds/vault-reference.ts'
-import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
@@ -137,7 +137,7 @@ async function getSecrets(
       const managers = ((client && rowsByObject.get(client.id)) ?? []).map(({ source }) => source)
       return client && managers.includes(toSourceName(namespace)) ? [{ request, client, managers }] : []
     })
-    const permissions = toGrantablePermissions(name, [sourcePermissions.get(namespace) ?? {}])
+    const permissions = toGrantablePermissions({ name, declaredName: name }, [sourcePermissions.get(namespace) ?? {}])
     const clientIds = managed.map(({ client }) => client.id)
     const missingRoles = await findMissingRolesForClients({ ...context, permissions }, clientIds)
     for (const { request, client, managers } of managed) {

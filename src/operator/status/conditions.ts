@@ -13,9 +13,12 @@ import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
 
 /** The condition `Ready`, and the abnormal condition with the same reason, if there is one. */
-export type ReadyCondition = Pick<Condition, 'status' | 'reason' | 'message'> & {
+export type ReadyCondition = ConditionContent & {
   readonly abnormal?: 'Reconciling' | 'Stalled'
 }
+
+/** The members of a condition that say why. */
+type ConditionContent = Pick<Condition, 'status' | 'reason' | 'message'>
 
 /** The state that the common fields of a status are computed from. */
 export interface CommonStatusInput {
@@ -23,48 +26,53 @@ export interface CommonStatusInput {
   readonly realm?: string | undefined
   readonly ready: ReadyCondition
   readonly drifts: readonly Drift[]
+  /** Messages about what is live and has no effect. */
+  readonly warnings?: readonly string[] | undefined
+  /** The advice to resume the resource. Absent: it is not suspended. */
+  readonly suspended?: string | undefined
   readonly now: Date
 }
 
-/** Drift that a message lists one by one, at most. */
-const MAX_LISTED_DRIFT = 5
+/** Drift or warnings that a message lists one by one, at most. */
+const MAX_LISTED = 5
+const WITHOUT_EFFECT = 'WithoutEffect'
 
 /** Returns the fields that the status of each resource has. `prior`: its current status. */
 export function toCommonStatus(
   { resource }: DeclaringResource,
   prior: ResourceStatus,
-  { realm, ready: { abnormal, ...ready }, drifts, now }: CommonStatusInput,
+  { realm, ready: { abnormal, ...ready }, drifts, warnings = [], suspended, now }: CommonStatusInput,
 ): ResourceStatus {
   const { generation } = resource.metadata
-  const toCondition = (
-    type: Condition['type'],
-    { status, reason, message }: Pick<Condition, 'status' | 'reason' | 'message'>,
-  ): Condition => {
+  const toCondition = (type: Condition['type'], { status, reason, message }: ConditionContent): Condition => {
     const before = prior.conditions?.find((condition) => condition.type === type)
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTimestamp(now)
     return { type, status, reason, message, lastTransitionTime, ...optionalField('observedGeneration', generation) }
   }
+  const toTrueCondition = (type: Condition['type'], reason: string, message: string) =>
+    toCondition(type, { status: 'True', reason, message })
   return {
     ...optionalField('observedGeneration', generation),
     conditions: [
       toCondition('Ready', ready),
       // These conditions are absent unless they are true.
       ...(abnormal ? [toCondition(abnormal, { ...ready, status: 'True' })] : []),
-      ...(drifts.length
-        ? [toCondition('Drifted', { status: 'True', reason: 'Changed', message: renderDrift(drifts) })]
-        : []),
+      ...(drifts.length ? [toTrueCondition('Drifted', 'Changed', renderDrift(drifts))] : []),
+      ...(warnings.length ? [toTrueCondition('Warning', WITHOUT_EFFECT, abbreviate(warnings))] : []),
+      ...(suspended === undefined ? [] : [toTrueCondition('Suspended', 'Suspended', suspended)]),
     ],
     ...optionalField('realm', realm),
   }
 }
 
 /** Returns the condition of a resource with a fault. */
-export function toFaultCondition({ reason, message, isIntended, lacksFinalizer }: ResourceFault): ReadyCondition {
+export function toFaultCondition(fault: ResourceFault): ReadyCondition {
+  const { reason, message, isIntended, isTemporary, lacksFinalizer } = fault
   return {
     status: 'False',
     reason,
     message,
-    ...(!isIntended && { abnormal: lacksFinalizer ? 'Reconciling' : 'Stalled' }),
+    ...(!isIntended && { abnormal: lacksFinalizer || isTemporary ? 'Reconciling' : 'Stalled' }),
   }
 }
 
@@ -96,8 +104,23 @@ function renderApproval(plan: string, resource: Resource | undefined): string {
   return `kubectl annotate --overwrite -n ${metadata.namespace} ${kind.toLowerCase()} ${metadata.name} ${APPROVED_PLAN_ANNOTATION}=${plan}`
 }
 
+function abbreviate(messages: readonly string[]): string {
+  const remaining = messages.length - MAX_LISTED
+  return messages.slice(0, MAX_LISTED).join('; ') + (remaining > 0 ? `; and ${remaining} more` : '')
+}
+
+/** Returns the current condition Ready of a resource, which a suspended one keeps; undefined if it has none. */
+export function findReadyCondition({ conditions = [] }: ResourceStatus): ReadyCondition | undefined {
+  const find = (type: Condition['type']) => conditions.find((condition) => condition.type === type)
+  const ready = find('Ready')
+  if (!ready) return undefined
+  const { status, reason, message } = ready
+  const abnormal = find('Stalled') ? 'Stalled' : find('Reconciling') ? 'Reconciling' : undefined
+  return { status, reason, message, ...(abnormal && { abnormal }) }
+}
+
 function renderDrift(drifts: readonly Drift[]): string {
-  const listed = drifts.slice(0, MAX_LISTED_DRIFT).map(({ kind, key, path, by }) => {
+  const listed = drifts.slice(0, MAX_LISTED).map(({ kind, key, path, by }) => {
     const object = describeObject(kind, key)
     const change = path === undefined ? `${object} was deleted` : `${object}: ${path} was changed`
     return by ? `${change} by ${by.name}` : change

@@ -6,6 +6,7 @@ import type { SkipReason } from '../desired/dependencies.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import { getRevision } from '../desired/realm-sources.ts'
 import {
+  findReadyCondition,
   findReconcileRequest,
   formatTimestamp,
   optionalField,
@@ -14,7 +15,7 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from './conditions.ts'
-import type { RealmRunResult } from './realm-run-result.ts'
+import { getNamespaceResult, hasChanges, type RealmRunResult } from './realm-run-result.ts'
 
 /** The end of a reconciliation of a realm: the result of its run, a temporary failure, or the reason why there was no run. */
 export type RealmReconciliation = { readonly at: Date } & (
@@ -41,7 +42,7 @@ export function mergeReconciliations(
 ): RealmReconciliation {
   if (!('result' in unreported && 'result' in latest)) return latest
   const [{ result: first }, { result: second }] = [unreported, latest]
-  if (first.outcome !== 'applied' || second.outcome !== 'applied' || !hasChanges(first) || hasChanges(second))
+  if (first.outcome !== 'applied' || second.outcome !== 'applied' || !hasChanges(first.plan) || hasChanges(second.plan))
     return latest
   return { at: unreported.at, result: { ...second, plan: first.plan } }
 }
@@ -53,22 +54,40 @@ export function toResourceStatus(
   { realm, reconciliation, drifts, now }: RealmStatusInput,
 ): ResourceStatus {
   const { declaration, file } = declaring
-  const ready = toReadyCondition(declaring, realm, reconciliation)
   const isOwner = file === realm.owner?.file
   const resourceDrifts = drifts.filter((drift) => drift.file === file)
   const revision =
     declaration && getRevision(isOwner ? realm.resources.filter((resource) => resource.declaration) : [declaring])
+  const skipped = 'skipReason' in reconciliation ? reconciliation.skipReason : undefined
+  const suspended = skipped?.type === 'intended' ? skipped.message : undefined
+  const hasChanged = declaring.removal !== undefined || prior.lastAttemptedRevision !== revision
+  const retained = suspended !== undefined && !hasChanged ? findReadyCondition(prior) : undefined
+  const ready = retained ?? toReadyCondition(declaring, realm, reconciliation)
   const isApplied = ready.status === 'True' && revision !== undefined
   // Without a run, no request is handled.
   const handledRequest = 'skipReason' in reconciliation ? prior.lastHandledReconcileAt : findReconcileRequest(declaring)
   return {
-    ...toCommonStatus(declaring, prior, { realm: realm.name, ready, drifts: resourceDrifts, now }),
+    ...toCommonStatus(declaring, prior, {
+      ...{ realm: realm.name, ready, drifts: resourceDrifts, suspended, now },
+      warnings: ready.status === 'True' ? listWarnings(declaring, prior, reconciliation) : [],
+    }),
     ...optionalField('lastHandledReconcileAt', handledRequest),
     ...optionalField('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
     ...optionalField('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
     drift: new Set(resourceDrifts.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
     ...(isOwner && toRunFields(prior, reconciliation, { revision, ready })),
   }
+}
+
+/** Lists the warnings about a resource: those of the run, or the current ones if nothing was planned. */
+function listWarnings(
+  { file, namespace }: DeclaringResource,
+  { conditions = [] }: ResourceStatus,
+  reconciliation: RealmReconciliation,
+): readonly string[] {
+  const result = 'result' in reconciliation ? getNamespaceResult(reconciliation.result, namespace) : undefined
+  if (typeof result === 'object' && result.warnings) return result.warnings.get(file) ?? []
+  return conditions.flatMap(({ type, message }) => (type === 'Warning' ? message : []))
 }
 
 /** Returns the status of a resource that belongs to no realm. `prior`: its current status. */
@@ -87,42 +106,49 @@ function toReadyCondition(
   realm: ClusterRealm,
   reconciliation: RealmReconciliation,
 ): ReadyCondition {
-  const prefix = declaring.removal ? 'The object is not deleted yet: ' : ''
-  if ('failure' in reconciliation) {
-    const message = prefix + reconciliation.failure
-    return { status: 'False', reason: 'Failed', message, abnormal: 'Reconciling' }
-  }
+  if ('failure' in reconciliation) return toFailureCondition(declaring, reconciliation.failure)
   if ('skipReason' in reconciliation) {
     const { reason, message, type } = reconciliation.skipReason
     const abnormal = type === 'stalled' ? 'Stalled' : 'Reconciling'
-    return { status: 'False', reason, message: prefix + message, ...(type !== 'intended' && { abnormal }) }
+    const prefixed = getPrefix(declaring) + message
+    return { status: 'False', reason, message: prefixed, ...(type !== 'intended' && { abnormal }) }
   }
   return toRunCondition(declaring, realm, reconciliation.result)
 }
 
+function toFailureCondition(declaring: DeclaringResource, failure: string): ReadyCondition {
+  return { status: 'False', reason: 'Failed', message: getPrefix(declaring) + failure, abnormal: 'Reconciling' }
+}
+
+const getPrefix = ({ removal }: DeclaringResource): string => (removal ? 'The object is not deleted yet: ' : '')
+
 function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, result: RealmRunResult): ReadyCondition {
-  const { outcome, faults, secretFaults, plan, pendingApproval } = result
+  const { faults, secretFaults } = result
   const fault = faults.get(declaring.file) ?? secretFaults?.get(declaring.file)
   if (fault) return toFaultCondition(fault)
   if (owner?.removal && declaring.file !== owner.file)
     return toFaultCondition({
       reason: 'RealmNotFound',
       message: `The Realm of the object, ${owner.file}, was deleted.`,
+      isTemporary: true,
     })
+  if (declaring.isObserver)
+    return { status: 'True', reason: 'Observed', message: 'The realm exists, and others manage it.' }
+  const ofNamespace = getNamespaceResult(result, declaring.namespace)
+  if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)
+  const { outcome, plan, pendingApproval } = ofNamespace
   if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource)
   if (outcome === 'suspended') {
     const message = 'The realm was rolled back to an earlier revision. Resume with "regent source resume".'
     return { status: 'False', reason: 'RolledBack', message, abnormal: 'Stalled' }
   }
-  if (outcome === 'planned' && hasChanges(result)) {
+  if (outcome === 'planned' && hasChanges(plan)) {
     const counts = `create ${plan.create}, update ${plan.update} and delete ${plan.delete} objects`
     const message = `The mode is plan: an apply would ${counts}.`
     return { status: 'False', reason: 'Planned', message, abnormal: 'Stalled' }
   }
   return { status: 'True', reason: 'Applied', message: 'The declared state is live.' }
 }
-
-const hasChanges = ({ plan }: RealmRunResult) => plan.create + plan.update + plan.delete > 0
 
 /** Returns the fields about runs of a realm. A run without changes adds nothing to the history. */
 function toRunFields(
@@ -145,7 +171,7 @@ function toRunFields(
   }
   const { result } = reconciliation
   const objects = { objects: result.objectCount }
-  if (!hasChanges(result) && !result.pendingApproval) {
+  if (!hasChanges(result.plan) && !result.pendingApproval) {
     const runs = ready.status === 'False' ? addRun(history, toRun('Failed', ready.message)) : history
     return { plan: plan ?? result.plan, inventory: objects, ...(runs.length && { history: runs }) }
   }

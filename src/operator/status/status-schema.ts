@@ -5,7 +5,7 @@ const timestamp = z.iso.datetime().meta({ wire: { type: 'string', format: 'date-
 const count = z.int().min(0)
 
 const condition = z.strictObject({
-  type: z.string().describe('Ready, Reconciling, Stalled or Drifted.'),
+  type: z.string().describe('Ready, Reconciling, Stalled, Drifted, Warning or Suspended.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition is met.'),
   reason: z.string().describe('The reason for the last change of the condition, in one word.'),
   message: z.string().describe('Details, with the path of an invalid field and what to do.'),
@@ -22,7 +22,11 @@ const plan = z.strictObject({
 
 const commonFields = {
   observedGeneration: z.int().optional().describe('Last generation of the resource that was reconciled.'),
-  conditions: z.array(condition).optional().describe('Conditions of the resource.'),
+  conditions: z
+    .array(condition)
+    .optional()
+    .describe('Conditions of the resource; other controllers may add conditions of other types.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
   realm: z
     .string()
     .optional()
@@ -31,6 +35,7 @@ const commonFields = {
     .string()
     .optional()
     .describe('Last revision that was applied: a digest of the resources or, of a RealmSource, a commit.'),
+  shortRevision: z.string().optional().describe('The first characters of the last revision that was applied.'),
   lastAttemptedRevision: z.string().optional().describe('Last revision for which an apply was attempted.'),
   lastHandledReconcileAt: z
     .string()

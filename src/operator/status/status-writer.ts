@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
+import { shortenRevision } from '../../reconcile/model/attribution.ts'
 import type { ClusterCache } from '../cluster/cluster-cache.ts'
 import {
   type Condition,
@@ -15,6 +16,8 @@ import type { ResourceWriter } from '../cluster/resource-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
+import { toPendingApprovalCondition } from './conditions.ts'
+import { getNamespaceResult } from './realm-run-result.ts'
 import { type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
 /** A realm as it was reconciled, and the end of the reconciliation. */
@@ -53,9 +56,10 @@ export class StatusWriter {
 
   /** Writes the status of all resources of a realm, and removes the finalizers of those whose objects are deleted. */
   writeRealm({ realm, reconciliation }: ReconciledRealm, drifts: readonly Drift[]): Promise<void> {
+    const pendingDeletion = findPendingDeletion(realm, reconciliation)
     return writeAll(realm.resources, (declaring) =>
-      declaring.removal && canRelease(declaring, reconciliation)
-        ? this.release(declaring)
+      declaring.removal && (pendingDeletion || canRelease(declaring, reconciliation))
+        ? this.release(declaring, declaring.file === realm.owner?.file ? pendingDeletion : undefined)
         : this.write(declaring, (prior) =>
             toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() }),
           ),
@@ -77,17 +81,18 @@ export class StatusWriter {
     if (!latest) return
     const { uid } = latest.metadata
     const prior = (isRegentResource(latest) ? latest.status : this.#foreignStatuses.get(uid)) ?? {}
-    const status = toStatus(prior)
+    const status = addShortRevision(toStatus(prior))
     if (isRegentResource(latest)) await this.#writer.writeStatus(latest, status)
     else this.#foreignStatuses.set(uid, status)
     for (const event of listEvents(prior, status)) await this.#writer.writeEvent(latest, event)
     this.#compared.add(latest)
   }
 
-  /** Removes the finalizer of a resource. */
-  async release({ resource }: DeclaringResource): Promise<void> {
+  /** Removes the finalizer of a resource. `event`: reported before. */
+  async release({ resource }: DeclaringResource, event?: ResourceEvent): Promise<void> {
     const latest = this.#cache.findLatest(resource)
     if (!latest) return
+    if (event) await this.#writer.writeEvent(latest, event)
     await this.#writer.removeFinalizer(latest)
     this.#compared.add(latest)
   }
@@ -108,6 +113,11 @@ export class StatusWriter {
   }
 }
 
+function addShortRevision(status: ResourceStatus): ResourceStatus {
+  const { lastAppliedRevision: revision } = status
+  return revision === undefined ? status : { ...status, shortRevision: shortenRevision(revision.replace(/^\w+:/, '')) }
+}
+
 /** Writes all resources, then throws the first error. */
 async function writeAll<T>(resources: readonly T[], write: (resource: T) => Promise<void>): Promise<void> {
   const results = await Promise.allSettled(resources.map(write))
@@ -115,11 +125,25 @@ async function writeAll<T>(resources: readonly T[], write: (resource: T) => Prom
   if (failure) throw failure.reason
 }
 
+/**
+ * Returns the event of a realm whose resource is deleted, and whose deletion is pending approval, since it has users: the resources must
+ * not wait for that, or their namespace could not be deleted. Undefined if there is nothing to approve.
+ */
+function findPendingDeletion({ owner }: ClusterRealm, reconciliation: RealmReconciliation): ResourceEvent | undefined {
+  const pendingApproval = 'result' in reconciliation ? reconciliation.result.pendingApproval : undefined
+  if (owner?.removal !== 'deleted' || !pendingApproval) return undefined
+  const { reason, message } = toPendingApprovalCondition(pendingApproval, undefined)
+  return { type: 'Warning', reason, message: `The realm stays live, unmanaged. ${message}` }
+}
+
 /** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */
-function canRelease({ file, resource }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
-  const isApplied = 'result' in reconciliation && reconciliation.result.outcome === 'applied'
-  if (isApplied) return !reconciliation.result.faults.has(file)
-  return resource.status?.lastAppliedRevision === undefined && !('failure' in reconciliation)
+function canRelease({ file, resource, namespace }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
+  const wasApplied = resource.status?.lastAppliedRevision !== undefined
+  if (!('result' in reconciliation)) return !wasApplied && !('failure' in reconciliation)
+  const { result } = reconciliation
+  const ofNamespace = getNamespaceResult(result, namespace)
+  if (typeof ofNamespace === 'string') return false
+  return ofNamespace.outcome === 'applied' ? !result.faults.has(file) : !wasApplied
 }
 
 /** A resource without a finalizer is not applied, since its deletion could be missed, and its object would stay. */
@@ -130,19 +154,19 @@ function toFinalizerFault(reason: string): ResourceFault {
 
 /** Lists the events about the changes of a status. */
 function listEvents(before: ResourceStatus, after: ResourceStatus): ResourceEvent[] {
-  const [ready, drifted] = [
-    findChangedCondition('Ready', before, after),
-    findChangedCondition('Drifted', before, after),
-  ]
+  const [ready, drifted, warning] = (['Ready', 'Drifted', 'Warning'] as const).map((type) =>
+    findChangedCondition(type, before, after),
+  )
   const events: ResourceEvent[] = []
   if (ready?.status === 'False') events.push({ type: 'Warning', reason: ready.reason, message: ready.message })
   if (drifted) events.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
+  if (warning) events.push({ type: 'Warning', reason: warning.reason, message: warning.message })
   const [lastRun] = after.history ?? []
   if (lastRun?.outcome === 'Applied' && after.plan && !isDeepStrictEqual(lastRun, before.history?.[0])) {
     const { create, update, delete: deletions } = after.plan
     const message = `${create} created, ${update} updated, ${deletions} deleted`
     events.push({ type: 'Normal', reason: 'Applied', message })
-  }
+  } else if (ready?.status === 'True') events.push({ type: 'Normal', reason: ready.reason, message: ready.message })
   return events
 }
 

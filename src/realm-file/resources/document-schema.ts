@@ -9,10 +9,10 @@ import {
   toJsonSchema,
 } from '../../kinds/json-schema.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { API_VERSION, listResourceNames, resourceKinds } from '../../kinds/resource-kinds.ts'
 import { KEYCLOAK_IMPORT } from './keycloak-import.ts'
 import { createObjectSchemas } from './object-schemas.ts'
 import { kubernetesFields, locationFields } from './resource-fields.ts'
-import { API_VERSION, listResourceNames, resourceKinds } from './resource-kinds.ts'
 
 /** Returns the schema of a file: a document, a list of documents, or a resource. In draft 7, which editors support. */
 export function createDocumentSchema(): JsonSchema {

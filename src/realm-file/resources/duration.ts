@@ -2,13 +2,23 @@
 import * as z from 'zod'
 
 const PATTERN = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/
-const error = 'must be a duration such as 30s, 5m or 1h30m'
+/** As PATTERN, with a digit other than 0. A structural schema has one pattern, without lookahead. */
+const POSITIVE = /^(?:\d*[1-9]\d*h(?:\d+m)?(?:\d+s)?|(?:\d+h)?\d*[1-9]\d*m(?:\d+s)?|(?:\d+h)?(?:\d+m)?\d*[1-9]\d*s)$/
+/** The longest text: hours up to a million. */
+const MAX_LENGTH = 16
 
-/** The schema of a duration. It must be positive. */
+/** The schema of a duration, which must be positive. */
 export const duration = z
   .string()
-  .regex(PATTERN, { error, abort: true })
-  .refine((text) => parseDuration(text) > 0, error)
+  .max(MAX_LENGTH)
+  .regex(POSITIVE, { error: 'must be a duration such as 30s, 5m or 1h30m' })
+
+/** The schema of an interval; `0s` means that nothing is repeated. */
+export const interval = z
+  .string()
+  .min(2)
+  .max(MAX_LENGTH)
+  .regex(PATTERN, { error: 'must be a duration such as 30s, 5m or 1h30m, or 0s for none' })
 
 /** Parses a duration such as `1h30m`. Returns seconds. */
 export function parseDuration(text: string): number {

@@ -2,13 +2,13 @@
 import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
+import { listParentFields } from '../../kinds/resource-kinds.ts'
 import { joinTree, readName, splitTree, type TreeObject } from '../../kinds/tree.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { addArticle, describeType, joinWords } from '../message-words.ts'
 import { type Document, deriveDocument } from '../yaml/document.ts'
 import { DocumentError, toJsonPointer } from '../yaml/problem.ts'
 import { removeKubernetesSettings } from './kubernetes-settings.ts'
-import { listParentFields } from './resource-kinds.ts'
 
 /** A parsed resource. */
 export interface ParsedResource {

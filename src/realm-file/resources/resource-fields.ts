@@ -1,11 +1,11 @@
 // The fields of a resource's spec besides those of the object: the realm and parent of the object, and settings for Kubernetes.
 import * as z from 'zod'
-import { adminRoles } from '../../kinds/admin-roles.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { listParentFields } from '../../kinds/resource-kinds.ts'
+import { grantableRoles, tenantPermissionFields } from '../../kinds/source-permission-setting.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
-import { duration } from './duration.ts'
-import { listParentFields } from './resource-kinds.ts'
+import { duration, interval } from './duration.ts'
 
 const name = (description: string) => z.string().min(1).describe(description)
 const time = (description: string) => duration.optional().describe(description)
@@ -71,19 +71,30 @@ const selector = z.strictObject({
 const allowedNamespace = z.strictObject({
   name: name('Name of the namespace.').optional(),
   selector: selector.optional().describe('Label selector of namespaces. An empty selector selects all.'),
-  roles: z
-    .array(z.enum(adminRoles))
+  ...tenantPermissionFields,
+  roles: grantableRoles
     .optional()
-    .describe('Admin roles that resources in these namespaces may grant. Default: none.'),
+    .describe(
+      'Roles that resources in these namespaces may grant besides their own: admin roles, `realm/<role>` and `client/<client>/<role>`. `*` matches any text. Default: none.',
+    ),
 })
 
 const realmSettings = {
+  managementPolicies: z
+    .array(z.enum(['Observe']))
+    .max(1)
+    .optional()
+    .describe(
+      'Observe: the resource declares nothing of the realm, which other sources own. It reports whether the realm exists, and admits namespaces to it. A setting of the server must permit that.',
+    ),
   suspend: z.boolean().optional().describe('Whether reconciliation of the realm is suspended. Default: false.'),
   mode: z
     .enum(['apply', 'plan'])
     .optional()
     .describe('Whether changes are applied (apply, the default) or only planned (plan).'),
-  interval: time('Interval between reconciliations without a change of a resource. Default: 10m.'),
+  interval: interval
+    .optional()
+    .describe('Interval between reconciliations without a change of a resource; `0s` for none. Default: 10m.'),
   retryInterval: time('Interval between retries of a failed reconciliation. Default: an exponential back-off.'),
   timeout: time('Maximum duration of a reconciliation. A longer one is rolled back and retried. Default: no limit.'),
   dependsOn: z

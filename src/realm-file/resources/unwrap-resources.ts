@@ -1,5 +1,6 @@
 // Unwraps Kubernetes resources: each becomes a document in the format of a realm, with the positions in the resource.
 import { isList, isObject, type Json, type Representation, readObject, readPath, readText } from '../../kinds/json.ts'
+import { API_GROUP, API_VERSION, REALM_RESOURCE, resourceKinds, SOURCE_RESOURCE } from '../../kinds/resource-kinds.ts'
 import { findNearestWord } from '../../lib/nearest-word.ts'
 import { describeType, joinWords } from '../message-words.ts'
 import { toUnknownFieldWarning, type UnknownFieldPolicy } from '../parse-realm.ts'
@@ -14,7 +15,6 @@ import {
 import { isKeycloakImport } from './keycloak-import.ts'
 import { type KubernetesSetting, parseKubernetesSettings, toIgnoredSettingWarnings } from './kubernetes-settings.ts'
 import { createResourceError, type ParsedResource, toObjectDocument, toRealmDocument } from './resource-documents.ts'
-import { API_GROUP, API_VERSION, REALM_RESOURCE, resourceKinds, SOURCE_RESOURCE } from './resource-kinds.ts'
 
 /** Documents in the format of a realm. */
 export interface UnwrappedDocuments {

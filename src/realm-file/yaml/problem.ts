@@ -11,6 +11,8 @@ export interface DocumentProblem {
   readonly path?: string
   /** The position of the other declaration, for a conflict between two. */
   readonly otherPosition?: SourcePosition
+  /** Whether something is missing that another document may declare. */
+  readonly isMissing?: true
 }
 
 /** A warning about a document, which does not prevent its use. */

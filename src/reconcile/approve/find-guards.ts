@@ -76,12 +76,13 @@ async function readFlowObjects(where: Context | Service, { plan, input }: PlanTo
 }
 
 /** Returns the objects of which new sources declare what sources manage that are not read in this run. */
-function findSharedObjects(parts: readonly SourcePart[], { otherSources }: PlanInput): SharedObjects[] {
+function findSharedObjects(parts: readonly SourcePart[], { otherSources, tenants }: PlanInput): SharedObjects[] {
   const newParts = parts.filter(({ isNew }) => isNew)
   const pairs = newParts.flatMap(({ source: newSource, desired }) =>
     otherSources.flatMap((row) => {
       const declaration = desired.objects.get(formatAddress(row.kind, row.key))
-      return declaration && sharesFields(declaration, row) ? [{ newSource, source: row.source }] : []
+      const isShared = declaration && !tenants.has(row.source) && sharesFields(declaration, row)
+      return isShared ? [{ newSource, source: row.source }] : []
     }),
   )
   const bySources = Map.groupBy(pairs, ({ newSource, source }) => JSON.stringify([newSource, source]))

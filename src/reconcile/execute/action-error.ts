@@ -9,17 +9,21 @@ import type { Action } from '../model/action.ts'
 /** The failure of one action of a plan. */
 export class ActionError extends Error {
   readonly action: Action
+  /** The failures of later actions, which do not depend on this one. */
+  readonly further: readonly ActionError[]
 
-  constructor(action: Action, cause: unknown) {
+  constructor(action: Action, cause: unknown, further: readonly ActionError[] = []) {
     const reason = cause instanceof ServiceError ? cause.reason : undefined
     super(`${reason ?? getErrorMessage(cause)}${getRenameHint(action, cause)}`, { cause })
     this.action = action
+    this.further = further
   }
 
-  /** The failure at the position of the refused field, or else of the object; empty if no document declares it. */
+  /** Each failure at the position of the refused field, or else of the object; without objects that no document declares. */
   get problems(): DocumentProblem[] {
     const position = this.#findFieldPosition() ?? this.action.position
-    return position ? [{ position, message: this.describe() }] : []
+    const failure = position ? [{ position, message: this.describe() }] : []
+    return [...failure, ...this.further.flatMap(({ problems }) => problems)]
   }
 
   /** Returns the failure with its action. `reason` replaces the message of the cause. */

@@ -6,14 +6,13 @@ import type { KindName } from '../../kinds/kind.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import { chunks } from '../../lib/chunks.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { concernsWholeChange } from '../../service/context/errors.ts'
 import { CHUNK_SIZE } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { Action, RealmPlan } from '../model/action.ts'
 import type { ObjectDeclaration } from '../model/plan-input.ts'
-import { ActionError } from './action-error.ts'
 import { loadObjects } from './load-objects.ts'
+import { StepFailures } from './step-failures.ts'
 import {
   type AppliedState,
   type ChangeFilter,
@@ -35,7 +34,7 @@ export interface DeclaredState {
 export interface ApplyInput {
   readonly plan: RealmPlan
   readonly declared: DeclaredState
-  /** Whether to apply one action at a time, so that a failure names its action. */
+  /** Whether to apply one action at a time, so that failures name their actions. The transaction must then be rolled back. */
   readonly isStepwise?: boolean
 }
 
@@ -56,13 +55,15 @@ export async function apply(context: WriteContext, input: ApplyInput): Promise<A
   }
   await writeLateFields(run)
   for (const kind of creationOrder.toReversed()) await deleteObjects(run, kind)
+  run.failures?.throwFirst()
   return run.live
 }
 
 /** An apply in progress. */
 interface ApplyRun extends AppliedState {
   readonly plan: RealmPlan
-  readonly isStepwise: boolean
+  /** The failures of a stepwise apply. */
+  readonly failures: StepFailures | undefined
   /** Ids of created objects by address. */
   readonly createdIds: Map<string, string>
   /** The actions by operation and kind. */
@@ -85,7 +86,7 @@ async function startApply(
     live,
     findSecret: declared.findSecret,
     plan,
-    isStepwise,
+    failures: isStepwise ? new StepFailures(context, plan) : undefined,
     createdIds,
     actions,
     lateActions: creationOrder.filter(hasLateFields).map((kind) => {
@@ -165,28 +166,14 @@ interface ActionBatch {
   readonly chunkSize?: number
 }
 
-/** Executes actions in chunks; in a stepwise apply one by one, so that a failure names its action. */
+/** Executes actions in chunks; in a stepwise apply one by one. */
 async function execute(
-  { isStepwise, plan }: ApplyRun,
+  { failures }: ApplyRun,
   { actions, chunkSize = actions.length }: ActionBatch,
   work: (actions: readonly Action[]) => Promise<void>,
 ): Promise<void> {
-  if (!isStepwise) {
-    for (const chunk of chunks(actions, chunkSize)) await work(chunk)
-    return
-  }
-  for (const action of actions) {
-    try {
-      await work([action])
-    } catch (error) {
-      throw concernsWholeChange(error) ? error : new ActionError(toShownAction(action, plan), error)
-    }
-  }
-}
-
-/** Returns the action as messages name it: a plan creates a realm by an update of its settings, which to a user is its creation. */
-function toShownAction(action: Action, { creates }: RealmPlan): Action {
-  return creates && action.kind === 'realm' ? { ...action, operation: 'create' } : action
+  if (failures) for (const action of actions) await failures.attempt(action, () => work([action]))
+  else for (const chunk of chunks(actions, chunkSize)) await work(chunk)
 }
 
 function listActions({ actions }: ApplyRun, operation: Action['operation'], kind: KindName): readonly Action[] {

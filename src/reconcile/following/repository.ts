@@ -7,13 +7,16 @@ import { type GivenIdentity, requireSameName } from '../read/source-identity.ts'
 import type { FollowedSource } from './followed-source.ts'
 import type { SourceController } from './source-controller.ts'
 
+/** Milliseconds until a poll is repeated that could not report its failure. */
+const RETRY_DELAY = 60_000
+
 /** Options of a git source that is followed. */
 export interface RepositoryOptions
   extends Omit<GitSourceOptions, 'name' | 'environment'>,
     Pick<FollowedSource, 'name' | 'dependsOn' | 'suspend' | 'retryInterval'> {
   /** The given identity of the source, which decides which of its files are read. */
   readonly identity: GivenIdentity
-  /** Seconds between two polls. */
+  /** Seconds between two polls; 0: it is not polled by itself. */
   readonly interval: number
   /** Adds the settings of the source to its content. Throws where they do not allow it. */
   configure(content: SourceContent): SourceContent | Promise<SourceContent>
@@ -35,7 +38,7 @@ export interface FollowedRepository extends FollowedSource {
 export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<FollowedRepository> {
   const { name, identity, dependsOn, suspend, retryInterval, interval, configure } = options
   const source = await openGitSource(address, { ...options, ...identity, name: identity.name })
-  const requeue = { requeueAfter: interval * 1000 }
+  const requeue = { requeueAfter: interval ? interval * 1000 : undefined }
   let controller: SourceController | undefined
   let queue: WorkQueue<'poll'> | undefined
 
@@ -62,8 +65,8 @@ export async function openRepository(address: GitAddress, options: RepositoryOpt
     },
     startPolling(pollingController) {
       controller = pollingController
-      queue = new WorkQueue(poll, { backOff: () => requeue.requeueAfter })
-      queue.addAfter('poll', requeue.requeueAfter)
+      queue = new WorkQueue(poll, { backOff: () => RETRY_DELAY })
+      if (requeue.requeueAfter) queue.addAfter('poll', requeue.requeueAfter)
     },
     get isWatched() {
       return queue !== undefined

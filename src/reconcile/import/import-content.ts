@@ -140,7 +140,7 @@ export async function importContent(
   const documents = [createDocument('body', value)]
   const [declared] = readDesiredRealms(documents, { vault: context.vault })
   const desired = ids === 'new' ? removeIds(declared!) : declared!
-  const part = { source: '', desired, settings: {}, hasNewSettings: false }
+  const part = { source: '', desired, settings: {}, tenant: undefined, hasNewSettings: false }
   const observed = await observe(context, [part], desired)
   const resolved = resolveMissingReferences(desired, observed.live)
   requireRoleCreation(context, resolved.createdRoles)

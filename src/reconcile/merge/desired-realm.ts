@@ -105,6 +105,12 @@ function parseCached(document: Document, unknownFields: UnknownFieldPolicy = 'er
   return parsed
 }
 
+/** Returns the objects that a document declares, without those that it only refers to; none if it is invalid. */
+export function listDeclaredObjects(document: Document): Pick<DeclaredObject, 'kind' | 'key'>[] {
+  const declared = collectProblems([], () => parseCached(document))
+  return declared.flatMap(({ objects }) => objects).filter(({ isReferenceOnly }) => !isReferenceOnly)
+}
+
 /** Compares names in the order in which realms are applied: by name, master last. */
 export function compareRealmNames(a: string, b: string): number {
   return Number(a === MASTER) - Number(b === MASTER) || (a < b ? -1 : 1)

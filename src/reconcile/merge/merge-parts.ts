@@ -3,6 +3,7 @@ import { readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
+import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { DocumentProblem } from '../../realm-file/yaml/problem.ts'
@@ -21,6 +22,8 @@ export interface SourcePart {
   readonly digest: string
   readonly desired: DesiredRealm
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm; undefined if it is none. */
+  readonly tenant: readonly TenantPermissions[] | undefined
   /** Whether the source was never applied to the realm. */
   readonly isNew: boolean
   /** Whether the source has other settings than at its last apply to the realm. */

@@ -1,11 +1,13 @@
 // Merges the declarations of all sources of a run into one desired realm per realm.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { kinds } from '../../kinds/index.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import { version } from '../../lib/version.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
+import { findTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import type { GetGeneratedSecret } from '../../service/sources/generated-secrets.ts'
 import type { SourceContent } from '../read/source-content.ts'
@@ -107,7 +109,7 @@ function listEndedParts(
 }
 
 function toPart(
-  { name, revision, settings = {}, removals, origin }: SourceContent,
+  { name, revision, settings = {}, removals, origin, sourcePermissions }: SourceContent,
   desired: DesiredRealm,
   { digest, before = [] }: { readonly digest: string; readonly before: readonly AppliedSource[] | undefined },
 ): SourcePart {
@@ -115,10 +117,29 @@ function toPart(
   const hasNewSettings = last !== undefined && !isDeepStrictEqual(last.settings, settings)
   const { origin: lastOrigin } = last ?? {}
   const formerOrigin = lastOrigin != null && origin !== undefined && lastOrigin !== origin ? lastOrigin : undefined
+  // A caller of the API names a source without its permissions: those of its last apply remain.
+  const tenant = sourcePermissions
+    ? findTenantPermissions(sourcePermissions, desired.name)
+    : (last?.tenant ?? undefined)
   return {
-    ...{ source: name, revision, digest, desired, settings, isNew: !last, hasNewSettings, removals },
+    ...{ source: name, revision, digest, settings, tenant, isNew: !last, hasNewSettings, removals },
+    desired: tenant ? toTenantDeclarations(desired) : desired,
     ...{ origin, formerOrigin },
   }
+}
+
+/**
+ * Returns the declarations of a tenant. It refers to the realm by its name, without declaring it, and shares the lists of the realm with
+ * others, so that none of them is authoritative.
+ */
+function toTenantDeclarations(desired: DesiredRealm): DesiredRealm {
+  const lists = desired.lists.filter(({ kind, parentKey }) => parentKey.length && kinds[kind].parentField === undefined)
+  const address = formatAddress('realm', [desired.name])
+  const realm = desired.objects.get(address)
+  const isNamed = realm?.fields.size === 1 && realm.fields.has(kinds.realm.naturalKey) && !realm.renamedFrom
+  if (!isNamed) return { ...desired, lists }
+  const objects = new Map([...desired.objects].filter(([key]) => key !== address))
+  return { ...desired, lists, objects, realmReference: realm.origin.position }
 }
 
 /**

@@ -113,6 +113,8 @@ export function toPlainAction(action: Action, changes: readonly FieldChange[] = 
 export interface Note {
   readonly message: string
   readonly position?: SourcePosition
+  /** The positions of further objects that the note is about. */
+  readonly furtherPositions?: readonly SourcePosition[]
   /** Of a declared value that is not enforced. */
   readonly effect?: UnenforcedEffect['effect']
 }

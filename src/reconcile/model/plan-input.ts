@@ -118,6 +118,8 @@ export interface PlanInput {
   readonly managed: readonly ManagedObject[]
   /** The objects that sources manage which are not read in this run. */
   readonly otherSources: readonly (ManagedObject & Pick<InventoryRow, 'source' | 'lines'>)[]
+  /** The tenants among these sources. What they declare yields to this run, unless it is a tenant's own. */
+  readonly tenants: ReadonlySet<string>
   readonly getDriftPolicy: (drift: DriftSubject) => DriftPolicy
   /** Whether a declared relation is authoritative: other elements are removed from it. */
   readonly isAuthoritative: (kind: KindName, key: Key, path: string) => boolean

@@ -14,7 +14,10 @@ import { isUnchangedValue } from '../model/references.ts'
 import { createRemovalLookup, isUnread, markRemovals } from '../read/removals.ts'
 
 /** The part of a realm that one source declares, as far as observing needs it. */
-export type DeclaredPart = Pick<SourcePart, 'source' | 'desired' | 'settings' | 'hasNewSettings' | 'removals'>
+export type DeclaredPart = Pick<
+  SourcePart,
+  'source' | 'desired' | 'settings' | 'tenant' | 'hasNewSettings' | 'removals'
+>
 
 /** The inventory of a realm, sorted by whether this run decides about it. */
 export interface Inventory {
@@ -24,6 +27,8 @@ export interface Inventory {
   readonly rows: readonly InventoryRow[]
   /** The rows of sources that are not read in this run, or whose declarations cannot be applied now. They only veto. */
   readonly otherSources: readonly InventoryRow[]
+  /** The tenants among them, if no source of the run is one. */
+  readonly tenants: ReadonlySet<string>
   /** The objects of `rows`. */
   readonly managed: readonly ManagedObject[]
   /** The addresses of objects whose declaration or live state has changed since the last apply. */
@@ -32,7 +37,7 @@ export interface Inventory {
 
 /** Reads the inventory without the rows whose declaration is unchanged and unmarked. One statement, or two. */
 export async function readInventory(context: Context, parts: readonly DeclaredPart[]): Promise<Inventory> {
-  const { all, changed } = await readChangedRows(context, parts)
+  const { all, changed, tenants } = await readChangedRows(context, parts)
   const sources = new Set(parts.map(({ source }) => source))
   const findRemoval = createRemovalLookup(parts)
   const isDecided = (row: InventoryRow) => {
@@ -52,6 +57,7 @@ export async function readInventory(context: Context, parts: readonly DeclaredPa
       ),
     ),
     changed,
+    tenants: parts.some(({ tenant }) => tenant) ? new Set() : tenants,
   }
 }
 
@@ -77,9 +83,9 @@ function withoutUnreadFields(row: InventoryRow, parts: readonly DeclaredPart[]):
 async function readChangedRows(
   context: Context,
   parts: readonly DeclaredPart[],
-): Promise<{ all: InventoryRow[]; changed: ReadonlySet<string> }> {
+): Promise<Pick<Inventory, 'changed' | 'tenants'> & { readonly all: InventoryRow[] }> {
   const digested = parts.map((part) => ({ part, ...digestDeclarations(part.desired) }))
-  const { rows, newDigests } = await getInventoryDifference(
+  const { rows, newDigests, tenants } = await getInventoryDifference(
     context,
     digested.map(({ part: { source, hasNewSettings, settings }, byDigest }) => ({
       source,
@@ -94,7 +100,7 @@ async function readChangedRows(
     ...newDigests.flatMap(({ source, digests }) => digests.map((digest) => bySource.get(source)!.get(digest)!)),
     ...rows.filter(({ source }) => bySource.has(source)).map(({ kind, key }) => formatAddress(kind, key)),
   ])
-  return { all: [...rows, ...(await readRowsOfOtherParts(context, { parts, rows, changed }))], changed }
+  return { all: [...rows, ...(await readRowsOfOtherParts(context, { parts, rows, changed }))], changed, tenants }
 }
 
 /** Reads the unchanged rows of objects that another source declares differently now: merging needs the rows of all sources. */

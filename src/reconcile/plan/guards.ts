@@ -6,6 +6,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
 import { quoteWord } from '../../lib/quote-word.ts'
 import type { Actor, DeletedRealm, RealmSize, StoredEntry } from '../../service/context/store-types.ts'
 import type { Guard, RealmPlan } from '../model/action.ts'
@@ -153,10 +154,19 @@ function filterSelfRegistered(adopted: readonly AdoptedObject[], { creators }: G
 }
 
 function guardRealmDeletion({ plan: { realm }, input: { managed }, facts: { size } }: GuardedPlan): Guard[] {
-  if (managed.some(({ kind, isDeletedFromSource }) => kind === 'realm' && isDeletedFromSource)) return []
   const { users = 0, clients = 0, sessions = 0 } = size ?? {}
+  const realmRow = managed.find(({ kind, isDeletedFromSource }) => kind === 'realm' && isDeletedFromSource)
+  // Other users may have registered themselves, and no source restores them.
+  if (realmRow && users <= countDeclaredUsers(managed, realmRow)) return []
   const message = `deletes the realm ${realm} with ${formatNumber(users, 'user')}, ${formatNumber(clients, 'client')} and ${formatNumber(sessions, 'session')}`
   return [{ guard: 'deletesRealm', message, objects: [realm], ...(size && { revision: size.revision }) }]
+}
+
+/** Returns the number of users that resources of their own declare, besides that of the realm. */
+function countDeclaredUsers(managed: readonly ManagedObject[], realmRow: ManagedObject): number {
+  const isDeclared = ({ kind, key, file }: ManagedObject) =>
+    kind === 'user' && file !== realmRow.file && !key[0]!.startsWith(SERVICE_ACCOUNT_PREFIX)
+  return managed.filter(isDeclared).length
 }
 
 function guardRealmRecreation({ plan: { creates, realm }, facts: { former } }: GuardedPlan): Guard[] {

@@ -77,7 +77,11 @@ function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
     const description = paths.includes(kinds[kind].naturalKey)
       ? ` ${count === 1 ? 'is' : 'are'} ${value.effect}; ${value.reason}`
       : `: ${describeUnenforced(value, paths)}`
-    return { message: `${subject}${description}`, position, effect: value.effect }
+    const furtherPositions = group.slice(1).map((use) => use.position)
+    return {
+      ...{ message: `${subject}${description}`, position, effect: value.effect },
+      ...(furtherPositions.length && { furtherPositions }),
+    }
   })
 }
 

@@ -18,6 +18,8 @@ export interface Obstacle {
   readonly message: string
   /** The position of the last declaration of an object that is no longer declared. */
   readonly otherPosition?: SourcePosition
+  /** Whether something is missing that another source may declare. */
+  readonly isMissing?: true
 }
 
 /** Returns the reasons why a plan cannot be applied. `plan`: the plan of the input. */
@@ -37,12 +39,12 @@ export function findObstacles(input: PlanInput, plan: RealmPlan): Obstacle[] {
 function findMissingRealm({ exists, realmReference, realm }: PlanInput): Obstacle | undefined {
   if (exists || !realmReference) return undefined
   const message = `realm ${realm} does not exist, and no document of this source declares it. Declare it, or correct the name.`
-  return { position: realmReference, message }
+  return { position: realmReference, message, isMissing: true }
 }
 
 /** Finds fields that another source declares differently. That source is not read in this run: it can only veto. */
 function findConflicts(input: PlanInput): Obstacle[] {
-  const ofOtherSources = Map.groupBy(input.otherSources, ({ kind, key }) => formatAddress(kind, key))
+  const ofOtherSources = Map.groupBy(listVetoingSources(input), ({ kind, key }) => formatAddress(kind, key))
   return [...input.declared].flatMap(([id, declaration]) =>
     (ofOtherSources.get(id) ?? []).flatMap(({ source, file, line, lines, fields }) =>
       listFields(declaration).flatMap(({ path, value, origin }): Obstacle[] => {
@@ -60,6 +62,10 @@ function findConflicts(input: PlanInput): Obstacle[] {
   )
 }
 
+/** Returns the objects of other sources that this run must not contradict. */
+const listVetoingSources = ({ otherSources, tenants }: PlanInput) =>
+  tenants.size ? otherSources.filter(({ source }) => !tenants.has(source)) : otherSources
+
 /** Finds objects that the plan deletes and another source refers to. That source is not read in this run: it can only veto. */
 function findReferencesOfOtherSources(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   const deleted = new Set(
@@ -69,7 +75,7 @@ function findReferencesOfOtherSources(input: PlanInput, { actions }: RealmPlan):
   const positions = new Map(
     input.managed.map((row) => [formatAddress(row.kind, row.key), { file: row.file, line: row.line, column: 1 }]),
   )
-  return input.otherSources.flatMap((owner) =>
+  return listVetoingSources(input).flatMap((owner) =>
     Object.entries(owner.fields)
       .flatMap(([path, value]) => listReferences(owner, path, value))
       .filter(({ to, key }) => deleted.has(formatAddress(to, key)))
@@ -103,7 +109,7 @@ function findUnresolvedReferences(input: PlanInput, { actions }: RealmPlan): Obs
       const isDeleted = deleted.has(target)
       if (!isDeleted && !suggestions.has(target)) suggestions.set(target, suggestName(input, reference))
       const message = describeUnresolved(declaration, reference, { isDeleted, suggestion: suggestions.get(target) })
-      return [{ position: reference.locate(), message }]
+      return [{ position: reference.locate(), message, ...(!isDeleted && { isMissing: true }) }]
     })
   })
 }
@@ -116,7 +122,7 @@ function findMissingObjects(input: PlanInput, { actions }: RealmPlan): Obstacle[
     const suggestion = suggestName(input, { to: kind, key })
     const advice = suggestion === undefined ? 'Declare it, or remove the reference.' : `Did you mean ${suggestion}?`
     const message = `${describeObject(kind, key)} does not exist, but is referred to here. ${advice}`
-    return [{ position: declaration.origin.position, message }]
+    return [{ position: declaration.origin.position, message, isMissing: true }]
   })
 }
 

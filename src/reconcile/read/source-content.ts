@@ -3,7 +3,7 @@
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
-import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
+import type { SourcePermissions } from '../../service/context/source-permissions.ts'
 import type { Note } from '../model/action.ts'
 import type { Removals } from './removals.ts'
 
@@ -48,16 +48,21 @@ export interface SourceContent {
   readonly removals?: Removals | undefined
 }
 
-/** Returns a source with all other sources that declare the same realms as it does now or did before, directly or through others. */
+/**
+ * Returns a source with all other sources that declare the same realms as it does now or did before, directly or through others. A
+ * tenant is alone, since its problems must not concern others.
+ */
 export function listRelatedSources(
   source: SourceContent,
   previous: SourceContent | undefined,
   candidates: readonly SourceContent[],
 ): SourceContent[] {
+  if (isTenant(source)) return [source]
+  const owners = candidates.filter((candidate) => !isTenant(candidate))
   const realms = new Set([source, ...(previous ? [previous] : [])].flatMap(listRealms))
   const related = new Set([source])
   for (;;) {
-    const next = candidates.find(
+    const next = owners.find(
       (candidate) => !related.has(candidate) && listRealms(candidate).some((realm) => realms.has(realm)),
     )
     if (!next) return [...related]
@@ -65,6 +70,8 @@ export function listRelatedSources(
     for (const realm of listRealms(next)) realms.add(realm)
   }
 }
+
+const isTenant = ({ sourcePermissions }: SourceContent): boolean => sourcePermissions?.tenant !== undefined
 
 function listRealms({ documents }: SourceContent): string[] {
   return documents.map(({ header: head }) => String(head.realm))

@@ -1,8 +1,8 @@
 // The spec of a RealmSource: in the file of `--sources` and, with fewer fields, in Kubernetes.
 import * as z from 'zod'
-import { adminRoles } from '../../kinds/admin-roles.ts'
+import { grantableRoles, tenantPermissionFields } from '../../kinds/source-permission-setting.ts'
 import { sourceSettings } from '../../kinds/source-settings.ts'
-import { duration } from '../../realm-file/resources/duration.ts'
+import { duration, interval } from '../../realm-file/resources/duration.ts'
 
 const text = z.string().min(1, 'must not be empty')
 
@@ -29,7 +29,9 @@ export const realmSourceSpec = z.strictObject({
     })
     .optional()
     .describe('Credentials for a repository over https.'),
-  interval: duration.optional().describe('Interval at which the repository is polled for new commits, such as 1m.'),
+  interval: interval
+    .optional()
+    .describe('Interval at which the repository is polled for new commits, such as 1m; `0s` for never.'),
   retryInterval: duration
     .optional()
     .describe(
@@ -57,10 +59,17 @@ export const realmSourceSpec = z.strictObject({
   permissions: z
     .strictObject({
       realms: z.array(text).optional().describe('Realms that the source may declare. Default: all.'),
-      roles: z.array(z.enum(adminRoles)).optional().describe('Admin roles that the source may grant. Default: all.'),
+      roles: grantableRoles
+        .optional()
+        .describe(
+          'Roles that the source may grant: admin roles, and of a tenant also `realm/<role>` and `client/<client>/<role>`, with `*` for any text. Default: all.',
+        ),
+      ...tenantPermissionFields,
     })
     .optional()
-    .describe('Which realms the source may declare, and which admin roles it may grant.'),
+    .describe(
+      'Which realms the source may declare, and which roles it may grant. With `kinds` or `names` it is a tenant: it declares only such objects, and no built-in or foreign ones.',
+    ),
   ...sourceSettings.shape,
 })
 

@@ -1,9 +1,9 @@
 // Reads the file of `--sources`: resources of the kind RealmSource, one per document.
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
+import { API_VERSION, SOURCE_RESOURCE } from '../../kinds/resource-kinds.ts'
 import { findNearestWord } from '../../lib/nearest-word.ts'
 import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
-import { API_VERSION, SOURCE_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import {

@@ -12,7 +12,7 @@ import { digestDeclaration, NOT_DECLARED, toFlatFields } from '../model/declared
 import type { ObservedRealm } from '../model/plan-input.ts'
 import { bindLiveObjects } from '../plan/binding.ts'
 import { findRetainedObjects } from '../plan/retained-objects.ts'
-import { isUnread } from '../read/removals.ts'
+import { createRemovalLookup, isUnread } from '../read/removals.ts'
 
 /** An applied realm: its input, the drift that was ignored, and its objects. */
 export interface AppliedRealm {
@@ -26,6 +26,8 @@ export interface InventoryChanges {
   /** The rows to write, created on demand. */
   readonly inventory: Iterable<InventoryEntry>
   readonly removedObjects: readonly { readonly kind: string; readonly object: string }[]
+  /** The removed objects that the source releases deliberately. */
+  readonly releasedObjects: readonly { readonly kind: string; readonly object: string }[]
 }
 
 /** Returns the inventory rows of a source that differ from the stored ones, and the objects that it no longer manages. */
@@ -44,12 +46,15 @@ export function findInventoryChanges(
   )
   const changed = rows.length ? [...objects].filter(([address]) => !input.isUnchanged(address)) : []
   const declared = new Set(changed.map(([address, { kind }]) => `${kind} ${getId(address)}`))
+  const removedObjects = rows.filter((row) => !declared.has(`${row.kind} ${row.object}`) && !retained.includes(row))
+  const findRemoval = createRemovalLookup([part])
   return {
     inventory: concatenate(
       createChangedRows({ ...realm, getId, scope: part.removals?.scope }, objects, rows),
       retained.filter((row) => row.declaredDigest !== NOT_DECLARED).map(toUndeclaredRow),
     ),
-    removedObjects: rows.filter((row) => !declared.has(`${row.kind} ${row.object}`) && !retained.includes(row)),
+    removedObjects,
+    releasedObjects: removedObjects.filter((row) => findRemoval(row) === 'released'),
   }
 }
 

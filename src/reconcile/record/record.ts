@@ -35,6 +35,7 @@ export async function recordApply(context: WriteContext, record: ApplyRecord): P
       revision: part.revision,
       digest: part.digest,
       settings: part.settings,
+      tenant: part.tenant,
       origin: part.origin,
       declaredRealm: part.desired.name,
       generatedSecrets: [...part.desired.generatedSecrets],

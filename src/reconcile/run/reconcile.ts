@@ -3,6 +3,7 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
 import { DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
+import type { Context } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Caller } from '../../service/context/service.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
@@ -19,6 +20,7 @@ import { dryRun, executePlan } from '../execute/execute.ts'
 import { type PlannedRealm, type RealmOutcome, toObjectChanges, toRealmOutcome } from '../execute/realm-outcome.ts'
 import { findLintFindings } from '../lint/lint.ts'
 import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
+import { findTenantProblems } from '../merge/tenant-problems.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
 import { findUnresolvedSecrets, observe } from '../observe/observe.ts'
@@ -98,11 +100,15 @@ async function observeAndPlan(
   { desired, parts, currentName }: QueuedRealm,
 ): Promise<Planning | undefined> {
   const { service, caller, sources, queue, strict } = run
-  const grantablePermissions = toGrantablePermissions(
-    currentName,
-    sources.map(({ sourcePermissions = {} }) => sourcePermissions),
-  )
+  const grantablePermissions = toGrantablePermissions({ name: currentName, declaredName: desired.name }, [
+    ...sources.map(({ sourcePermissions = {} }) => sourcePermissions),
+    ...parts.map(({ tenant }) => ({ tenant })),
+  ])
   const unresolvedSecrets = await findUnresolvedSecrets(service.vaultDirectory, desired)
+  const refuseForbidden = async (context: Context | undefined) => {
+    const problems = await findTenantProblems(context, parts)
+    if (problems.length) throw new DocumentError(sortByPosition(problems, listDocuments(sources)))
+  }
   const plan = (observed: ObservedRealm): Omit<PlannedRealm, keyof EvaluatedGuards> => {
     const { obstacles, ...result } = planRealm(observed, desired.name === MASTER ? queue.created : [])
     const problems = [...obstacles, ...(strict ? listUnenforcedProblems(result.plan.notes) : [])]
@@ -110,6 +116,7 @@ async function observeAndPlan(
     return { desired, ...result, grantablePermissions }
   }
   const { observed, planned, ...snapshot } = await service.readSnapshot(caller, currentName, async (context) => {
+    await refuseForbidden(context)
     const observed = { ...(await observe(context, parts, desired)), unresolvedSecrets }
     const planned = plan(observed)
     return { observed, planned, blocking: context && (await findGuards(context, { ...planned, parts })) }
@@ -229,12 +236,19 @@ function isStale(error: unknown): boolean {
   return cause instanceof ServiceError && ['stale', 'conflict'].includes(cause.code)
 }
 
+const unplanned = new WeakSet<RealmOutcome>()
+
+/** Whether the realm was not planned, since nothing has changed: its outcome has no notes. */
+export const isUnplanned = (outcome: RealmOutcome): boolean => unplanned.has(outcome)
+
 /** Returns the outcome for a realm in which nothing has changed. */
 export function createUnchangedOutcome(realm: string): RealmOutcome {
-  return {
+  const outcome: RealmOutcome = {
     plan: { realm, creates: false, actions: [], ignoredDrift: [], notes: [], preconditions: [] },
     consequences: [],
     effects: [],
     findings: [],
   }
+  unplanned.add(outcome)
+  return outcome
 }

@@ -1,6 +1,7 @@
 // Runs of sources: plan or apply all of their realms, one after the other, master last.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
+import { findSourcePermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { deleteSavedPlans } from '../../service/sources/saved-plans.ts'
 import type { SavedPlanReference } from '../approve/plan-storage.ts'
@@ -101,8 +102,16 @@ export async function applyRun({
   }
 }
 
-async function startRun(input: RunInput): Promise<SourceRun> {
-  return { ...input, queue: await readQueue(input) }
+/** Starts a run: finds its realms, and the permissions of its sources. */
+export async function startRun(input: RunInput): Promise<SourceRun> {
+  const run = { ...input, sources: input.sources.map((source) => withPermissions(input.service, source)) }
+  return { ...run, queue: await readQueue(run) }
+}
+
+/** Returns a source with the permissions that the server gives to its name, unless it has others. */
+function withPermissions({ sourcePermissionLookups }: Service, source: SourceContent): SourceContent {
+  const sourcePermissions = source.sourcePermissions ?? findSourcePermissions(sourcePermissionLookups, source.name)
+  return { ...source, sourcePermissions }
 }
 
 /** Reconciles the realms of the queue one after the other. */

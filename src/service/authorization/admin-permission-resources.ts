@@ -14,7 +14,7 @@ import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { authorizationResources } from './authorization-writers.ts'
 
 /** The resource type of a permission, and the objects that it is for: by id, by natural key where the type allows it, or by resource. */
-export interface PermittedObjects {
+export interface PermissionObjects {
   readonly type: Json | undefined
   /** Empty: all objects of the type. */
   readonly objects: readonly string[]
@@ -24,7 +24,7 @@ export interface PermittedObjects {
 export async function ensureObjectResources(
   context: WriteContext,
   server: LiveObject,
-  { type: declaredType, objects }: PermittedObjects,
+  { type: declaredType, objects }: PermissionObjects,
 ): Promise<string[]> {
   const type = findPermissionType(declaredType)
   if (!type) throw invalid(`resourceType must be one of ${permissionTypeNames.join(', ')}`)

@@ -1,12 +1,13 @@
 // Service accounts: the users as which clients act themselves. They are created, renamed and deleted with their client.
 import type { Representation } from '../../kinds/json.ts'
+import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
 import { selectServiceAccounts } from '../../store/users/users.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
 import { users } from '../users/users.ts'
 
 /** Keycloak: the username of a service account. */
-const usernameFor = (clientId: string): string => `service-account-${clientId}`.toLowerCase()
+const usernameFor = (clientId: string): string => `${SERVICE_ACCOUNT_PREFIX}${clientId}`.toLowerCase()
 
 /** Returns the representation of a new client's service account. */
 export function toServiceAccount({ key: [clientId] }: ObjectRepresentation): Representation {

@@ -9,6 +9,7 @@ import {
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
 import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
 import type { RoleName } from '../../store/roles.ts'
+import { findTenantPermissions, type SourcePermissions } from './source-permissions.ts'
 
 /** The admin permissions of an actor: all realms, or the administrative roles by name of the realm. */
 export type AdminPermissions =
@@ -100,21 +101,19 @@ export function listGrantableRoles(realm: string, permissions: AdminPermissions)
 export const canGrant = (permissions: AdminPermissions, toGrant: AdminPermissions): boolean =>
   listMissingRoles(permissions, toGrant).length === 0
 
-/** The permissions of a source: the realms that it may declare, and the administrative roles that it may grant. Absent: all. */
-export interface SourcePermissions {
-  readonly realms?: readonly string[] | undefined
-  readonly roles?: readonly AdminRole[] | undefined
-}
-
-/** Returns the permissions in a realm that all of the sources may grant. */
+/** Returns the permissions in a realm that all of the sources may grant. `declaredName`: its name in their declarations. */
 export function toGrantablePermissions(
-  realm: string,
+  { name, declaredName }: { readonly name: string; readonly declaredName: string },
   sourcePermissions: readonly SourcePermissions[],
 ): AdminPermissions {
-  return sourcePermissions.reduce<AdminPermissions>(
-    (permissions, { roles }) =>
+  const lists = sourcePermissions.flatMap((source) => [
+    source.roles,
+    ...(findTenantPermissions(source, declaredName) ?? []).map(({ adminRoles }) => adminRoles),
+  ])
+  return lists.reduce<AdminPermissions>(
+    (permissions, roles) =>
       roles
-        ? intersectPermissions(permissions, { all: false, realms: new Map([[realm, new Set(roles)]]) })
+        ? intersectPermissions(permissions, { all: false, realms: new Map([[name, new Set(roles)]]) })
         : permissions,
     ALL_PERMISSIONS,
   )

@@ -15,6 +15,7 @@ import type { IssuedToken } from './cached-values.ts'
 import type { Context, RuntimeContext, UserEvent, WriteContext, WriteReport } from './context.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { RealmCache } from './realm-cache.ts'
+import type { SourcePermissionLookup } from './source-permissions.ts'
 import type { Transport } from './transport.ts'
 import type { Vault } from './vault.ts'
 import type { VaultDirectory } from './vault-directory.ts'
@@ -59,6 +60,8 @@ export interface Service {
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   readonly passwordBlacklists: PasswordBlacklists
+  /** Find permissions of sources by their names. A cluster adds its own. */
+  readonly sourcePermissionLookups: SourcePermissionLookup[]
   /** Attributes by which clients can be searched, besides those of Keycloak. */
   readonly searchableClientAttributes: readonly string[]
   /** Applies by their outcome, since the service was opened. */

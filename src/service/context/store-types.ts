@@ -4,7 +4,7 @@ export type { StatementListener, StoreLocation } from '../../store/database/data
 export { FolderInUse, findFolderServer } from '../../store/database/folder-lock.ts'
 export type { Lease } from '../../store/database/leases.ts'
 export { CHUNK_SIZE } from '../../store/database/query.ts'
-export { Rollback } from '../../store/database/transaction.ts'
+export { Rollback, rollBackOnError } from '../../store/database/transaction.ts'
 export { StoreUnreachable } from '../../store/database/unreachable.ts'
 export type { WakeUp } from '../../store/database/wake-up.ts'
 export type { AdminEvent } from '../../store/journal/admin-events.ts'

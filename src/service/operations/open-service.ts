@@ -9,6 +9,7 @@ import { failure } from '../context/errors.ts'
 import { openPasswordBlacklists, type PasswordBlacklists } from '../context/password-blacklists.ts'
 import { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
+import type { SourcePermissionLookup } from '../context/source-permissions.ts'
 import { openVaultDirectory, type VaultDirectory } from '../context/vault-directory.ts'
 import { replaceStoreKey, unlockVault } from '../context/vault-key.ts'
 import { requireRealmPermission } from '../permissions/require-permissions.ts'
@@ -24,6 +25,8 @@ export interface ServiceOptions {
   readonly passwordBlacklists?: PasswordBlacklists
   /** The secrets to which `${vault.key}` refers. Default: none. */
   readonly vaultDirectory?: VaultDirectory
+  /** Finds the permissions of sources in the settings. Default: none. */
+  readonly findSourcePermissions?: SourcePermissionLookup
   /** Attributes by which clients can be searched, besides those of Keycloak. */
   readonly searchableClientAttributes?: readonly string[] | undefined
   /** Absent: public addresses only. */
@@ -50,6 +53,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...shared,
     outbound,
     vaultDirectory,
+    sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import {
   approvePlan,
+  countPendingPlans,
   deletePlans,
   findPlan,
   insertPlan,
@@ -125,6 +126,11 @@ export async function rejectSavedPlan(service: Service, caller: Caller, id: stri
   const plan = await getSavedPlan(service, caller, id)
   requireOpenPlan(plan, service.clock())
   await deleteSavedPlans(service, [id])
+}
+
+/** Returns the number of plans that are pending approval, so that their changes are not applied. One statement. */
+export function countPlansPendingApproval(service: Service): Promise<number> {
+  return service.query((tx) => countPendingPlans(tx, service.clock()))
 }
 
 /** Deletes saved plans that were not applied, such as those whose sources have changed. One statement. */

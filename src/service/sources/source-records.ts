@@ -2,6 +2,7 @@
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
+import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { CHUNK_SIZE } from '../../store/database/query.ts'
 import { findRealmsByNumber } from '../../store/realms.ts'
@@ -10,9 +11,11 @@ import {
   countUnmanagedUsers,
   deleteInventory,
   type InventoryRow,
+  recordReleased,
   selectInventoryOfObject,
   selectManagedObjects,
   selectMarkedRealms,
+  selectReleasedRealms,
   upsertInventory,
 } from '../../store/sources/inventory.ts'
 import {
@@ -47,6 +50,8 @@ export interface SourceRunRecord {
   /** Digest of all input. If it is the same in the next run, and no row is marked, there is nothing to do. */
   readonly digest: string
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm; undefined if it is none. */
+  readonly tenant: readonly TenantPermissions[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
   readonly origin: string | undefined
   /** The name of the realm in the documents. */
@@ -57,6 +62,8 @@ export interface SourceRunRecord {
   readonly inventory: Iterable<InventoryEntry>
   /** Objects that the source no longer manages. */
   readonly removedObjects: readonly { readonly kind: string; readonly object: string }[]
+  /** The removed objects that it releases deliberately: it may manage them again. */
+  readonly releasedObjects: readonly { readonly kind: string; readonly object: string }[]
   /** Number of rows of the source that were marked when the run was planned. */
   readonly markedCount: number
   /** Whether the source declares nothing in the realm any more. */
@@ -117,10 +124,18 @@ export async function resumeSourceInRealm(context: WriteContext, source: string)
   if (!(await resumeSource(tx, realm.number, source))) throw sourceNotFound(realm.name, source)
 }
 
-/** Releases all objects that a source manages in the realm: they become unmanaged. Throws forbidden or not_found. Two statements. */
-export async function forgetSourceInRealm(context: WriteContext, source: string): Promise<void> {
+/**
+ * Releases all objects that a source manages in the realm: they become unmanaged. `isReversible`: the source may manage them again.
+ * Throws forbidden or not_found. Two statements, or three.
+ */
+export async function forgetSourceInRealm(
+  context: WriteContext,
+  source: string,
+  { isReversible = false } = {},
+): Promise<void> {
   const { tx, realm } = context
   requirePermissions(context, 'administer-realm')
+  if (isReversible) await recordReleased(tx, realm.number, { source })
   if (!(await forgetSource(tx, realm.number, source))) throw sourceNotFound(realm.name, source)
 }
 
@@ -129,6 +144,11 @@ function sourceNotFound(realm: string, source: string): Error {
     'not_found',
     `No source ${source} has applied to the realm ${realm}. "regent source list" lists the sources.`,
   )
+}
+
+/** Returns the sources that have released a realm itself, which they may manage again. One statement. */
+export function listReleasedRealms(service: Service): Promise<{ realm: string; source: string }[]> {
+  return service.query(selectReleasedRealms)
 }
 
 /** Returns the names of the realms that have marked inventory rows; others have no drift. One statement. */
@@ -184,10 +204,10 @@ async function recordSource(
   entry: HistoryEntry | undefined,
 ): Promise<void> {
   const { tx, realm, now } = context
-  const { source, revision, digest, settings, origin, declaredRealm, generatedSecrets, removedObjects } = record
+  const { source, revision, digest, settings, tenant, origin, declaredRealm, generatedSecrets, removedObjects } = record
   const rowChunks = chunks(record.inventory, CHUNK_SIZE)
   const applied = await recordApplied(tx, realm.number, {
-    application: { source, revision, digest, settings, origin, at: now },
+    application: { source, revision, digest, settings, tenant, origin, at: now },
     inventory: rowChunks.next().value || [],
     entry,
   })
@@ -198,6 +218,7 @@ async function recordSource(
     await recordGeneratedSecrets(context, owner, { declaredRealm, names: generatedSecrets })
   }
   for (const rows of rowChunks) await upsertInventory(tx, realm.number, { source: applied.source, rows })
+  if (record.releasedObjects.length) await recordReleased(tx, realm.number, { source, objects: record.releasedObjects })
   if (removedObjects.length)
     await deleteInventory(tx, realm.number, { source: applied.source, objects: removedObjects })
   if (record.isEmpty) await deleteApplied(tx, realm.number, applied.source)

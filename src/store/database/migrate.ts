@@ -17,6 +17,8 @@ import { impliedRealmKeys } from '../migrations/0012-implied-realm-keys.ts'
 import { originsOfSources } from '../migrations/0013-origins-of-sources.ts'
 import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-identities-without-user.ts'
 import { permissionTickets } from '../migrations/0015-permission-tickets.ts'
+import { tenants } from '../migrations/0016-tenants.ts'
+import { releasedObjects } from '../migrations/0017-released-objects.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -37,6 +39,8 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0013-origins-of-sources': originsOfSources,
   '0014-federated-identities-without-user': federatedIdentitiesWithoutUser,
   '0015-permission-tickets': permissionTickets,
+  '0016-tenants': tenants,
+  '0017-released-objects': releasedObjects,
 }
 
 const names = Object.keys(migrations)

@@ -106,6 +106,19 @@ export async function awaitDeferred<T>(tx: Transaction, work: (tx: Transaction) 
   return value
 }
 
+/** Runs a part of the work of a transaction. If it fails, only this part is rolled back, and its error thrown. Two more statements. */
+export async function rollBackOnError<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  await sql`savepoint part`.execute(tx)
+  try {
+    const value = await awaitDeferred(tx, work)
+    await sql`release savepoint part`.execute(tx)
+    return value
+  } catch (error) {
+    await sql`rollback to savepoint part`.execute(tx)
+    throw error
+  }
+}
+
 /** Runs work, and returns the statements that it defers, except those that must be awaited. */
 async function collectDeferred<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<CompletedWork<T>> {
   const outer = deferredStatements.get(tx)

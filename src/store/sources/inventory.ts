@@ -64,10 +64,10 @@ export const protectedInventoryRow = row({ ...managedColumns, settings: json<Sou
 /** An inventory row of an object that is being changed, of a source that warns of, or refuses, changes by others. */
 export type ProtectedInventoryRow = RowOf<typeof protectedInventoryRow>
 
-const existingRow = row({ ...inventoryRow.columns, newDigest: absent(text) })
+const existingRow = row({ ...inventoryRow.columns, isTenant: boolean, newDigest: absent(text) })
 
 /** A digest that no row of the source has. All other columns are null. */
-const newDigestRow = row({ ...absentRow(inventoryRow).columns, source: text, newDigest: text })
+const newDigestRow = row({ ...absentRow(inventoryRow).columns, source: text, isTenant: boolean, newDigest: text })
 
 const inventoryColumns = sql`s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.declared_digest as "declaredDigest", i.drifted,
   i.accepted, i.lines`
@@ -108,6 +108,8 @@ export interface InventoryDifference {
   readonly rows: InventoryRow[]
   /** The digests that no row of the source has. */
   readonly newDigests: DeclaredDigests[]
+  /** The sources in the rows that are tenants. */
+  readonly tenants: ReadonlySet<string>
 }
 
 /**
@@ -127,12 +129,13 @@ export async function selectInventory(
   )
   const selected = await query(existingRow, newDigestRow)`
     with row as (
-      select ${inventoryColumns}
+      select ${inventoryColumns}, sr.tenant is not null as "isTenant"
       from inventory i join source s on s.number = i.source
+      join source_realm sr on sr.realm = i.realm and sr.source = i.source
       where i.realm = ${realm}
     )
     select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r."declaredDigest", r.drifted, r.accepted, r.lines,
-      case when r.object is null then d.digest end as "newDigest"
+      coalesce(r."isTenant", false) as "isTenant", case when r.object is null then d.digest end as "newDigest"
     from (select * from row o where o.source = any(${declarations.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
       on d.digest = r."declaredDigest" and d.source = r.source
@@ -147,7 +150,8 @@ export async function selectInventory(
     ({ source }) => source,
   )
   return {
-    rows: selected.filter((row) => row.newDigest === null).map(({ newDigest: _, ...row }) => row),
+    rows: selected.filter((row) => row.newDigest === null).map(({ newDigest: _, isTenant: __, ...row }) => row),
+    tenants: new Set(selected.flatMap(({ isTenant, source }) => (isTenant ? source : []))),
     newDigests: [...newDigests].map(([source, rows]) => ({ source, digests: rows.map((row) => row.newDigest) })),
   }
 }
@@ -181,6 +185,37 @@ export async function selectInventoryOfObject(
     from inventory i join source s on s.number = i.source
     where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object} and i.declared_digest is distinct from ''
     order by s.name`.all(tx)
+}
+
+/** Describes a source that manages an object, and the file that declares it there. */
+const managerRow = row({
+  kind: textOf<KindName>(),
+  object: text,
+  source: text,
+  file: text,
+  /** Whether the source has released the object, and does not manage it any more. */
+  isReleased: boolean,
+})
+
+/** A source that manages or has released an object, and the file that declares it there. */
+export type ManagerRow = RowOf<typeof managerRow>
+
+/** Returns the sources that manage objects with these ids, or have released them. One statement. */
+export async function selectManagers(
+  tx: Transaction,
+  realm: number,
+  objects: readonly { readonly kind: KindName; readonly id: string }[],
+): Promise<ManagerRow[]> {
+  return query(managerRow)`
+    with listed as (select * from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, id text))
+    select i.kind, i.object, s.name as source, i.file, false as "isReleased"
+    from inventory i join source s on s.number = i.source join listed l on l.kind = i.kind and l.id = i.object
+    where i.realm = ${realm}
+    union all
+    select r.kind, r.object, s.name, '', true
+    from released_object r join source s on s.number = r.source join listed l on l.kind = r.kind and l.id = r.object
+    where r.realm = ${realm}
+    order by source`.all(tx)
 }
 
 /** Returns the managed objects of some kinds. One statement. */
@@ -250,6 +285,30 @@ export async function deleteInventory(
   await sql`
     delete from inventory i using jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
     where i.realm = ${realm} and i.source = ${source} and i.kind = x.kind and i.object = x.object`.execute(tx)
+}
+
+/** Records that a source releases objects, all that it manages by default: it may manage them again. One statement. */
+export async function recordReleased(
+  tx: Transaction,
+  realm: number,
+  { source, objects }: { readonly source: string; readonly objects?: readonly { kind: string; object: string }[] },
+): Promise<void> {
+  const isListed = objects
+    ? sql`(i.kind, i.object) in (select kind, object from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text))`
+    : sql`true`
+  await sql`
+    insert into released_object (realm, source, kind, object)
+    select i.realm, i.source, i.kind, i.object from inventory i join source s on s.number = i.source
+    where i.realm = ${realm} and s.name = ${source} and ${isListed}
+    on conflict do nothing`.execute(tx)
+}
+
+/** Returns the sources that have released a realm itself. One statement. */
+export async function selectReleasedRealms(tx: Transaction): Promise<{ realm: string; source: string }[]> {
+  return query(row({ realm: text, source: text }))`
+    select m.name as realm, s.name as source
+    from released_object r join realm m on m.number = r.realm join source s on s.number = r.source
+    where r.kind = 'realm' order by m.name, s.name`.all(tx)
 }
 
 /** Inventory rows to write, the SQL of their source's number, and the join that it needs. */

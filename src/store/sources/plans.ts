@@ -1,6 +1,6 @@
 // Saved plans. A plan is that of a run, and so of all realms that its sources declare.
 import { sql } from 'kysely'
-import { boolean, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
+import { boolean, countRow, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Actor } from '../journal/journal.ts'
 
@@ -103,6 +103,16 @@ export async function selectPlans(tx: Transaction): Promise<SavedPlan[]> {
 export async function findPlan(tx: Transaction, id: string): Promise<RowOf<typeof completePlanRow> | undefined> {
   return query(completePlanRow)`
     select ${columns}, p.outcome, p.sealed_sources as "sealedSources" from plan p where p.id = ${id}`.first(tx)
+}
+
+/** Returns the number of plans of runs that are pending approval. One statement. */
+export async function countPendingPlans(tx: Transaction, now: Date): Promise<number> {
+  const { count } = await query(countRow)`
+    select count(*)::integer as count from plan p
+    where p.is_from_run and p.approved_at is null and p.expires > ${now}::timestamptz and exists (
+      select from plan_realm r where r.plan = p.id and r.applied_at is null and jsonb_array_length(r.guards) > 0
+    )`.firstOrThrow(tx)
+  return count
 }
 
 /** Approves a plan. Returns false if it is applied or expired. One statement. */

@@ -1,6 +1,7 @@
 // The realms to which sources were applied, and the history of their runs.
 import { type RawBuilder, sql } from 'kysely'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
+import type { TenantPermissions } from '../../kinds/tenant-permissions.ts'
 import {
   absent,
   absentRow,
@@ -30,6 +31,8 @@ const appliedSourceRow = row({
   marked: boolean,
   /** The settings of the source at that time. */
   settings: json<SourceSettings>(),
+  /** Its permissions as a tenant of the realm at that time; null if it was none. */
+  tenant: optional(json<readonly TenantPermissions[]>()),
   /** The git repository and folder of the files; without a repository, the path of the folder. As of that time; null if it has no files. */
   origin: optional(text),
   /** If suspended, the declarations are planned, but not applied. */
@@ -47,7 +50,7 @@ export interface RollbackSuspension {
 }
 
 function buildAppliedSources(sources: readonly string[]): RawBuilder<unknown> {
-  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.applied_at as "appliedAt", sr.suspended, sr.settings, sr.origin,
+  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.applied_at as "appliedAt", sr.suspended, sr.settings, sr.tenant, sr.origin,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as "declaredName",
       sr.objects_added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
@@ -75,7 +78,7 @@ export async function selectAppliedAndPending(
   const states = await query(appliedRow, pendingRow)`
     select a.*, null as plan from (${buildAppliedSources(sources)}) a
     union all
-    select null, w.name, null, null, null, null, null, null, null, false, p.id
+    select null, w.name, null, null, null, null, null, null, null, null, false, p.id
     from plan p join plan_realm w on w.plan = p.id
     where p.is_from_run and p.sealed_sources is not null and exists (
       select from jsonb_to_recordset(p.sources) as x(name text) where x.name = any(${sources}::text[])
@@ -94,6 +97,8 @@ export interface SourceApplication {
   readonly revision: string
   /** The settings of the source. */
   readonly settings: SourceSettings
+  /** Its permissions as a tenant of the realm; undefined if it is none. */
+  readonly tenant: readonly TenantPermissions[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Undefined: it has no files. */
   readonly origin: string | undefined
   readonly at: Date
@@ -134,12 +139,12 @@ export async function recordApplied(
       select number from created union all select number from source where name = ${application.source}
     ),
     applied as (
-      insert into source_realm (realm, source, digest, revision, settings, origin, applied_at)
+      insert into source_realm (realm, source, digest, revision, settings, tenant, origin, applied_at)
       select ${realm}::integer, o.number, ${application.digest}, ${application.revision}, ${JSON.stringify(application.settings)}::jsonb,
-        ${application.origin ?? null}::text, ${application.at}::timestamptz
+        ${application.tenant ? JSON.stringify(application.tenant) : null}::jsonb, ${application.origin ?? null}::text, ${application.at}::timestamptz
       from owner o
       on conflict (realm, source) do update
-        set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
+        set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings, tenant = excluded.tenant,
           origin = coalesce(excluded.origin, source_realm.origin), applied_at = excluded.applied_at, suspended = null, objects_added = false
         where source_realm.realm = ${realm}
     ),

@@ -1,6 +1,6 @@
 // The kinds of Regent's own resources: `Realm`, and one for each kind of object, such as `RealmClient`.
-import { kinds } from '../../kinds/index.ts'
-import type { Kind, KindName } from '../../kinds/kind.ts'
+import { kinds } from './index.ts'
+import type { Kind, KindName } from './kind.ts'
 
 /** The API group of Regent's resources. */
 export const API_GROUP = 'regent.dev'

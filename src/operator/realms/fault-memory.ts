@@ -1,0 +1,64 @@
+// The faults that runs of a realm found, so that edits of other resources do not apply the same wrong resource again and again.
+import { getBackOff } from '../../lib/timing/back-off.ts'
+import { RECONCILE_REQUEST_ANNOTATION } from '../cluster/resource.ts'
+import type { DeclaringResource } from '../desired/declaring-resource.ts'
+import type { ClusterRealm } from '../desired/desired-realms.ts'
+import type { ResourceFault } from '../desired/resource-fault.ts'
+
+/** Milliseconds until the first retry of faulty resources after a change, and at most. */
+const [MIN_DELAY, MAX_DELAY] = [250, 600_000]
+
+interface RememberedFault {
+  /** The declaration, permissions and requests that the fault depends on, as JSON. */
+  readonly key: string
+  readonly fault: ResourceFault
+}
+
+/** The faults of the resources of one realm. */
+export class FaultMemory {
+  #faults: ReadonlyMap<string, RememberedFault> = new Map()
+  /** Retries of the same faults without an effect. */
+  #uselessRetries = 0
+
+  /** Returns the faults of resources that have not changed since, by file. `realm`: with the current permissions. */
+  recall(realm: ClusterRealm): Map<string, ResourceFault> {
+    const unchanged = realm.resources.flatMap((declaring): [string, ResourceFault][] => {
+      const remembered = this.#faults.get(declaring.file)
+      return remembered && remembered.key === getKey(realm, declaring) ? [[declaring.file, remembered.fault]] : []
+    })
+    return new Map(unchanged)
+  }
+
+  /** Replaces the faults after a run. `isRetry`: it attempted all resources. */
+  record(realm: ClusterRealm, faults: ReadonlyMap<string, ResourceFault>, isRetry: boolean): void {
+    const remembered = realm.resources.flatMap((declaring): [string, RememberedFault][] => {
+      const fault = declaring.declaration && faults.get(declaring.file)
+      return fault ? [[declaring.file, { key: getKey(realm, declaring), fault }]] : []
+    })
+    const isSame = remembered.length === this.#faults.size && remembered.every(([file]) => this.#faults.has(file))
+    if (!isSame) this.#uselessRetries = 0
+    else if (isRetry) this.#uselessRetries++
+    this.#faults = new Map(remembered)
+  }
+
+  /**
+   * Returns the milliseconds after which a run that has changed something is followed by one that attempts the faulty resources too;
+   * undefined if there are none. `hasCreated`: what they refer to may exist now.
+   */
+  getRetryDelay(hasCreated: boolean): number | undefined {
+    if (!this.#faults.size) return undefined
+    const isMissingReference = [...this.#faults.values()].some(({ fault }) => fault.isTemporary)
+    return hasCreated && isMissingReference ? 0 : getBackOff(this.#uselessRetries + 1, MIN_DELAY, MAX_DELAY)
+  }
+}
+
+/** Returns what the fault of a resource depends on, besides other resources: its declaration, its permissions and requested retries. */
+function getKey(
+  { owner, sourcePermissions }: ClusterRealm,
+  { declaration, namespace, resource }: DeclaringResource,
+): string {
+  const requests = [resource, owner?.resource].map(
+    (requested) => requested?.metadata.annotations?.[RECONCILE_REQUEST_ANNOTATION],
+  )
+  return JSON.stringify([declaration?.document.digest, sourcePermissions.get(namespace), ...requests])
+}

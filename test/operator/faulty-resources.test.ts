@@ -1,0 +1,65 @@
+// The costs of wrong resources and of intervals: an edit of another resource is applied without them, and nothing is repeated in a loop.
+import { describe, expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { getLiveObject } from '../support/live-objects.ts'
+import { newName } from '../support/service.ts'
+import { createNamespace, resource, setUpOperator, waitUntil } from '../support/test-operator.ts'
+
+const COUNT = 30
+
+describe.skipIf(!hasKubernetes)(onKubernetes, () => {
+  const setup = setUpOperator()
+  const client = (name: string, spec: object = {}) =>
+    resource('RealmClient', name, { realmRef: { name: 'acme' }, ...spec })
+
+  test('an edit is applied at once although other resources are wrong, which are found together and attempted later', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(resource('Realm', 'acme', { realm }))
+    await space.apply(client('shop', { name: 'One' }))
+    await space.waitForReady(client('shop'), 'True')
+    const { applyCounts } = setup.service
+    const before = applyCounts.failed
+    const invalid = Array.from({ length: COUNT }, (_, at) => client(`wrong-${at}`, { protocol: 'oidc' }))
+    for (const item of invalid) await space.apply(item)
+    for (const item of invalid) await space.waitForReady(item, 'False', 'Invalid')
+    // Each was applied by a request of its own.
+    expect(applyCounts.failed - before).toBeLessThan(COUNT + 10)
+    for (const name of ['Two', 'Three', 'Four']) {
+      const failed = applyCounts.failed
+      await space.apply(client('shop', { name }))
+      await waitUntil(
+        async () => (await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')).representation.name === name,
+      )
+      // A retry of all may happen at the same time.
+      expect(applyCounts.failed - failed).toBeLessThan(3)
+    }
+    await space.apply(client('wrong-0', { protocol: 'openid-connect' }))
+    await space.waitForReady(invalid[0]!, 'True')
+  })
+
+  test('a resource whose reference comes later is applied with it', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    await space.apply(resource('Realm', 'acme', { realm: newName() }))
+    await space.apply(client('shop', { defaultClientScopes: ['orders'] }))
+    await space.waitForReady(client('shop'), 'False', 'ReferenceNotFound')
+    const scope = resource('RealmClientScope', 'orders', { realmRef: { name: 'acme' }, protocol: 'openid-connect' })
+    await space.apply(scope)
+    const started = performance.now()
+    await space.waitForReady(client('shop'), 'True')
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test.each(['720h', '0s'])('a realm with the interval %s is not reconciled in a loop', async (interval) => {
+    const space = await createNamespace(setup.kubernetes)
+    const acme = resource('Realm', 'acme', { realm: newName(), interval })
+    await space.apply(acme)
+    await space.waitForReady(acme, 'True')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const { unchanged } = setup.service.applyCounts
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(setup.service.applyCounts.unchanged - unchanged).toBeLessThan(3)
+    expect(setup.operator.failures).toEqual([])
+  })
+})
