@@ -106,6 +106,39 @@ test('resources are named by id, name, type or URI', async () => {
   expect(await list('Document', byUri)).toBe('invalid_resource')
 })
 
+test.each([
+  ['a role', 'role', { roles: '[{"id":"reader"}]' }, { roles: '[{"id":"keeper"}]' }],
+  [
+    'required roles',
+    'role',
+    { roles: '[{"id":"reader","required":true}]' },
+    { roles: '[{"id":"keeper","required":true},{"id":"reader"}]' },
+  ],
+  ['a user', 'user', { users: '["mia"]' }, { users: '["noel"]' }],
+  ['a client', 'client', { clients: '["web"]' }, { clients: '["desk"]' }],
+  ['a group', 'group', { groups: '[{"path":"/staff/night"}]' }, { groups: '[{"path":"/staff"}]' }],
+  [
+    'a group with subgroups',
+    'group',
+    { groups: '[{"path":"/staff","extendChildren":true}]' },
+    { groups: '[{"path":"/staff","extendChildren":false}]' },
+  ],
+  ['a client scope', 'client-scope', { clientScopes: '[{"id":"email"}]' }, { clientScopes: '[{"id":"phone"}]' }],
+  [
+    'required client scopes',
+    'client-scope',
+    { clientScopes: '[{"id":"email","required":true}]' },
+    { clientScopes: '[{"id":"phone","required":true},{"id":"email"}]' },
+  ],
+  ['policies', 'aggregate', { applyPolicies: '["Readers"]' }, { applyPolicies: '["Noel"]' }],
+])('a policy for %s grants access to those that it names only', async (_, type, granting, denying) => {
+  const { protectBy, request, mia } = await createArchive()
+  await protectBy('Attic', type, granting)
+  await protectBy('Loft', type, denying)
+  const decide = async (permission: string) => (await request(mia, { permission, response_mode: 'decision' })).status
+  expect([await decide('Attic'), await decide('Loft')]).toEqual([200, 403])
+})
+
 test('an earlier token is extended by all of the requested permissions or by none', async () => {
   const { request, ids, mia, noel } = await createArchive()
   const { access_token: rpt } = (await request(mia, { permission: 'Document' })).body

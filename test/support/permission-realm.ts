@@ -61,7 +61,8 @@ function toRealm(realm: string): Representation {
       realm,
       enabled: true,
       accessTokenLifespan: 3600,
-      roles: { realm: toObjects(['reader']) },
+      roles: { realm: toObjects(['reader', 'keeper']) },
+      groups: [{ name: 'staff', subGroups: toObjects(['night']) }],
       clients: [
         { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, fullScopeAllowed: true },
         confidential('desk'),
@@ -76,6 +77,7 @@ function toRealm(realm: string): Representation {
         email: `${username}@example.org`,
         credentials: [{ type: 'password', value: username }],
         realmRoles: username === 'mia' ? ['reader'] : [],
+        groups: username === 'mia' ? ['/staff/night'] : [],
       })),
     }),
   )
@@ -142,6 +144,16 @@ export async function createArchive() {
     protect: (method: string, address: string, { token, body }: { readonly token: string; readonly body?: unknown }) =>
       call(method, `/realms/${name}/authz/protection/${address}`, { token, body }),
     disable: (username: string) => call('PUT', `${path}/users/${ids[username]}`, { body: { enabled: false } }),
+    /** Adds a resource with a permission of one policy. */
+    protectBy: async (resource: string, type: string, config: object) => {
+      const policies = [
+        policy(`For ${resource}`, type, config),
+        onResource(`Use ${resource}`, resource, `For ${resource}`),
+      ]
+      const body = { ...settings, resources: toObjects([resource]), scopes: [], policies }
+      const response = await call('POST', `${server}/import`, { body })
+      if (response.status !== 204) throw new Error(JSON.stringify(response.body))
+    },
     /** Adds resources, each with a policy and a permission. */
     addResources: async (count: number) => {
       const numbers = Array.from({ length: count }, (_, at) => `Shelf ${at}`)

@@ -3,6 +3,7 @@ import { apiData, byProvider, enforced, type KindEffects, storedOnly } from './f
 
 const DECISIONS = 'test/authorization/access-decisions.test.ts'
 const POLICY_TYPES = 'test/authorization/policy-types.test.ts'
+const PERMISSION_TOKENS = 'test/oidc/permission-tokens.test.ts'
 const PROTECTION_API = 'test/oidc/protection-api.test.ts'
 const ADMIN_API = 'test/admin/authorization.test.ts'
 
@@ -20,19 +21,25 @@ const settings = [
 
 /** The effects of the fields of authorization policies. */
 export const authorizationPolicyEffects: KindEffects = {
-  ...enforced(DECISIONS, ['decisionStrategy', 'logic', 'name', 'policies', 'resources', 'scopes']),
-  ...enforced(DECISIONS, ['config.defaultResourceType']),
-  ...enforced(POLICY_TYPES, [
+  ...enforced(DECISIONS, ['config.defaultResourceType', 'decisionStrategy', 'logic']),
+  ...enforced(PERMISSION_TOKENS, [
     'clientScopes',
     'clients',
     'groups',
     'groupsAndBelow',
+    'name',
+    'policies',
     'requiredClientScopes',
     'requiredRoles',
+    'resources',
     'roles',
+    'scopes',
     'users',
-    ...settings.map((name) => `config.${name}`),
   ]),
+  ...enforced(
+    POLICY_TYPES,
+    settings.map((name) => `config.${name}`),
+  ),
   ...storedOnly('no type of policies has such a setting', ['config.*']),
   ...apiData(ADMIN_API, ['description']),
   type: byProvider(
@@ -44,14 +51,14 @@ export const authorizationPolicyEffects: KindEffects = {
 
 /** The effects of the fields of authorization resources. */
 export const authorizationResourceEffects: KindEffects = {
-  ...enforced(DECISIONS, ['name', 'owner', 'ownerManagedAccess', 'scopes', 'type']),
-  ...enforced('test/oidc/permission-tokens.test.ts', ['uris']),
+  ...enforced(PERMISSION_TOKENS, ['name', 'scopes', 'type', 'uris']),
+  ...enforced(PROTECTION_API, ['owner', 'ownerManagedAccess']),
   ...apiData(ADMIN_API, ['attributes.*', 'displayName', 'icon_uri']),
 }
 
 /** The effects of the fields of authorization scopes. */
 export const authorizationScopeEffects: KindEffects = {
-  ...enforced(DECISIONS, ['name']),
+  ...enforced(PERMISSION_TOKENS, ['name']),
   ...apiData(ADMIN_API, ['displayName', 'iconUri']),
 }
 
