@@ -23,28 +23,28 @@ interface Attempt {
 }
 
 const claim = { protocol: 'openid-connect', protocolMapper: 'oidc-hardcoded-claim-mapper' }
-const own = (kind: string, name: string, more: Partial<Attempt> = {}): Attempt => ({
+const permissible = (kind: string, name: string, more: Partial<Attempt> = {}): Attempt => ({
   ...{ kind, name, spec: {}, top: [kind, kind === 'RealmGroup' ? `/${name}` : name] },
   ...more,
 })
 const never = (kind: string, name: string, spec: object = {}): Attempt => ({ kind, name, spec })
 
 const ATTEMPTS: readonly Attempt[] = [
-  own('RealmClient', 'app', { spec: { serviceAccountsEnabled: true } }),
-  own('RealmClient', 'team-app'),
-  own('RealmRole', 'lead'),
-  own('RealmRole', 'team-lead', { spec: { composites: { realm: ['staff'] } }, grants: ['realm/staff'] }),
-  own('RealmRole', 'admin-of-app', { spec: { client: 'app' }, top: ['RealmClient', 'app'] }),
-  own('RealmRole', 'strong', {
+  permissible('RealmClient', 'app', { spec: { serviceAccountsEnabled: true } }),
+  permissible('RealmClient', 'team-app'),
+  permissible('RealmRole', 'lead'),
+  permissible('RealmRole', 'team-lead', { spec: { composites: { realm: ['staff'] } }, grants: ['realm/staff'] }),
+  permissible('RealmRole', 'admin-of-app', { spec: { client: 'app' }, top: ['RealmClient', 'app'] }),
+  permissible('RealmRole', 'strong', {
     ...{ spec: { client: 'app', composites: { client: { shop: ['admin'] } } }, top: ['RealmClient', 'app'] },
     grants: ['client/shop/admin'],
   }),
-  own('RealmProtocolMapper', 'claim', { spec: { client: 'app', ...claim }, top: ['RealmClient', 'app'] }),
-  own('RealmGroup', 'crew'),
-  own('RealmGroup', 'team-crew', { spec: { clientRoles: { shop: ['admin'] } }, grants: ['client/shop/admin'] }),
-  own('RealmUser', 'ann', { spec: { realmRoles: ['staff'] }, grants: ['realm/staff'] }),
-  own('RealmUser', 'team-bob'),
-  own('RealmClientScope', 'extra', { spec: { protocol: 'openid-connect' } }),
+  permissible('RealmProtocolMapper', 'claim', { spec: { client: 'app', ...claim }, top: ['RealmClient', 'app'] }),
+  permissible('RealmGroup', 'crew'),
+  permissible('RealmGroup', 'team-crew', { spec: { clientRoles: { shop: ['admin'] } }, grants: ['client/shop/admin'] }),
+  permissible('RealmUser', 'ann', { spec: { realmRoles: ['staff'] }, grants: ['realm/staff'] }),
+  permissible('RealmUser', 'team-bob'),
+  permissible('RealmClientScope', 'extra', { spec: { protocol: 'openid-connect' } }),
   never('RealmClient', 'shop', { redirectUris: ['https://evil.example/*'] }),
   never('RealmClient', 'account-console', { redirectUris: ['https://evil.example/*'] }),
   never('RealmClient', 'mine', { renamedFrom: 'shop' }),
