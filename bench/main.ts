@@ -20,6 +20,7 @@ import { compareWithConfigCli } from './config-cli.ts'
 import { measureKubernetes } from './kubernetes.ts'
 import { openLargeRealmReads } from './large-realm-reads.ts'
 import { type Bench, type Case, findDeviations, measure, openBench, quantile, type Result } from './measure.ts'
+import { decisionCases } from './permission-decisions.ts'
 import { measurePushes } from './pushes.ts'
 import { restrictedListCases } from './restricted-lists.ts'
 import { measureStartUp } from './start-up.ts'
@@ -79,6 +80,7 @@ async function measureOperations(bench: Bench): Promise<Result[]> {
   const reads = await openClientReads(bench, largestRealm)
   await add(reads.cases)
   await add(await tokenCases(bench))
+  await add(await decisionCases(bench))
   const { idle, busy, passwords } = await measureReadsDuringLogins(bench, reads)
   await reads.close()
   const [sequential, concurrent] = [await measureRealmsPerSecond(bench, 1), await measureRealmsPerSecond(bench, 4)]

@@ -45,6 +45,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'sources',
     'operations',
     'admin-api',
+    'protection',
   ],
   'src/reconcile/': [
     'model',

@@ -38,7 +38,7 @@ where Keycloak allows more, is in [decision 0034](decisions/0034-one-privilege-r
 Each operation requires one role of each column that is not empty.
 `
 
-const { HEAD_LIMIT, UNAUTHENTICATED_LIMIT, FIELD_LIMIT, ADMIN_LIMIT } = limits
+const { HEAD_LIMIT, UNAUTHENTICATED_LIMIT, FIELD_LIMIT, ADMIN_LIMIT, PROTECTION_LIMIT } = limits
 const { WEBHOOK_LIMIT, WEBHOOKS_AT_ONCE, REVIEW_LIMIT, REVIEWS_AT_ONCE } = limits
 const { HEAD_TIME, UNAUTHENTICATED_TIME, REQUEST_TIME } = limits
 
@@ -58,6 +58,7 @@ read beyond a limit.
 | form fields, and query parameters | ${FIELD_LIMIT} |
 | body at \`/admin\`, the base path of the legacy API and \`/regent/v1\`, once the token is verified and the caller has an admin role | ${size(ADMIN_LIMIT)} within ${time(REQUEST_TIME)} |
 | the same, for an operation that takes no body | ${size(UNAUTHENTICATED_LIMIT)} |
+| body at \`/realms/…/authz/protection\`, once the token is verified | ${size(PROTECTION_LIMIT)} within ${time(UNAUTHENTICATED_TIME)} |
 | body at \`/regent/v1/webhook\`, if it has a signature and a secret is set | ${size(WEBHOOK_LIMIT)} within ${time(UNAUTHENTICATED_TIME)}, ${WEBHOOKS_AT_ONCE} concurrently |
 | body at the port for Kubernetes admission reviews | ${size(REVIEW_LIMIT)} within ${time(UNAUTHENTICATED_TIME)}, ${REVIEWS_AT_ONCE} concurrently |
 | imported password hash; a more expensive one never matches | 10,000,000 iterations of PBKDF2; with Argon2 256 MiB of memory, and 1 GiB over all iterations |

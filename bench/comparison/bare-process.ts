@@ -31,6 +31,10 @@ server.post<{ Body: { username: string; email: string } }>('/users', async ({ bo
   await pool.query({ name: 'user', text, values })
   return reply.status(201).send()
 })
+server.post('/decision', async () => {
+  const { rows } = await pool.query({ name: 'decision', text: 'select true as result' })
+  return rows[0]
+})
 server.post('/token', async () => {
   const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).setIssuedAt().setExpirationTime('5m')
   return { access_token: await token.sign(privateKey), token_type: 'Bearer', expires_in: 300 }

@@ -1,4 +1,5 @@
 // The requests that are measured on both servers, and those that a minimal server answers with the least work.
+import { DECIDED_PERMISSION, decisionForm } from '../authorization-settings.ts'
 import type { Load } from './load-process.ts'
 import { type MeasuredRealm, REALM, SERVICE_CLIENT, WRITTEN_REALM } from './measured-realm.ts'
 
@@ -177,6 +178,18 @@ export const COMPARISON_CASES: readonly ComparisonCase[] = [
       headers: { authorization: `Bearer ${accessToken}` },
     }),
     toReach: { reference: 2 },
+  },
+  {
+    name: 'decision, 1,000 resources',
+    connections: 16,
+    request: ({ accessToken }) => ({
+      method: 'POST',
+      path: `${PROTOCOL}/token`,
+      headers: { ...FORM, authorization: `Bearer ${accessToken}` },
+      body: toForm({ ...decisionForm, permission: DECIDED_PERMISSION }),
+    }),
+    bare: { method: 'POST', path: '/decision', body: '{}' },
+    toReach: { reference: 2, bare: 0.5 },
   },
   {
     name: 'create a user, 1 writer',

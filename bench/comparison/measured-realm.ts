@@ -1,4 +1,5 @@
 // The realm that is measured, created on each server through the admin API.
+import { createProtectedClient } from '../authorization-settings.ts'
 import type { AdminClient } from './admin-client.ts'
 
 export const REALM = 'measured'
@@ -70,6 +71,7 @@ function createRepresentation(): object {
         serviceAccountsEnabled: true,
         directAccessGrantsEnabled: true,
       },
+      createProtectedClient({ client: SERVICE_CLIENT.client_id, roles: roles.map(({ name }) => name) }),
       ...numbers(SIZE.clients).map((at) => ({
         clientId: `client-${at}`,
         name: `Client ${at}`,

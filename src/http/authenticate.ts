@@ -22,13 +22,14 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verified = token && (await verifyTokenStatus(service, token, { ...REQUIREMENTS, issuerBase: issuer }))
   if (!verified || !isActiveToken(verified)) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { issued, status } = verified
-  const { client, user, permissions, versions } = status
+  const { issued, status, claims } = verified
+  const { client, user, permissions, versions, isClientTrusted } = status
   const { realm, session } = issued
   await checkTokenOrigin(service, issued, { base, origin: request.headers.origin })
   return {
     user: { realm: realm.name, id: user.id, ...(session !== undefined && { session }) },
     token: issued,
+    ...(isClientTrusted && { claims }),
     transport: { address: request.ip, secure: request.protocol === 'https' },
     ...(permissions && versions && { permissions, permissionVersions: versions }),
     actor: {

@@ -3,18 +3,19 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenRequest } from '../oidc/client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../oidc/client-call.ts'
-import { getDiscoveryDocument, getPublicKeys, getPublicRealm } from '../oidc/endpoints/discovery.ts'
+import { getDiscoveryDocument, getPublicKeys, getPublicRealm, getUmaDocument } from '../oidc/endpoints/discovery.ts'
 import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
-import { issueTokens } from '../oidc/endpoints/token-endpoint.ts'
+import { handleTokenRequest } from '../oidc/endpoints/token-endpoint.ts'
 import { getUserInfo } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
 import { findFrontendUrl } from '../oidc/oidc-realm.ts'
 import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
-import { formOf, singleFormOf } from './form.ts'
+import { formOf, permissionsOf, singleFormOf } from './form.ts'
 import { addLoginRoutes, readBrowserRequest, sendBrowserResponse } from './login.ts'
+import { addProtectionRoutes } from './protection/protection-routes.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
@@ -52,7 +53,11 @@ export async function addOidcRoutes(
     app.get(path, READABLE, (request) => getDiscoveryDocument(endpointOf(request), transportOf(request)))
     servePreflight(app, path, ['GET'])
   }
+  const uma = '/realms/:realm/.well-known/uma2-configuration'
+  app.get(uma, READABLE, (request) => getUmaDocument(endpointOf(request), transportOf(request)))
+  servePreflight(app, uma, ['GET'])
   addLoginRoutes(app, service, frontendOf)
+  await app.register(async (protection) => addProtectionRoutes(protection, endpointOf))
   const prefix = '/realms/:realm/protocol/openid-connect'
   await app.register(async (protocol) => protocolRoutes(protocol, service, frontendOf), { prefix })
 }
@@ -73,7 +78,7 @@ function protocolRoutes(
     reply.header('cache-control', 'no-cache')
     return getPublicKeys(service, realmOf(request), transportOf(request))
   })
-  protocol.post('/token', METHODS_TOO, (request) => issueTokens(endpointOf(request), requestOf(request)))
+  protocol.post('/token', METHODS_TOO, (request) => handleTokenRequest(endpointOf(request), requestOf(request)))
   protocol.post('/token/introspect', (request) => introspectToken(endpointOf(request), requestOf(request)))
   protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
     await revokeClientToken(endpointOf(request), requestOf(request))
@@ -125,6 +130,7 @@ function requestOf(request: FastifyRequest): TokenRequest {
   return {
     ...transportOf(request),
     form: singleFormOf(request.body),
+    permissions: permissionsOf(request.body),
     authorization: request.headers.authorization,
     origin: request.headers.origin,
   }

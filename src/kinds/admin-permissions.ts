@@ -23,7 +23,11 @@ export function isAdminPermissions({ clientId, authorizationServicesEnabled }: R
   return clientId === ADMIN_PERMISSIONS && authorizationServicesEnabled === true
 }
 
-interface PermissionType {
+interface PermissionTypeFacts {
+  /** The kind of the objects. */
+  readonly kind: 'client' | 'group' | 'organization' | 'role' | 'user'
+  /** Whether objects can be named by their natural key; all can be named by their id. */
+  readonly hasNames?: true
   readonly scopes: readonly string[]
   /** The scopes of groups that grant a scope on their members. */
   readonly scopeAliases?: Readonly<Record<string, readonly string[]>>
@@ -31,10 +35,21 @@ interface PermissionType {
   readonly groupType?: string
 }
 
+/** The names of the resource types. */
+export const permissionTypeNames = ['Clients', 'Groups', 'Organizations', 'Roles', 'Users'] as const
+
+/** A resource type of fine-grained admin permissions. */
+export type PermissionType = (typeof permissionTypeNames)[number]
+
 /** The resource types of fine-grained admin permissions, by name, with their scopes. */
-export const permissionTypes: Readonly<Record<string, PermissionType>> = {
-  Clients: { scopes: ['manage', 'map-roles', 'map-roles-client-scope', 'map-roles-composite', 'view'] },
+export const permissionTypes: Readonly<Record<PermissionType, PermissionTypeFacts>> = {
+  Clients: {
+    kind: 'client',
+    hasNames: true,
+    scopes: ['manage', 'map-roles', 'map-roles-client-scope', 'map-roles-composite', 'view'],
+  },
   Groups: {
+    kind: 'group',
     scopes: [
       'impersonate-members',
       'manage',
@@ -45,9 +60,11 @@ export const permissionTypes: Readonly<Record<string, PermissionType>> = {
       'view-members',
     ],
   },
-  Organizations: { scopes: ['manage', 'view'] },
-  Roles: { scopes: ['map-role', 'map-role-client-scope', 'map-role-composite'] },
+  Organizations: { kind: 'organization', scopes: ['manage', 'view'] },
+  Roles: { kind: 'role', scopes: ['map-role', 'map-role-client-scope', 'map-role-composite'] },
   Users: {
+    kind: 'user',
+    hasNames: true,
     scopes: ['impersonate', 'manage', 'manage-group-membership', 'map-roles', 'reset-password', 'view'],
     scopeAliases: {
       impersonate: ['impersonate-members'],
@@ -77,4 +94,9 @@ export const authorizationSchema: Json = {
       },
     ]),
   ),
+}
+
+/** Returns the resource type with a name. */
+export function findPermissionType(name: unknown): PermissionType | undefined {
+  return permissionTypeNames.find((type) => type === name)
 }

@@ -17,6 +17,9 @@ export interface MapperType {
   readonly enforcedUnlessMultivalued?: MapperSettings
 }
 
+/** Claims that mappers cannot write. Keycloak: `nbf` is written, and the others a second time by mappers of roles; the token is then invalid. */
+export const reservedClaims = ['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'] as const
+
 type MapperSettings = Readonly<Record<string, string>>
 
 /** The types of protocol mappers by id. */

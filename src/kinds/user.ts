@@ -9,6 +9,7 @@ import {
   structured,
   text,
   textListMap,
+  textMap,
   textOrListMap,
   textSet,
   timestamp,
@@ -130,6 +131,10 @@ export const user = defineKind({
     }),
 
     access: flagMap('Permissions of the caller on the user.', { computed: true }),
+    permissionTickets: textMap(
+      'Requests of the user for access to resources of other users, by id. Only the journal contains them.',
+      { computed: true },
+    ),
     origin: text('Origin of the user: the same as federationLink.', { computed: true }),
     self: text('Keycloak: legacy field, ignored and never returned.', { computed: true, legacy: true }),
     applicationRoles: structured(

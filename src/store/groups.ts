@@ -4,7 +4,7 @@ import type { Representation } from '../kinds/json.ts'
 import { countRow, equalsAny, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { toContainsPattern } from './like-patterns.ts'
-import type { Visibility } from './object-filter.ts'
+import { buildVisibility, type Visibility } from './visibility.ts'
 
 const listedGroupRow = row({
   id: text,
@@ -70,7 +70,7 @@ export async function searchGroups(
     select g.id, g.path, g.body, g.parent,
       (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
     from listed s join realm_group g on g.realm = ${realm} and g.id = s.id
-    where ${buildVisibility(search.visible)}
+    where ${buildVisibility('g', search.visible)}
     order by g.name, g.id`.all(tx)
 }
 
@@ -85,7 +85,7 @@ export async function countGroups(tx: Transaction, realm: number, search: GroupS
 
 function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   const { ids, parent, wirePath, name, attributes, member, role } = search
-  const all = [buildVisibility(search.visible)]
+  const all = [buildVisibility('g', search.visible)]
   if (ids) all.push(sql`g.id ${equalsAny(ids)}`)
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
   if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
@@ -101,6 +101,51 @@ function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   return sql.join(all, sql` and `)
 }
 
-function buildVisibility(visible: Visibility = 'all'): RawBuilder<unknown> {
-  return visible === 'all' ? sql`true` : sql`g.id = any(${visible.ids})`
+const policySubjectRow = row({ username: optional(text), path: optional(text) })
+
+/** A user and the path of one of the user's groups, or one of both. */
+export type PolicySubject = RowOf<typeof policySubjectRow>
+
+/** Users, service accounts by the ids of their clients, and groups, by ids. */
+export interface PolicySubjects {
+  readonly users?: readonly string[]
+  readonly clients?: readonly string[]
+  readonly groups?: readonly string[]
+}
+
+/** Returns users and service accounts with each of their groups, and groups alone. One statement. */
+export async function selectPolicySubjects(
+  tx: Transaction,
+  realm: number,
+  { users = [], clients = [], groups = [] }: PolicySubjects,
+): Promise<PolicySubject[]> {
+  return query(policySubjectRow)`
+    select u.username, g.path
+    from user_account u
+    left join user_group m on m.realm = u.realm and m.user_account = u.id
+    left join realm_group g on g.realm = m.realm and g.id = m.realm_group
+    where u.realm = ${realm} and (u.id ${equalsAny(users)} or u.service_account_client ${equalsAny(clients)})
+    union all
+    select null, g.path from realm_group g where g.realm = ${realm} and g.id ${equalsAny(groups)}`.all(tx)
+}
+
+const membershipRow = row({ user: text, group: text })
+
+/** Returns the ids of the groups of users, and of the ancestors of these groups, by id of the user. One statement. */
+export async function selectGroupsOfUsers(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<Map<string, string[]>> {
+  const memberships = await query(membershipRow)`
+    with recursive joined as (
+      select m.user_account as "user", g.id, g.parent
+      from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
+      where m.realm = ${realm} and m.user_account ${equalsAny(users)}
+      union
+      select j."user", g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
+    )
+    select "user", id as "group" from joined`.all(tx)
+  const byUser = Map.groupBy(memberships, ({ user }) => user)
+  return new Map([...byUser].map(([user, ofUser]) => [user, ofUser.map(({ group }) => group)]))
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { idRow, query } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import type { Visibility } from './object-filter.ts'
+import { buildVisibility, type Visibility } from './visibility.ts'
 
 /** A search for identity providers. All conditions must hold. */
 export interface IdentityProviderSearch {
@@ -34,7 +34,7 @@ export async function searchIdentityProviders(
     ...(like === undefined ? [] : [sql`(t.alias ilike ${like} or t.body->>'displayName' ilike ${like})`]),
     ...(providerIds ? [sql`t.body->>'providerId' = any(${providerIds})`] : []),
     ...(realmOnly ? [sql`t.organization is null`] : []),
-    ...(visible === 'all' ? [] : [sql`t.id = any(${visible.ids})`]),
+    ...(visible === 'all' ? [] : [buildVisibility('t', visible)]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
   const providers = await query(idRow)`

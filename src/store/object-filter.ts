@@ -1,5 +1,6 @@
 import type { Representation } from '../kinds/json.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
+import type { Visibility } from './visibility.ts'
 
 /**
  * Selects objects of a realm: those with one of the ids, keys or parents, if any are given; of these, the ones that meet all other
@@ -21,6 +22,3 @@ export interface ObjectFilter {
   readonly first?: number
   readonly max?: number
 }
-
-/** The objects of a kind that a caller may view: all, or those with the ids. */
-export type Visibility = 'all' | { readonly ids: readonly string[] }

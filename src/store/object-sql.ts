@@ -5,6 +5,7 @@ import type { Key, KindName } from '../kinds/kind.ts'
 import { equalsAny } from './database/query.ts'
 import type { ObjectFilter } from './object-filter.ts'
 import { type KindTable, type RelationTable, tables } from './tables.ts'
+import { buildVisibility } from './visibility.ts'
 
 /** Returns the natural key of the row `alias`, as a JSON array. */
 export function buildKey(kind: KindName, alias: string): RawBuilder<unknown> {
@@ -89,7 +90,7 @@ export function buildFilter(kind: KindName, realm: number, filter: ObjectFilter)
     all.push(filter.searchDescriptions ? sql`(${key} or t.body ->> 'description' ilike ${pattern})` : key)
   }
   if (filter.containing) all.push(sql`t.body @> ${JSON.stringify(filter.containing)}::jsonb`)
-  if (filter.visible && filter.visible !== 'all') all.push(sql`t.id = any(${filter.visible.ids})`)
+  if (filter.visible && filter.visible !== 'all') all.push(buildVisibility('t', filter.visible))
   return sql.join(all, sql` and `)
 }
 

@@ -5,7 +5,7 @@ import { chunks } from '../lib/chunks.ts'
 import { boolean, CHUNK_SIZE, countRow, equalsAny, idRow, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import { toContainsPattern, toWildcardPattern } from './like-patterns.ts'
-import type { Visibility } from './object-filter.ts'
+import { buildVisibility, type Visibility } from './visibility.ts'
 
 /** A domain of an organization. `verified`: null keeps the stored value. */
 export interface OrganizationDomain {
@@ -132,6 +132,7 @@ export interface MemberSearch {
   readonly equals?: string
   /** Whether the organization manages the account. */
   readonly managed?: boolean
+  readonly visible: Visibility
 }
 
 /** Returns the ids of a page of the members that a search finds, by user name. One statement. */
@@ -140,7 +141,7 @@ export async function searchMembers(
   realm: number,
   {
     organization,
-    search: { contains, equals, managed },
+    search: { contains, equals, managed, visible },
     page: { first, max },
   }: { readonly organization: string; readonly search: MemberSearch; readonly page: PageRange },
 ): Promise<string[]> {
@@ -149,6 +150,7 @@ export async function searchMembers(
     ...(contains === undefined ? [] : [buildMemberTextCondition(sql`like ${toWildcardPattern(`*${contains}*`)}`)]),
     ...(equals === undefined ? [] : [buildMemberTextCondition(sql`= ${equals.toLowerCase()}`)]),
     ...(managed === undefined ? [] : [sql`${isManaged} = ${managed}`]),
+    ...(visible === 'all' ? [] : [buildVisibility('u', visible)]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
   const members = await query(idRow)`
@@ -159,11 +161,19 @@ export async function searchMembers(
   return members.map(({ id }) => id)
 }
 
-/** Returns the number of members of an organization. One statement. */
-export async function countMembers(tx: Transaction, realm: number, organization: string): Promise<number> {
+/** Returns the number of visible members of an organization. One statement. */
+export async function countMembers(
+  tx: Transaction,
+  realm: number,
+  { organization, visible }: { readonly organization: string; readonly visible: Visibility },
+): Promise<number> {
+  const isVisible = sql`exists (select from user_account u
+    where u.realm = m.realm and u.id = m.user_account and ${buildVisibility('u', visible)})`
   const { count } = await query(countRow)`
-    select count(*)::integer as count from user_organization
-    where realm = ${realm} and organization = ${organization}`.firstOrThrow(tx)
+    select count(*)::integer as count from user_organization m
+    where m.realm = ${realm} and m.organization = ${organization} and ${visible === 'all' ? sql`true` : isVisible}`.firstOrThrow(
+    tx,
+  )
   return count
 }
 
@@ -220,7 +230,7 @@ function buildOrganizationConditions({
         ? []
         : [sql`(o.display_name = ${equals} or ${hasDomain(sql`d.name = ${equals.toLowerCase()}`)})`]),
       ...(attributes ? [sql`o.body @> ${JSON.stringify({ attributes })}::jsonb`] : []),
-      ...(visible === 'all' ? [] : [sql`o.id = any(${visible.ids})`]),
+      ...(visible === 'all' ? [] : [buildVisibility('o', visible)]),
     ],
     sql` and `,
   )

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Representation, readObject, readObjects, readText, readTexts } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
+import { adminPolicyClients } from '../kinds/management-permissions.ts'
 import { buildExecutionUpsert } from './authentication-flows.ts'
 import {
   bigint,
@@ -50,6 +51,8 @@ const realmRow = row({
   usesEmailAsUsername: boolean,
   /** Whether a client policy is enabled. */
   hasClientPolicies: boolean,
+  /** Whether a client has policies about administrators. */
+  hasAdminPolicies: boolean,
   /** The base URL at which users see the realm; empty: that of the server. */
   frontendUrl: text,
 })
@@ -69,6 +72,8 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce((body ->> 'internationalizationEnabled')::boolean, false) as "isInternationalized",
   coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "usesEmailAsUsername",
   body @? '$.clientPolicies[*] ? (@.enabled == true)' as "hasClientPolicies",
+  exists (select from client c join authorization_policy p on p.realm = c.realm and p.client = c.id
+    where c.realm = realm.number and c.client_id in (${sql.join(adminPolicyClients.map((id) => sql.lit(id)))})) as "hasAdminPolicies",
   coalesce(body #>> '{attributes,frontendUrl}', '') as "frontendUrl"`
 
 /** Returns the realms that match a condition, for `columns`. The settings are decompressed once, not for each column. */
@@ -91,6 +96,7 @@ export function toRealmRow(identity: Pick<RealmRow, 'number' | 'id' | 'name'>, s
     passwordPolicy: String(settings.passwordPolicy ?? ''),
     isInternationalized: settings.internationalizationEnabled === true,
     usesEmailAsUsername: settings.registrationEmailAsUsername === true,
+    hasAdminPolicies: false,
     hasClientPolicies: readObjects(settings.clientPolicies).some(({ enabled }) => enabled === true),
     frontendUrl: readText(readObject(settings.attributes).frontendUrl) ?? '',
   }

@@ -47,7 +47,20 @@ test('in a realm with the permissions of version 2, the operations answer 501 an
   expect((await call('GET', path(`/clients/${client}`))).body.authorizationServicesEnabled).toBeUndefined()
 })
 
-test('the answer says that the permissions grant nothing yet', async () => {
-  const { headers } = await call('PUT', path('/users-management-permissions'), { body: { enabled: true } })
-  expect(headers['regent-not-enforced']).toContain('policies grant nothing to applications and administrators yet')
+test('a user whom a policy of the permission user-impersonated excludes is not impersonated', async () => {
+  const [ann, bob] = await Promise.all(
+    ['ann', 'bob'].map(async (username) => {
+      await call('POST', path('/users'), { body: { username, enabled: true } })
+      return (await call('GET', path(`/users?username=${username}`))).body[0].id
+    }),
+  )
+  const { body } = await call('PUT', path('/users-management-permissions'), { body: { enabled: true } })
+  const server = path(`/clients/${await getManagementClient()}/authz/resource-server`)
+  const policy = await call('POST', `${server}/policy/user`, { body: { name: 'ann', users: [ann] } })
+  const permission = `${server}/permission/scope/${body.scopePermissions['user-impersonated']}`
+  const current = (await call('GET', permission)).body
+  expect((await call('PUT', permission, { body: { ...current, policies: [policy.body.id] } })).status).toBe(201)
+  const impersonate = async (id: string) =>
+    (await call('POST', path(`/users/${id}/impersonation`), { body: {} })).status
+  expect([await impersonate(ann), await impersonate(bob)]).toEqual([200, 403])
 })

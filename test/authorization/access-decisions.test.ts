@@ -32,6 +32,7 @@ const resource = (name: string, fields: Partial<ProtectedResource> = {}): Protec
   id: name,
   name,
   isOwnerManaged: false,
+  uris: [],
   scopes: [],
   ...fields,
 })

@@ -131,6 +131,13 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.serve()
     },
   },
+  'docs/authorization-services.md': {
+    async prepare(session) {
+      await session.serve('--source', '')
+      const page = 'docs/authorization-services.md'
+      await writeYaml(session, 'archive.yaml', [page, '## Declare resources and policies'])
+    },
+  },
   'docs/pull-requests.md': {
     async prepare(session) {
       await session.serve('--source', '')

@@ -33,6 +33,8 @@ export interface InitialRealm {
   readonly missingRole: AdminRole
   readonly registrationAllowed: boolean
   readonly defaultGroup: 'admins' | 'others'
+  /** The version of its fine-grained admin permissions, which give strong users some of the permissions that they have. */
+  readonly version: 1 | 2
 }
 
 /** Creates the initial state. */

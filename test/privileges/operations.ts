@@ -7,6 +7,7 @@ import {
   toAdminPermissions,
 } from '../../src/service/context/admin-permissions.ts'
 import type * as privilegeEscalation from '../../src/service/permissions/privilege-escalation.ts'
+import { grantedByPolicies } from '../../src/service/policy-evaluation/policy-grants.ts'
 import {
   CREATED,
   DEFAULT_ROLE,
@@ -489,6 +490,18 @@ export const operations = {
       if (guarded) recordEditor(client, by)
       applications.add(clientId)
     },
+  },
+  // The policy is that of no permission: what it would give is tested in test/admin/fine-grained-privileges.test.ts.
+  'let a policy about administrators name a user': {
+    requires: 'manage-authorization',
+    check: 'requireGrantablePolicies',
+    grantsNothing: true,
+    grants: () =>
+      toAdminPermissions(
+        REALM,
+        grantedByPolicies.map((name) => ({ client: MANAGEMENT, name })),
+      ),
+    perform: () => undefined,
   },
   'import a missing admin role': {
     requires: ['manage-realm', 'manage-clients'],

@@ -15,6 +15,8 @@ import {
 
 /** The password of all users. */
 export const PASSWORD = 'pw'
+/** A policy about administrators that no permission has. */
+export const POLICY = 'appointed'
 const FAST_HASHING = { algorithm: 'pbkdf2-sha256', iterations: 1 }
 const credentials = [await hashPassword(PASSWORD, FAST_HASHING)]
 
@@ -33,7 +35,7 @@ export const SETTINGS: Readonly<Record<LoginSetting, string>> = {
 }
 
 /** The kinds of objects in the model. */
-export type ModelKind = 'user' | 'group' | 'role' | 'client' | 'clientScope' | 'setting'
+export type ModelKind = 'user' | 'group' | 'role' | 'client' | 'clientScope' | 'setting' | 'policy'
 
 /** Creates a user who can log in. */
 export const createUser = (username: string): Representation => ({

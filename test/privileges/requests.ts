@@ -7,6 +7,7 @@ import {
   createRoleMapper,
   createUser,
   FLOW,
+  POLICY,
   SETTINGS,
   toMapperRole,
   toSource,
@@ -245,6 +246,11 @@ export const requests: Readonly<Record<OperationName, (input: RequestInput) => A
     'POST',
     'clients',
     { clientId: `${CREATED}${newName}`, secret: `${CREATED}${newName}`, directAccessGrantsEnabled: true },
+  ],
+  'let a policy about administrators name a user': ({ realm, target }) => [
+    'PUT',
+    `${realm.policies}/policy/user/${realm.getId('policy', POLICY)}`,
+    { name: POLICY, users: [realm.getId('user', target.user)] },
   ],
   'import a missing admin role': ({ target: { missingRole } }) => [
     'POST',

@@ -56,6 +56,7 @@ export const initialRealms: fc.Arbitrary<InitialRealm> = fc
     strongRoles: fc.subarray(realmRoles, { minLength: 1, maxLength: 3 }),
     registrationAllowed: fc.boolean(),
     defaultGroup: fc.constantFrom('admins', 'others'),
+    version: fc.constantFrom(1, 2),
     missingRole: fc.constantFrom(...realmRoles.filter((role) => role !== 'realm-admin')),
   })
   .map(({ administrators, strongRoles, missingRole, ...initial }) => ({

@@ -1,4 +1,5 @@
 // The model on the server: a realm with the ids of its objects, and tokens of the principals as which administrators can act.
+import { ADMIN_PERMISSIONS } from '../../src/kinds/admin-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { type TestResponse, testServer } from '../support/server.ts'
@@ -9,6 +10,7 @@ import {
   createIds,
   type ModelKind,
   PASSWORD,
+  POLICY,
   SETTINGS,
   toRealmDocument,
   toServiceAccountName,
@@ -25,6 +27,8 @@ export interface TestRealm {
   getId(kind: ModelKind, name: string): string
   /** Sets the id of a new object. */
   setId(kind: ModelKind, name: string, id: string): void
+  /** The path of the policies about administrators. */
+  readonly policies: string
   /** Sets the new secret of a client. */
   setSecret(client: string, secret: string): void
   /** Sends a request as a principal, or as an administrator with all permissions. */
@@ -40,11 +44,13 @@ export async function createTestRealm(initial: InitialRealm): Promise<TestRealm>
   const { call } = await testServer()
   const name = newName('model')
   const state = createState(initial)
-  const response = await call('POST', '/admin/realms', { body: toRealmDocument(name, state) })
+  const document = { ...toRealmDocument(name, state), adminPermissionsEnabled: initial.version === 2 }
+  const response = await call('POST', '/admin/realms', { body: document })
   if (response.status !== 201) throw new Error(JSON.stringify(response.body))
-  const realm = connect(name, call)
+  const realm = connect(name, call, initial.version)
   await readIds(realm, state)
   await deleteRole(name, initial.missingRole)
+  await addPolicies(realm, initial)
   const applied = await realm.send('superuser', ['POST', '/regent/v1/apply', toSource(name, 'first', state.declared)])
   if (applied.status !== 200) throw new Error(JSON.stringify(applied.body))
   return realm
@@ -52,7 +58,7 @@ export async function createTestRealm(initial: InitialRealm): Promise<TestRealm>
 
 type Call = Awaited<ReturnType<typeof testServer>>['call']
 
-function connect(name: string, call: Call): TestRealm {
+function connect(name: string, call: Call, version: InitialRealm['version']): TestRealm {
   const ids = new Map<string, string>()
   const secrets = new Map<string, string>()
   const tokens = new Map<string, string>()
@@ -61,6 +67,10 @@ function connect(name: string, call: Call): TestRealm {
     name,
     getId: (kind, object) => ids.get(`${kind} ${object}`) ?? getDefaultId(kind, object),
     setId: (kind, object, id) => void ids.set(`${kind} ${object}`, id),
+    get policies() {
+      const client = realm.getId('client', version === 1 ? MANAGEMENT : ADMIN_PERMISSIONS)
+      return `clients/${client}/authz/resource-server`
+    },
     setSecret: (client, secret) => void secrets.set(client, secret),
     forgetTokens(client) {
       for (const key of [...tokens.keys()]) if (key.endsWith(` by ${client}`)) tokens.delete(key)
@@ -113,6 +123,32 @@ async function readIds(realm: TestRealm, { users }: ReturnType<typeof createStat
   realm.setId('setting', 'config', withConfig.authenticationConfig)
   realm.setId('setting', 'step', withStep.id)
   realm.setId('setting', 'flow', flows.find(({ alias }) => alias === SETTINGS.flow)!.id)
+}
+
+/** Adds a policy without permission, and lets one for the role of strong users give them some of the permissions that they have. */
+async function addPolicies(realm: TestRealm, { version, strongRoles }: InitialRealm): Promise<void> {
+  const send = async (...request: AdminRequest) => {
+    const { status, body } = await realm.send('superuser', request)
+    if (status >= 300) throw new Error(`${request[0]} ${request[1]}: ${status} ${JSON.stringify(body)}`)
+    return body
+  }
+  const enabled =
+    version === 1 ? await send('PUT', 'users-management-permissions', { enabled: true }) : { scopePermissions: {} }
+  const users = [realm.getId('user', 'admin')]
+  const { id } = await send('POST', `${realm.policies}/policy/user`, { name: POLICY, users })
+  realm.setId('policy', POLICY, id)
+  const role = await send('POST', `${realm.policies}/policy/role`, {
+    name: 'strong',
+    roles: [{ id: realm.getId('role', 'strong') }],
+  })
+  const scopes = strongRoles.includes('manage-users') ? ['view', 'manage'] : []
+  if (!scopes.length) return
+  const permission = { name: 'strong users', resourceType: 'Users', resources: [], scopes, policies: [role.id] }
+  if (version === 2) return send('POST', `${realm.policies}/permission/scope`, permission)
+  for (const scope of scopes) {
+    const path = `${realm.policies}/permission/scope/${enabled.scopePermissions[scope]}`
+    await send('PUT', path, { ...(await send('GET', path)), policies: [role.id] })
+  }
 }
 
 /** Deletes an admin role. REST does not allow that, but realms without the role can be imported. */

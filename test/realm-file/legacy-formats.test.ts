@@ -148,3 +148,16 @@ test('application roles of a user are client roles if the user declares none', a
     (await getLiveObject(service, SYSTEM, name, 'user', user)).representation.clientRoles
   expect([await rolesOf('ann'), await rolesOf('bob')]).toEqual([{ shop: ['buyer'] }, { shop: ['seller'] }])
 })
+
+test('a built-in role that only defaultRoles of its client names contains no other role', async () => {
+  const clients = [{ clientId: 'account', defaultRoles: ['view-profile', 'manage-account'] }]
+  const applied = newName()
+  await applySource(service, createSource([{ realm: applied, clients }], applied))
+  const created = newName()
+  expect((await call('POST', '/admin/realms', { body: { realm: created, clients } })).status).toBe(201)
+  for (const name of [applied, created]) {
+    const [account] = (await call('GET', `/admin/realms/${name}/clients?clientId=account`)).body
+    const role = `/admin/realms/${name}/clients/${account.id}/roles/manage-account`
+    expect([name, (await call('GET', `${role}/composites`)).body]).toEqual([name, []])
+  }
+})

@@ -34,7 +34,7 @@ const grant = (text: string): Grant => {
   return { type: type!, on: on as Grant['on'], scopes: scopes!.split(', '), ...(deny && { deny: true as const }) }
 }
 
-/** The administrators of each version, by their grants, separated by semicolons. All of them may list users, groups and clients. */
+/** The administrators of each version, by their grants, separated by semicolons. They may list users, groups and clients, unless they are without roles. */
 export const administrators = {
   1: [
     'none',
@@ -51,6 +51,11 @@ export const administrators = {
     'Clients own: manage; Roles own: map-role-client-scope',
     'Groups own: view, view-members',
     'not Users all: view; Groups own: view-members',
+    'Users all: view, map-roles; Roles own: map-role',
+    'Groups own: manage; Roles own: map-role',
+    'Groups own: manage, view-members; Users all: manage-group-membership',
+    'Clients own: manage, map-roles-client-scope, map-roles-composite; Roles own: map-role-composite',
+    'without roles; Users all: view; Groups own: view; Clients own: view',
   ],
   2: [
     'none',
@@ -90,6 +95,20 @@ export const administrators = {
     'Groups own: view; Groups own: view-members',
     'Clients all: view; not Clients own: view',
     'Organizations own: manage; Users all: view',
+    'Organizations own: view, manage',
+    'Organizations all: view, manage; Users all: view',
+    'Users own: manage; Users all: view',
+    'Users own: view; not Users own: view',
+    'Users all: view; not Users all: view',
+    'Users own: view, manage, map-roles; Roles own: map-role',
+    'Users all: view, manage, manage-group-membership; Groups all: view, manage-membership',
+    'Users all: view; Users own: manage; not Groups all: view-members',
+    'Groups own: view, manage; Roles own: map-role',
+    'Groups all: view-members; not Groups own: view-members',
+    'Groups own: view-members; not Groups all: view-members',
+    'Clients own: view, manage, map-roles-client-scope, map-roles-composite; Roles own: map-role-composite',
+    'without roles; Users own: view; Groups own: view; Clients own: view; Organizations own: view',
+    'without roles; Users all: view; Groups all: view; Clients all: view; Organizations all: view',
   ],
 } as const satisfies Record<number, readonly string[]>
 
@@ -110,6 +129,7 @@ const user = (username: string, more: object = {}) => ({
   ...more,
 })
 
+const WITHOUT_ROLES = 'without roles; '
 const QUERY_ROLES = ['query-users', 'query-groups', 'query-clients', 'query-organizations']
 const adminName = (at: number): string => `admin-${at}`
 
@@ -133,8 +153,11 @@ function createRealmBody(realm: string, version: Version): object {
         user(`${target}-member`, { groups: [`/${target}-group`] }),
         user(`${target}-leaf`, { groups: [`/${target}-group/${target}-branch`] }),
       ]),
-      ...administrators[version].map((_, at) =>
-        user(adminName(at), { clientRoles: { 'realm-management': QUERY_ROLES } }),
+      ...administrators[version].map((title, at) =>
+        user(
+          adminName(at),
+          title.startsWith(WITHOUT_ROLES) ? {} : { clientRoles: { 'realm-management': QUERY_ROLES } },
+        ),
       ),
     ],
   }
@@ -191,7 +214,7 @@ async function addGrants(
 ): Promise<void> {
   const text = administrators[version][at]!
   if (text === 'none') return
-  const grants = text.split('; ').map(grant)
+  const grants = text.replace(WITHOUT_ROLES, '').split('; ').map(grant)
   const client = version === 1 ? 'realm-management' : 'admin-permissions'
   const realm = { path, ids, server: `${path}/clients/${ids[client]}/authz/resource-server` }
   const permissions = version === 1 ? await enablePermissions(call, realm, grants) : undefined

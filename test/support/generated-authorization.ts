@@ -47,7 +47,7 @@ const resource = (index: number): fc.Arbitrary<ProtectedResource> =>
       isOwnerManaged: fc.boolean(),
       scopes: subset(universe.scopes),
     })
-    .map((fields) => ({ id: `resource-${index}`, name: `Resource ${index}`, ...fields }))
+    .map((fields) => ({ id: `resource-${index}`, name: `Resource ${index}`, uris: [], ...fields }))
 
 type PolicyFields = Policy['fields']
 
@@ -191,6 +191,27 @@ export const generatedSettings: fc.Arbitrary<GeneratedSettings> = fc
         policies: [...policies, ...combined, ...permissions],
       }))
   })
+
+/** A request of a user for a scope of a resource, which its owner has granted. The resource is given by name. */
+export interface GeneratedTicket {
+  readonly resource: string
+  readonly scope: string
+  readonly requester: string
+}
+
+/** Granted tickets for resources of the settings whose owners manage access; none twice. */
+export function generatedTickets({ resources }: GeneratedSettings): fc.Arbitrary<GeneratedTicket[]> {
+  const possible = resources
+    .filter(({ isOwnerManaged }) => isOwnerManaged)
+    .flatMap(({ name, owner, scopes }) =>
+      scopes.flatMap((scope) =>
+        universe.users
+          .filter((requester) => requester !== owner)
+          .map((requester) => ({ resource: name, scope, requester })),
+      ),
+    )
+  return subset(possible)
+}
 
 /**
  * A request for access to resources of the settings. It requests each resource once, and only one if there are permissions of owners:

@@ -44,6 +44,7 @@ export const OTHER_KEY = 'acme-meter'
 
 /** Values of keys of maps and of members whose type does not determine the valid ones. */
 const specialValues: Readonly<Record<string, Json>> = {
+  'protocolMapper.config.claim.name': 'scope',
   'client.authorizationSettings.*': 'DISABLED',
   'realm.attributes.cibaExpiresIn': '77',
   'realm.attributes.cibaInterval': '7',

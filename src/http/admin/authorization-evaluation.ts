@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import {
   isList,
   isObject,
@@ -19,7 +18,6 @@ import type { UntaggedOperation } from '../operation.ts'
 import { badRequest, errorResponses } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
 import { answers, bodies } from './authorization-schemas.ts'
-import { notYet } from './not-yet.ts'
 import { accessToken } from './token-schemas.ts'
 
 const text = (description: string) => z.string().nullish().describe(description)
@@ -134,9 +132,9 @@ function evaluation(operationId: string, path: string, summary: string): Untagge
     body,
     responses: { 200: response, ...errorResponses, ...badRequest },
     handle: readHandler(async (context, call) => {
-      const toServer = () => getResourceServer(context, clientOf(call), 'view-authorization')
-      const evaluationRequest = await bodyOf(context, call, toServer)
-      if (isAdminPermissions((await toServer()).representation)) throw notYet(call.operation)
+      const evaluationRequest = await bodyOf(context, call, () =>
+        getResourceServer(context, clientOf(call), 'view-authorization'),
+      )
       return toEvaluationResponse(
         await evaluatePolicies(context, call, { client: clientOf(call), ...readRequest(evaluationRequest) }),
       )
@@ -148,12 +146,14 @@ function readRequest({
   userId,
   clientId,
   roleIds,
+  resourceType,
   resources,
   context,
 }: Representation): Omit<EvaluationRequest, 'client'> {
   const attributes = Object.entries(readObject(readObject(context).attributes))
   return {
     identity: { user: readText(userId), client: readText(clientId), roles: readTexts(roleIds) },
+    resourceType: readText(resourceType),
     resources: readObjects(resources).map(({ _id, name, type, scopes }) => ({
       id: readText(_id),
       name: readText(name),

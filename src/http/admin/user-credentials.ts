@@ -14,9 +14,8 @@ import {
   resetPassword,
   setCredentialLabel,
 } from '../../service/admin-api/users/credentials.ts'
-import { getLiveUser, users } from '../../service/admin-api/users/users.ts'
+import { getViewableUser, users } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
-import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import type { BodyForm } from '../body.ts'
 import { HttpError } from '../errors.ts'
@@ -149,8 +148,7 @@ export const credentialOperations: UntaggedOperation[] = [
     permission: view,
     responses: { 200: { description: 'The types of credentials.', schema: types }, ...errorResponses },
     handle: readHandler(async (context, call) => {
-      await getLiveUser(context, user(call))
-      requirePermissions(context, view)
+      await getViewableUser(context, user(call))
       return []
     }),
   },

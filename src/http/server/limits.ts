@@ -11,6 +11,8 @@ export const UNAUTHENTICATED_LIMIT = 32 * KB
 export const FIELD_LIMIT = 500
 /** Bytes of a body of the admin API, such as a realm with its users. It is read after authentication. */
 export const ADMIN_LIMIT = 64 * MB
+/** Bytes of a body of the protection API, such as a resource with its attributes. It is read after authentication. */
+export const PROTECTION_LIMIT = MB
 /** Bytes of a webhook, which is GitHub's limit, and the number of webhooks that are read at the same time. */
 export const WEBHOOK_LIMIT = 25 * MB
 export const WEBHOOKS_AT_ONCE = 4

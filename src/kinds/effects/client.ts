@@ -1,4 +1,5 @@
 // The effects of clients and client scopes.
+import { authorizationSettingsEffects } from './authorization.ts'
 import {
   apiData,
   byProvider,
@@ -10,7 +11,6 @@ import {
   storedOnly,
 } from './field-effect.ts'
 import {
-  NO_AUTHORIZATION,
   NO_CIBA,
   NO_CLIENT_METHODS,
   NO_CONSOLES,
@@ -115,7 +115,7 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/conformance/token-content.test.ts', ['attributes.sectorIdentifierUri']),
   enforced(PROTECTIONS, ['attributes.allow.userinfo.with.lightweight.access.token']),
   enforced('test/admin/authorization.test.ts', ['authorizationServicesEnabled']),
-  storedOnly(NO_AUTHORIZATION, ['authorizationSettings.*']),
+  authorizationSettingsEffects,
   {
     protocol: byProvider(
       { label: 'protocol', unlisted: 'users cannot log in to such clients' },

@@ -30,6 +30,8 @@ export interface UnenforcedEffect {
   readonly refuses?: RefusedUse
   /** Values that ask for nothing, besides an absent or empty value, false, and the default. */
   readonly unless?: readonly Json[]
+  /** The values that have this effect. Absent: all. */
+  readonly values?: readonly Json[]
 }
 
 /** The effects of values that are ids of providers, or names such as those of languages. */

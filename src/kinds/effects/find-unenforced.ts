@@ -86,8 +86,8 @@ const pick = ({ effect, reason }: UnenforcedEffect) => ({ effect, reason })
 
 const isInert = (value: Json): boolean => value === false || value === 'false' || value === '' || isEmpty(value)
 
-const asksForNothing = ({ unless = [] }: UnenforcedEffect, value: Json): boolean =>
-  unless.some((inert) => isDeepEqual(inert, value))
+const asksForNothing = ({ unless = [], values }: UnenforcedEffect, value: Json): boolean =>
+  unless.some((inert) => isDeepEqual(inert, value)) || values?.includes(value) === false
 
 function isDefault(kind: Kind, path: string, value: Json): boolean {
   const { name, field } = resolveField(kind, path)

@@ -1,18 +1,13 @@
 // The table of effects: of every field and provider, whether Regent enforces it.
 import type { KindName } from '../kind-name.ts'
 import { authenticationFlowEffects, authenticatorConfigEffects, requiredActionEffects } from './authentication.ts'
+import { authorizationPolicyEffects, authorizationResourceEffects, authorizationScopeEffects } from './authorization.ts'
 import { clientEffects, clientScopeEffects } from './client.ts'
 import { componentEffects, identityProviderEffects, identityProviderMapperEffects } from './federation.ts'
 import { enforced, type FieldEffect, type KindEffects } from './field-effect.ts'
 import { protocolMapperEffects } from './protocol-mapper.ts'
 import { realmEffects } from './realm.ts'
-import {
-  authorizationPolicyEffects,
-  authorizationResourceEffects,
-  authorizationScopeEffects,
-  workflowEffects,
-} from './stored-only.ts'
-import { groupEffects, organizationEffects, roleEffects, userEffects } from './subjects.ts'
+import { groupEffects, organizationEffects, roleEffects, userEffects, workflowEffects } from './subjects.ts'
 
 /** The effects of fields, by kind. Not listed are fields that the server sets. */
 export const effects: Readonly<Record<KindName, KindEffects>> = {

@@ -1,3 +1,4 @@
+import { reservedClaims } from '../mapper-types.ts'
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
 import { NO_DOCKER, NO_SAML } from './reasons.ts'
 
@@ -14,7 +15,6 @@ export const protocolMapperEffects: KindEffects = combineEffects(
       'addOrganizationDomain',
       'addOrganizationId',
       'aggregate.attrs',
-      'claim.name',
       'claim.value',
       'full.path',
       'id.token.claim',
@@ -40,6 +40,13 @@ export const protocolMapperEffects: KindEffects = combineEffects(
       'usermodel.realmRoleMapping.rolePrefix',
     ),
   ]),
+  {
+    'config.claim.name': {
+      effect: 'stored only',
+      reason: `mappers cannot write the claims ${reservedClaims.join(', ')}`,
+      values: reservedClaims,
+    },
+  },
   enforced('test/oidc/token-content.test.ts', settings('sectorIdentifierUri', 'userinfo.token.claim')),
   storedOnly('groups of organizations have no members', settings('addGroupRoleMappings')),
   storedOnly(NO_SAML, [

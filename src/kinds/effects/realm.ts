@@ -1,7 +1,5 @@
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
-  NO_ADMIN_PERMISSIONS,
-  NO_AUTHORIZATION,
   NO_BROKERING,
   NO_CIBA,
   NO_CONSOLES,
@@ -164,8 +162,8 @@ export const realmEffects: KindEffects = combineEffects(
     ],
     ['600', '5'],
   ),
-  storedOnly(NO_AUTHORIZATION, ['userManagedAccessAllowed']),
-  storedOnly(NO_ADMIN_PERMISSIONS, ['adminPermissionsEnabled']),
+  storedOnly(NO_CONSOLES, ['userManagedAccessAllowed']),
+  enforced('test/conformance/fine-grained.test.ts', ['adminPermissionsEnabled']),
   storedOnly(NO_DOCKER, ['dockerAuthenticationFlow']),
   storedOnly(NO_BROKERING, ['firstBrokerLoginFlow']),
   storedOnly(NO_CONSOLES, ['accountTheme', 'adminTheme']),

@@ -1,7 +1,7 @@
-// The effects of users, groups, roles and organizations.
+// The effects of users, groups, roles and organizations, and of workflows, which act on users.
 import { requiredActionProviderEffects } from './authentication.ts'
 import { apiData, byProvider, combineEffects, dropped, enforced, type KindEffects, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN } from './reasons.ts'
+import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN, NO_WORKFLOWS } from './reasons.ts'
 
 /** The effects of the fields of users. */
 export const userEffects: KindEffects = combineEffects(
@@ -89,3 +89,16 @@ export const organizationEffects: KindEffects = combineEffects(
   storedOnly('invitations have no page to lead to', ['redirectUrl']),
   storedOnly('they have no members', ['groups']),
 )
+
+/** The effects of the fields of workflows. */
+export const workflowEffects: KindEffects = storedOnly(NO_WORKFLOWS, [
+  'concurrency',
+  'enabled',
+  'if',
+  'name',
+  'on',
+  'schedule',
+  'steps.after',
+  'steps.uses',
+  'steps.with',
+])

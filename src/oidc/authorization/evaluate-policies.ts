@@ -1,12 +1,15 @@
 // The evaluation of the policies of a client, as an administrator requests it. Keycloak: PolicyEvaluationService.
+import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
-import { loadResourceServer } from '../../service/authorization/evaluation-data.ts'
+import { listContextAttributes } from '../../service/authorization/context-attributes.ts'
+import { addTicketsOfOthers, loadResourceServerFor } from '../../service/authorization/evaluation-data.ts'
+import { decideObjectAccess } from '../../service/authorization/object-decisions.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
 import { type AccessDecision, decideAccess } from '../../service/policy-evaluation/access-decisions.ts'
 import { type NamedResource, resolveRequests } from '../../service/policy-evaluation/access-requests.ts'
-import { type Attributes, CLIENT_ID, DATE_TIME } from '../../service/policy-evaluation/attributes.ts'
+import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import type { ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
 import { buildEvaluatedIdentity, type RequestedIdentity } from './evaluated-identity.ts'
 
@@ -15,6 +18,8 @@ export interface EvaluationRequest {
   /** Id of the client with the policies. */
   readonly client: string
   readonly identity: RequestedIdentity
+  /** Of fine-grained admin permissions. */
+  readonly resourceType: string | undefined
   /** Empty: all resources of the client and of the user. */
   readonly resources: readonly NamedResource[]
   /** Further attributes of the context, each with values that commas separate. */
@@ -34,45 +39,26 @@ export interface PolicyEvaluationResult {
 export async function evaluatePolicies(
   context: Context,
   { service, base }: { readonly service: Service; readonly base: string },
-  { client: id, identity: requested, resources, attributes }: EvaluationRequest,
+  { client: id, identity: requested, resourceType, resources, attributes }: EvaluationRequest,
 ): Promise<PolicyEvaluationResult> {
   const client = await getResourceServer(context, id, 'view-authorization')
   const evaluated = await buildEvaluatedIdentity(context, { service, base, server: client }, requested)
   const { identity } = evaluated
-  const server = await loadResourceServer(context, client)
+  const settings = await loadResourceServerFor(context, client, identity.id)
+  const requests = resolveRequests(settings, identity, resources)
+  const server = await addTicketsOfOthers(context, settings, { user: identity.id, requests })
   const givenAttributes = new Map(Object.entries(attributes).map(([name, text]) => [name, splitValues(text)]))
-  const decisions = decideAccess(
-    server,
-    {
-      identity,
-      attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
-    },
-    resolveRequests(server, identity, resources),
-  )
+  const evaluation = {
+    identity,
+    attributes: new Map([...listContextAttributes(context, evaluated.client.key[0]!), ...givenAttributes]),
+  }
+  const decisions = isAdminPermissions(client.representation)
+    ? await decideObjectAccess(context, { server, evaluation }, { type: resourceType, resources })
+    : decideAccess(server, evaluation, requests)
   const audience = [evaluated.claims.aud ?? []].flat()
   const clientId = client.key[0]!
   const claims = audience.includes(clientId) ? evaluated.claims : { ...evaluated.claims, aud: clientId }
   return { server, decisions, claims, attributes: givenAttributes }
-}
-
-function listContextAttributes({ actor, realm, now }: Context, client: string): Attributes {
-  const { address } = actor
-  return new Map([
-    [DATE_TIME, [toLocalTime(now)]],
-    ['kc.realm.name', [realm.name]],
-    [CLIENT_ID, [client]],
-    ...(address === undefined ? [] : (['ip_address', 'host'] as const).map(toNetworkAttribute(address))),
-  ])
-}
-
-const toNetworkAttribute =
-  (address: string) =>
-  (name: string): [string, string[]] => [`kc.client.network.${name}`, [address]]
-
-/** Returns a time in the time zone of the server, such as 2026-11-28 09:30:00. */
-function toLocalTime(time: Date): string {
-  const offset = time.getTimezoneOffset() * 60_000
-  return new Date(time.getTime() - offset).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** Keycloak: empty values at the end do not count. */

@@ -6,7 +6,7 @@ import { loadRolesAndGroups } from '../../service/authorization/evaluation-data.
 import type { Context } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import type { RoleName, StoredUser } from '../../service/context/store-types.ts'
+import type { RoleName, RolesAndGroups, StoredUser } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { findUserById, findUserByName } from '../../service/login/find-user.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -43,20 +43,28 @@ export async function buildEvaluatedIdentity(
 ): Promise<EvaluatedIdentity> {
   const user = await getUser(context, requested.user)
   const client = await getClient(context, server, requested.client)
-  const { directRoles, effectiveRoles, groups } = await loadRolesAndGroups(context, user.id)
+  const rolesAndGroups = await loadRolesAndGroups(context, user.id)
+  const { directRoles } = rolesAndGroups
   const token = await buildClaims(context, { service, base, client, user })
   // Keycloak: the token has the direct roles of the user, also those outside of its scope, unless roles are given.
   const hasDirectRoles = !requested.roles.length && requested.user === user.id
   const added = hasDirectRoles ? directRoles : requested.roles.map((name) => ({ name, client: null }))
   const claims = addRoles(token, added)
+  return { identity: toAccessIdentity({ user, client, claims }, rolesAndGroups), client, claims }
+}
+
+/** Returns the identity of a user with the claims of a token of a client. The service account of a client with authorization services is the client. */
+export function toAccessIdentity(
+  { user, client, claims }: { readonly user: StoredUser; readonly client: LiveObject; readonly claims: Representation },
+  { effectiveRoles, groups }: RolesAndGroups,
+): AccessIdentity {
   const isClient = user.serviceAccountClient === client.id && viewClient(client).authorizationServicesEnabled === true
-  const identity = {
+  return {
     ...(isClient ? { id: client.id } : { id: user.id, username: user.username }),
     claims: toClaimAttributes(claims),
     roles: new Set(effectiveRoles.map(toRoleKey)),
     groups,
   }
-  return { identity, client, claims }
 }
 
 async function getUser(context: Context, idOrName: string | undefined): Promise<StoredUser> {

@@ -1,10 +1,10 @@
 // The representation of evaluated policies in the admin API. Keycloak: PolicyEvaluationResponse.
 import { omitUndefined, type Representation } from '../../kinds/json.ts'
 import type { AccessDecision } from '../../service/policy-evaluation/access-decisions.ts'
-import type { Attributes } from '../../service/policy-evaluation/attributes.ts'
 import type { PolicyResult } from '../../service/policy-evaluation/policy-evaluation.ts'
 import type { ProtectedResource, ResourceServer } from '../../service/policy-evaluation/resource-server.ts'
 import type { PolicyEvaluationResult } from './evaluate-policies.ts'
+import { toGrantedPermissions } from './granted-permissions.ts'
 
 /** Returns the representation of decisions: one result for each resource, and the token with the granted permissions. */
 export function toEvaluationResponse({
@@ -40,7 +40,11 @@ function toResult(
   )
   return {
     resource: resource
-      ? { name: names.length ? `${resource.name} with scopes ${list}` : resource.name, _id: resource.id }
+      ? {
+          name: names.length ? `${resource.name} with scopes ${list}` : resource.name,
+          // An object without a permission of its own has no resource.
+          ...(resource.id && { _id: resource.id }),
+        }
       : { name: `Any Resource with Scopes ${list}` },
     scopes,
     policies: [...permissions.values()].map((result) => toPolicyResult(result, resource)),
@@ -74,26 +78,4 @@ function toPolicyResult(
     associatedPolicies: policies.map((result) => toPolicyResult(result, resource)),
     scopes: effect === 'DENY' ? [...scopes] : [],
   }
-}
-
-/** Returns the permissions that a token would have. Keycloak: two with a scope in common are one, that of the first. */
-function toGrantedPermissions(decisions: readonly AccessDecision[], attributes: Attributes): Representation[] {
-  const granted: AccessDecision[] = []
-  for (const decision of decisions) {
-    const { request, effect, scopes, permissions } = decision
-    const isForUnknownScopes = !permissions.length && !scopes.length && request.resource?.scopes.length
-    if (effect === 'DENY' || isForUnknownScopes) continue
-    if (!granted.some((other) => other.request.resource === request.resource && overlap(other.scopes, scopes)))
-      granted.push(decision)
-  }
-  const claims = Object.fromEntries([...attributes].map(([name, values]) => [name, [...values]]))
-  return granted.map(({ request: { resource }, scopes }) => ({
-    ...(scopes.length && { scopes: [...scopes] }),
-    ...(attributes.size && { claims }),
-    ...(resource && { rsid: resource.id, rsname: resource.name }),
-  }))
-}
-
-function overlap(a: readonly string[], b: readonly string[]): boolean {
-  return (!a.length && !b.length) || a.some((scope) => b.includes(scope))
 }

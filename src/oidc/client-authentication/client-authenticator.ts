@@ -9,6 +9,8 @@ import type { OidcRealm } from '../oidc-realm.ts'
 /** A request of a client. */
 export interface TokenRequest extends Transport {
   readonly form: Readonly<Record<string, string>>
+  /** The values of the parameter `permission`, which may be repeated. */
+  readonly permissions?: readonly string[]
   /** The Authorization header. */
   readonly authorization?: string | undefined
   /** The origin of the page that sent the request. */

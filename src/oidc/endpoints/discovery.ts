@@ -107,6 +107,35 @@ export async function getDiscoveryDocument(
   }
 }
 
+/** Returns the document of User-Managed Access 2.0. Keycloak: its members are some of those of OpenID Connect Discovery. Throws OAuthError. */
+export async function getUmaDocument(endpoint: RealmEndpoint, transport: Transport): Promise<Record<string, unknown>> {
+  const metadata = await getDiscoveryDocument(endpoint, transport)
+  const protection = `${metadata.issuer}/authz/protection`
+  return {
+    ...Object.fromEntries(UMA_MEMBERS.map((name) => [name, metadata[name]])),
+    resource_registration_endpoint: `${protection}/resource_set`,
+    permission_endpoint: `${protection}/permission`,
+    policy_endpoint: `${protection}/uma-policy`,
+  }
+}
+
+const UMA_MEMBERS = [
+  'issuer',
+  'authorization_endpoint',
+  'token_endpoint',
+  'introspection_endpoint',
+  'end_session_endpoint',
+  'frontchannel_logout_session_supported',
+  'frontchannel_logout_supported',
+  'jwks_uri',
+  'grant_types_supported',
+  'response_types_supported',
+  'response_modes_supported',
+  'token_endpoint_auth_methods_supported',
+  'token_endpoint_auth_signing_alg_values_supported',
+  'scopes_supported',
+]
+
 /** Returns the client authentication methods of an endpoint. */
 const getAuthenticationMetadata = (endpoint: string) => ({
   [`${endpoint}_auth_methods_supported`]: AUTHENTICATION_METHODS,

@@ -5,12 +5,19 @@ import type { TokenRequest } from '../client-authentication/authenticate-client.
 import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
 import type { EventDraft } from '../event-draft.ts'
+import { isClaims } from '../mappers/claims.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
 import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
+
+/** Keycloak: the hint that the permissions of a token are requested, instead of claims about its user. */
+const PERMISSION_HINT = 'requesting_party_token'
+
+/** The types of tokens that a request may name. */
+const HINTS = ['access_token', 'refresh_token', 'id_token', PERMISSION_HINT]
 
 /** Returns the claims of an active token to a client in its audience; `active: false` for any other token. Throws OAuthError. */
 export async function introspectToken(
@@ -24,8 +31,9 @@ export async function introspectToken(
   return handleClientRequest(endpoint, { request: withoutOrigin, event }, async ({ realm, client, event }) => {
     const clientId = client.key[0]!
     if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
-    const { token } = request.form
+    const { token, token_type_hint: hint } = request.form
     if (!token) throw createError(event, 400, 'Token not provided.')
+    if (hint !== undefined && !HINTS.includes(hint)) throw createError(event, 400, 'Unsupported token type.')
     const reject = (reason: string) => {
       event.error = 'invalid_token'
       event.details.reason = reason
@@ -41,10 +49,21 @@ export async function introspectToken(
     event.user = status.user.id
     event.details.token_issued_for = status.client
     if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
+    if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
     const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
     const { username } = status.user
     return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
   })
+}
+
+/** Returns the permissions of an access token, also by the names of User-Managed Access; undefined if it has none. Keycloak: without claims about the user. */
+function toPermissions({ exp, iat, jti, aud, typ, acr, authorization }: Claims): Claims | undefined {
+  if (typ !== 'Bearer' || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
+  const permissions = authorization.permissions.filter(isClaims).map((permission) => {
+    const { rsid, scopes = [] } = permission
+    return { ...permission, ...(rsid !== undefined && { resource_id: rsid }), resource_scopes: scopes }
+  })
+  return { exp, iat, jti, aud: [aud].flat()[0], typ, acr, permissions, active: true }
 }
 
 const getReason = (status: TokenStatus) => (status.isValid ? undefined : status.reason)

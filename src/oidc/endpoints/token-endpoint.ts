@@ -1,5 +1,6 @@
 // The token endpoint: authenticates the client, carries out the grant, and issues the tokens. RFC 6749, section 3.2.
 import type { UserEventType } from '../../kinds/user-events.ts'
+import { grantPermissions, PERMISSION_GRANT } from '../authorization/permission-grant.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { ClientCall, RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
@@ -21,9 +22,13 @@ const grants: Readonly<Record<string, { readonly grant: GrantHandler; readonly e
 }
 
 /** The supported grant types. */
-export const grantTypes = Object.keys(grants)
+export const grantTypes = [...Object.keys(grants), PERMISSION_GRANT]
 
-/** Returns the response to a token request. Throws OAuthError. */
+/** Returns the response to a request to the endpoint: for tokens, or for permissions. Throws OAuthError. */
+export const handleTokenRequest = (endpoint: RealmEndpoint, request: TokenRequest): Promise<object> =>
+  (request.form.grant_type === PERMISSION_GRANT ? grantPermissions : issueTokens)(endpoint, request)
+
+/** Returns the response to a request for tokens. Throws OAuthError. */
 export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest): Promise<IssuedTokens['response']> {
   const { service, base } = endpoint
   const { form, address } = request

@@ -1,6 +1,7 @@
 // The client credentials grant: a token for the service account of the client. RFC 6749, section 4.4.
 import { SYSTEM } from '../../service/context/service.ts'
 import { findServiceAccountOf } from '../../service/login/find-user.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
@@ -21,13 +22,16 @@ export const grantByClientCredentials: GrantHandler = async ({ service, realm, c
       const reason = 'User is disabled'
       throw new OAuthError(401, 'invalid_request', { description: reason, event: { error: 'user_disabled', reason } })
     }
-    // Keycloak: the session notes for the mappers of the client scope service_account; `clientId` for those of exports before version 26.
-    const clientId = client.key[0]!
-    const sessionNotes = {
-      client_id: clientId,
-      clientId,
-      ...(address && { clientHost: address, clientAddress: address }),
-    }
+    const sessionNotes = getServiceAccountNotes(client, address)
     return { user, scopes: await resolveScopes(context, client, form.scope), sessionNotes }
   })
+}
+
+/**
+ * Returns the session notes for the mappers of the client scope service_account. Keycloak: `clientId` is for those of exports before
+ * version 26.
+ */
+export function getServiceAccountNotes(client: LiveObject, address: string | undefined): Record<string, string> {
+  const clientId = client.key[0]!
+  return { client_id: clientId, clientId, ...(address && { clientHost: address, clientAddress: address }) }
 }

@@ -27,6 +27,16 @@ export interface GrantResult {
   readonly nonce?: string
   /** User session notes for mappers, where there is no session. */
   readonly sessionNotes?: Readonly<Record<string, string>>
+  /** Permissions that the tokens contain. */
+  readonly permissions?: TokenPermissions
+}
+
+/** Permissions on resources of a client. */
+export interface TokenPermissions {
+  /** Client id of that client, for which the access token is. Absent for a token that is refreshed. */
+  readonly audience?: string
+  /** The claim `authorization`. */
+  readonly authorization: unknown
 }
 
 /** Carries out a grant. Throws OAuthError. */

@@ -22,7 +22,7 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
   if (!form.refresh_token) throw new OAuthError(400, 'invalid_request', { description: 'No refresh token' })
   const requested = await service.read(SYSTEM, realm, (context) => resolveScopes(context, client, form.scope))
   const token = await verifyRefreshToken(request, form.refresh_token)
-  const { iat = 0, scope } = token.claims
+  const { iat = 0, scope, authorization } = token.claims
   const refreshScopes = parseScope(scope)
   return service.writeRuntime(SYSTEM, realm, async (context) => {
     const active = await getSession(context, request, token)
@@ -36,7 +36,9 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
     // Keycloak: client scopes that were assigned after the token was issued are left out.
     const scopes = form.scope ? limitScopes(client, refreshScopes, requested) : addDefaultScopes(client, refreshScopes)
     const session = { ...active.session, refreshedAt: context.now }
-    return { user, scopes, refreshScopes, session, clientSession: active.clientSession }
+    const permissions = authorization === undefined ? undefined : { authorization }
+    const granted = { user, scopes, refreshScopes, session, clientSession: active.clientSession }
+    return { ...granted, ...(permissions && { permissions }) }
   })
 }
 

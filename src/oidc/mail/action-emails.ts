@@ -1,12 +1,11 @@
 // Emails with a link that administrators send to users. The link carries out an action, once.
-import { getLiveUser } from '../../service/admin-api/users/users.ts'
+import { getManageableUser } from '../../service/admin-api/users/users.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { type ActionToken, createActionToken } from '../../service/messages/action-tokens.ts'
 import { enqueueMessages } from '../../service/messages/outbox.ts'
 import { findSmtpSettings } from '../../service/messages/smtp.ts'
-import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { readOidcRealm } from '../oidc-realm.ts'
 import { isRegisteredRedirectUri } from '../redirect-uris.ts'
 import { viewClient, viewUser } from '../views.ts'
@@ -41,9 +40,8 @@ export async function sendActionEmail(
   typ: keyof typeof emails,
   email: ActionEmail,
 ): Promise<void> {
-  const live = await getLiveUser(context, email.user)
+  const live = await getManageableUser(context, email.user)
   const user = viewUser(live)
-  requirePermissions(context, 'manage-users')
   if (!user.email) throw failure('invalid', 'User email missing')
   if (user.enabled !== true) throw failure('invalid', 'User is disabled')
   const target = await findTarget(context, email)

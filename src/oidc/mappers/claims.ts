@@ -1,4 +1,5 @@
 // Writing of claims by mappers.
+import { reservedClaims } from '../../kinds/mapper-types.ts'
 import { setMember } from '../../lib/set-member.ts'
 
 /** The claims of a token or response. */
@@ -7,8 +8,7 @@ export type Claims = Record<string, unknown>
 /** The configuration of a protocol mapper. */
 export type MapperConfig = Readonly<Record<string, string>>
 
-/** Claims that mappers cannot write. Keycloak: `nbf` is written, and the others a second time by mappers of roles; the token is then invalid. */
-const RESERVED = new Set(['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
+const RESERVED: ReadonlySet<string> = new Set(reservedClaims)
 
 /** Keycloak: these claims are texts, whatever JSON type the mapper has. */
 const TEXTS = new Set(['sub', 'azp', 'sid', 'acr'])

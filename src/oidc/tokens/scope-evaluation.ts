@@ -1,6 +1,8 @@
 // Evaluation of client scopes: the mappers, roles and example tokens that a scope parameter gives. Keycloak: "Evaluate".
+
 import { randomUUID } from 'node:crypto'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
+import { hasObjectPermission, requireObjectPermission } from '../../service/authorization/object-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
@@ -9,7 +11,6 @@ import { writers } from '../../service/kinds/index.ts'
 import { findUserById } from '../../service/login/find-user.ts'
 import { listMapperContainers, listRolesInScope } from '../../service/login/token-content.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
-import { isPermitted, requirePermissions } from '../../service/permissions/require-permissions.ts'
 import type { ClaimTarget } from '../mappers/mapper.ts'
 import { getIssuer, readOidcRealm } from '../oidc-realm.ts'
 import { viewClient } from '../views.ts'
@@ -28,7 +29,7 @@ export interface ScopedMapper {
 async function getClient(context: Context, id: string): Promise<LiveObject> {
   const [client] = await writers.client.list(context, { ids: [id] })
   if (!client) throw failure('not_found', 'Could not find client')
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [client] })
   return client
 }
 
@@ -93,7 +94,8 @@ export async function generateExample(
   if (request.user === undefined) throw failure('not_found', 'No userId provided')
   const user = await findUserById(context, request.user)
   if (!user) throw failure('not_found', 'No user found')
-  if (!isPermitted(context, 'view-users')) throw failure('forbidden', 'You have no access to this user')
+  const isVisible = await hasObjectPermission(context, { type: 'Users', scope: 'view', objects: [user] })
+  if (!isVisible) throw failure('forbidden', 'You have no access to this user')
   const realm = await readOidcRealm(context)
   const audienceClients = request.audience.length
     ? await writers.client.list(context, { keys: request.audience.map((name) => [name]) })

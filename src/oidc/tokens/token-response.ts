@@ -6,7 +6,7 @@ import type { ClientSession, UserSession } from '../../service/context/store-typ
 import { getSessionEnd, getSessionLifespan } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { ClientCall, RealmEndpoint } from '../client-call.ts'
-import type { GrantResult } from '../grants/grant.ts'
+import type { GrantResult, TokenPermissions } from '../grants/grant.ts'
 import type { TokenSubject } from '../mappers/mapper.ts'
 import { getIssuer, type OidcRealm } from '../oidc-realm.ts'
 import { getSignatureAlgorithm, INTERNAL_ALGORITHM } from '../signature-algorithms.ts'
@@ -37,8 +37,8 @@ export async function issueGrantedTokens(
   const sign = (typ: string, claims: Claims & { readonly jti: string }, algorithm: string) =>
     signToken(service, realm, { claims: { ...claims, iat: now, iss, typ }, algorithm, issuedTo })
   const accessTokenId = randomUUID()
-  const claims = content.claims('accessToken')
-  const { refreshScopes = content.scopes } = granted
+  const { refreshScopes = content.scopes, permissions } = granted
+  const claims = addPermissions(content.claims('accessToken'), permissions)
   const getAlgorithm = (token: 'access' | 'id') => getSignatureAlgorithm(realm.settings, client.representation, token)
   const accessToken = await sign('Bearer', { ...claims, exp, jti: accessTokenId }, getAlgorithm('access'))
   const signIdToken = () => {
@@ -57,6 +57,7 @@ export async function issueGrantedTokens(
     azp: client.key[0],
     sid: session?.id,
     scope: refreshScopes.join(' '),
+    ...(permissions && { authorization: permissions.authorization }),
     ...refresh,
     jti: randomUUID(),
   }
@@ -75,6 +76,15 @@ export async function issueGrantedTokens(
     scope: content.scope,
   }
   return { response, accessTokenId, refreshToken: refresh && { id: refreshClaims.jti, type: refresh.typ } }
+}
+
+/** Adds permissions to the claims of an access token, whose first recipient is the client with the resources. */
+function addPermissions(claims: Claims, permissions: TokenPermissions | undefined): Claims {
+  if (!permissions) return claims
+  const { audience, authorization } = permissions
+  const recipients = [...new Set([audience ?? [], claims.aud ?? []].flat())]
+  const aud = recipients.length > 1 ? recipients : recipients[0]
+  return { ...claims, authorization, ...(aud !== undefined && { aud }) }
 }
 
 /** Loads the claims of the response's tokens. */

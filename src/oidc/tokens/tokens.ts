@@ -11,8 +11,11 @@ import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../.
 import { getFrontendUrl, type OidcRealm } from '../oidc-realm.ts'
 import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
 
+/** The type of a ticket of the protection API. */
+export const PERMISSION_TICKET = 'PermissionTicket'
+
 /** The type of a token, its `typ` claim. */
-export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | ActionTokenType
+export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | typeof PERMISSION_TICKET | ActionTokenType
 
 /**
  * The parameter of the protected header with the references of a token. Protocol mappers can write any claim, `sub`, `azp`
@@ -105,6 +108,16 @@ export async function verifyActionToken(
 ): Promise<{ readonly realm: RealmRow; readonly token: ActionToken } | undefined> {
   const signed = await verifySignedToken<ActionToken>(service, token, { types: ACTION_TOKEN_TYPES })
   return signed && { realm: signed.realm, token: signed.payload }
+}
+
+/** Verifies a ticket of the protection API of a realm. It is issued to no client in particular, and no protocol mapper writes its claims. */
+export async function verifyPermissionTicket(
+  service: Service,
+  realm: RealmRow,
+  ticket: string,
+): Promise<JWTPayload | undefined> {
+  const signed = await verifySignedToken(service, ticket, { types: [PERMISSION_TICKET], realm })
+  return signed?.realm.number === realm.number ? signed.payload : undefined
 }
 
 /** A token with a valid signature of a realm. */

@@ -1,8 +1,10 @@
 // Default roles: legacy lists of default roles are read as composites of the default role, which may also have another name.
-import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { ANY_REALM, builtInObjects, getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { isList, isObject, type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { RENAMED_FROM } from '../../kinds/tree.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { memoize } from '../../lib/timing/memoize.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
 
@@ -113,10 +115,18 @@ class DeclaredRoles {
     if (!isList(list) || list.some((role) => isObject(role) && role.name === name)) return undefined
     const path = ['roles', ...(client === undefined ? ['realm'] : ['client', client]), list.length]
     if (client === undefined) this.realm.push({ name })
-    else this.client[client] = [...list, { name }]
+    else this.client[client] = [...list, { name, ...(isBuiltInComposite(client, name) && { composites: {} }) }]
     return path
   }
 }
+
+/** Whether a built-in role of a client is a composite role. Keycloak: such a role of a declared client that does not declare it is a plain role. */
+function isBuiltInComposite(client: string, name: string): boolean {
+  const role = builtInRoles().find(({ key }) => isDeepStrictEqual(key, ['client', client, name]))
+  return role !== undefined && Object.keys(readObject(role.representation.composites)).length > 0
+}
+
+const builtInRoles = memoize(() => builtInObjects(ANY_REALM).filter(({ kind }) => kind === 'role'))
 
 /** Adds the roles to composites, each once. Invalid composites are reported when the realm is checked. */
 function mergeComposites(composites: Json, roles: readonly DefaultRole[]): Json {

@@ -1,4 +1,4 @@
-// The default role of a new realm. Pure.
+// Composite roles of a new realm: the default role, and those of `account`. Pure.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { formatAddress } from '../../kinds/tree.ts'
@@ -12,17 +12,20 @@ interface RealmDeclarations {
 }
 
 /**
- * Returns which relations of a new realm are authoritative: the members of the default role, if a document declares that role. The
- * legacy list `defaultRoles` adds to the built-in members, unless the document declares the objects of these too, as a full
- * export does.
+ * Returns which relations of a new realm are authoritative: the members of the default role, if a document declares that role, and
+ * those of declared roles of `account`. The legacy list `defaultRoles` adds to the built-in members of the default role, unless the
+ * document declares the objects of these too, as a full export does.
  */
 export function authoritativeRelationsOfNewRealm(desired: RealmDeclarations): PlanInput['isAuthoritative'] {
   const isDeclared = (kind: KindName, key: Key) => desired.objects.get(formatAddress(kind, key))?.isReference === false
   const names = [getDefaultRoleName(desired.name), getDefaultRoleOfNewRealm(desired)]
   const isExport = [['offline_access'], ['uma_authorization']].every((key) => isDeclared('role', key))
   const isExact = (isExport && isDeclared('client', ['account'])) || names.some((name) => isDeclared('role', [name]))
-  return (kind, key, path) =>
-    isExact && kind === 'role' && path === 'composites' && key.length === 1 && names.includes(key[0]!)
+  return (kind, key, path) => {
+    if (kind !== 'role' || path !== 'composites') return false
+    if (key.length === 1) return isExact && names.includes(key[0]!)
+    return key[1] === 'account' && isDeclared('role', key)
+  }
 }
 
 /** Returns the name of the default role of a new realm, which a document may rename. */

@@ -18,6 +18,30 @@ export const authorizationPolicies: Writers = {
   ...policies,
   create: async (context, objects) => checkTargets(await policies.create(context, objects)),
   update: async (context, updates) => checkTargets(await policies.update(context, updates)),
+  delete: async (context, objects) => {
+    const parts = await listPartsOfOwners(context, objects)
+    await policies.delete(context, [...objects, ...parts])
+  },
+}
+
+/** The names of policies that are parts of a policy of the owner of a resource. Keycloak: ids. */
+const PART = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** Whether a policy is part of a policy of an owner by its name, and has no other purpose. */
+export const isPartOfOwners = (name: string, policies: readonly LiveObject[]): boolean =>
+  PART.test(name) &&
+  policies.some(({ representation: { type, policies } }) => type === 'uma' && readTexts(policies).includes(name))
+
+/** Lists the policies that are parts of deleted policies of owners. One statement, or none. */
+async function listPartsOfOwners(context: Context, deleted: readonly LiveObject[]): Promise<LiveObject[]> {
+  const ofOwners = deleted.filter(({ representation: { type } }) => type === 'uma')
+  const keys = ofOwners.flatMap(({ key, representation }) =>
+    readTexts(representation.policies)
+      .filter((name) => PART.test(name))
+      .map((name) => [...key.slice(0, -1), name]),
+  )
+  const parts = keys.length ? await listObjects(context, 'authorizationPolicy', { keys }) : []
+  return parts.filter(({ id }) => !deleted.some((object) => object.id === id))
 }
 
 /** The writers of resources. */

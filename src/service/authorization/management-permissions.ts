@@ -1,8 +1,10 @@
 // Fine-grained admin permissions of version 1: the resources and permissions of the client with the admin roles.
 import { getManagementClientId, type ManagedTypeName, managedTypes } from '../../kinds/management-permissions.ts'
+import { ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { Writers } from '../objects/writers.ts'
+import { deleteObjectResources } from './admin-permission-resources.ts'
 import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization-writers.ts'
 
 /** The object whose permissions are managed; of type `users`, the id is ignored. */
@@ -37,12 +39,14 @@ export async function enableManagementPermissions(
 ): Promise<void> {
   const { scopes, resourceType, decisionStrategy } = managedTypes[object.type]
   const { kind, id, key } = management
+  // Permissions without policies give nothing.
+  const privilegedContext = { ...context, permissions: ALL_PERMISSIONS }
   const create = async (writers: Writers, names: readonly string[], represent: (at: number) => object) => {
     const present = new Set((await listManagementObjects(context, writers, names)).map((live) => live.key.at(-1)))
     const missing = names.flatMap((name, at) =>
       present.has(name) ? [] : [{ parent: { kind, id, key }, representation: { name, ...represent(at) } }],
     )
-    if (missing.length) await writers.create(context, missing)
+    if (missing.length) await writers.create(privilegedContext, missing)
   }
   const resource = nameResource(object)
   await create(authorizationScopes, scopes, () => ({}))
@@ -63,8 +67,10 @@ export async function enableManagementPermissions(
 export async function disableManagementPermissions(context: WriteContext, object: ManagedTarget): Promise<void> {
   const existing = await findManagementPermissions(context, object)
   if (!existing) return
-  await authorizationPolicies.delete(context, [...existing.permissions.values()])
-  await authorizationResources.delete(context, [existing.resource])
+  // In version 1, a deletion gives nothing.
+  const privilegedContext = { ...context, permissions: ALL_PERMISSIONS }
+  await authorizationPolicies.delete(privilegedContext, [...existing.permissions.values()])
+  await authorizationResources.delete(privilegedContext, [existing.resource])
 }
 
 /**
@@ -78,11 +84,12 @@ export function withManagementPermissions(type: 'group' | 'client' | 'role', wri
       const deleted = objects.map(({ id }) => nameResource({ type, id }))
       const parents = { kind: 'client', ids: objects.map(({ id }) => id) } as const
       const roles = type === 'client' && objects.length ? await listObjects(context, 'role', { parents }) : []
-      const resources = [...deleted, ...roles.map(({ id }) => nameResource({ type: 'role', id }))]
+      const names = [...deleted, ...roles.map(({ id }) => nameResource({ type: 'role', id }))]
       await authorizationResources.delete(
-        context,
-        await listManagementObjects(context, authorizationResources, resources),
+        { ...context, permissions: ALL_PERMISSIONS },
+        await listManagementObjects(context, authorizationResources, names),
       )
+      await deleteObjectResources(context, [...objects, ...roles])
       await writers.delete(context, objects)
     },
   }

@@ -5,6 +5,7 @@ import {
   adminPermissionsClient,
   isAdminPermissions,
   permissionScopes,
+  permissionTypeNames,
   permissionTypes,
 } from '../../kinds/admin-permissions.ts'
 import {
@@ -12,6 +13,7 @@ import {
   authorizationResources,
   authorizationScopes,
 } from '../authorization/authorization-writers.ts'
+import { ALL_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Writers } from '../objects/writers.ts'
@@ -22,7 +24,9 @@ import { clients } from './clients.ts'
  *
  * @throws conflict where another client has this client ID.
  */
-export async function addAdminPermissionsClient(context: WriteContext): Promise<void> {
+export async function addAdminPermissionsClient(callerContext: WriteContext): Promise<void> {
+  // Resources and scopes without policies give nothing.
+  const context = { ...callerContext, permissions: ALL_PERMISSIONS }
   const [existing] = await clients.list(context, { keys: [[ADMIN_PERMISSIONS]] })
   if (existing && !isAdminPermissions(existing.representation))
     throw failure('conflict', `Client ${ADMIN_PERMISSIONS} already exists`)
@@ -34,13 +38,13 @@ export async function addAdminPermissionsClient(context: WriteContext): Promise<
       context,
       scopes.map((name) => ({ parent, representation: { name } })),
     )
-  const types = await listMissing(context, authorizationResources, Object.keys(permissionTypes))
+  const types = await listMissing(context, authorizationResources, permissionTypeNames)
   if (types.length)
     await authorizationResources.create(
       context,
       types.map((name) => ({
         parent,
-        representation: { name, type: name, scopes: [...permissionTypes[name]!.scopes] },
+        representation: { name, type: name, scopes: [...permissionTypes[name].scopes] },
       })),
     )
 }
@@ -55,7 +59,11 @@ export async function removeAdminPermissionsClient(context: WriteContext): Promi
 }
 
 /** Returns those of the names that no object of the client has. One statement. */
-async function listMissing(context: WriteContext, { list }: Writers, names: readonly string[]): Promise<string[]> {
+async function listMissing<Name extends string>(
+  context: WriteContext,
+  { list }: Writers,
+  names: readonly Name[],
+): Promise<Name[]> {
   const keys = names.map((name) => ['client', ADMIN_PERMISSIONS, name])
   const present = new Set((await list(context, { keys })).map(({ key }) => key.at(-1)))
   return names.filter((name) => !present.has(name))

@@ -51,6 +51,17 @@ export function intersectPermissions(a: AdminPermissions, b: AdminPermissions): 
   return { all: false, realms }
 }
 
+/** Returns the permissions together with admin roles of a realm. */
+export function addAdminRoles(
+  permissions: AdminPermissions,
+  realm: string,
+  added: readonly AdminRole[],
+): AdminPermissions {
+  if (permissions.all || !added.length) return permissions
+  const roles = new Set([...(permissions.realms.get(realm) ?? []), ...added])
+  return { all: false, realms: new Map([...permissions.realms, [realm, roles]]) }
+}
+
 /** Whether the permissions contain one in a realm. */
 export function hasPermission(permissions: AdminPermissions, realm: string, permission: Permission): boolean {
   if (permissions.all) return true

@@ -9,6 +9,7 @@ import type { WakeUp } from '../../store/database/wake-up.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
 import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
+import type { AdminPolicies } from '../policy-evaluation/policy-grants.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { RealmCache } from './realm-cache.ts'
@@ -29,6 +30,10 @@ export interface Context {
   readonly cached?: 'configuration' | 'configuration and users' | undefined
   /** The admin permissions of the actor. */
   readonly permissions: AdminPermissions
+  /** Returns the policies about the administrators of the realm; undefined if there are none. They are cached. */
+  readonly findAdminPolicies: (context: Context) => Promise<AdminPolicies | undefined>
+  /** The user who calls, with the claims of the token. Absent: the caller has no fine-grained admin permissions. */
+  readonly callingUser?: CallingUser | undefined
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
   readonly allowLockOut?: true | undefined
   /** The caller confirms a change of what a source manages and refuses to have changed. */
@@ -40,6 +45,14 @@ export interface Context {
   /** Ids of objects by address, such as those that this transaction has created. They are not looked up. */
   readonly knownIds?: ReadonlyMap<string, string>
   readonly afterCommit: AfterCommit
+}
+
+/** The user of a token, with its claims. */
+export interface CallingUser {
+  readonly id: string
+  /** The name of their realm. */
+  readonly realm: string
+  readonly claims: Readonly<Record<string, unknown>>
 }
 
 /** The effects of a transaction that cause work after its commit. */

@@ -33,6 +33,8 @@ export interface Caller {
   readonly permissionVersions?: PermissionVersions
   /** The transport of the request. Absent: not over the network. */
   readonly transport?: Transport
+  /** The claims of the token, for fine-grained admin permissions. Absent: the caller has none. */
+  readonly claims?: Readonly<Record<string, unknown>>
   /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
   readonly allowLockOut?: true
   /** The caller confirms a change of what a source manages and refuses to have changed. */
@@ -86,7 +88,7 @@ export interface Service {
   createRealm<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller has the permission in each of the realms, whether they exist or not. */
   requirePermission(caller: Caller, permission: Permission, realms: readonly string[]): Promise<void>
-  /** Returns the admin permissions of the caller. Throws forbidden if they are empty. */
+  /** Returns the admin permissions of the caller. Throws forbidden if they are empty, and there are no policies about administrators in their realm. */
   getPermissions(caller: Caller): Promise<AdminPermissions>
   /** Runs statements that concern no realm in particular; each is a transaction of its own. */
   query<T>(work: (tx: Transaction) => Promise<T>): Promise<T>

@@ -26,4 +26,5 @@ export type { InventoryRow, MarkedInventoryRow } from '../../store/sources/inven
 export type { PlanApproval as Approval, SavedPlan, SavedRealmPlan } from '../../store/sources/plans.ts'
 export type { AppliedSource, PendingPlan, RealmSourceRow, RollbackSuspension } from '../../store/sources/sources.ts'
 export { storeExists } from '../../store/store-exists.ts'
+export type { RolesAndGroups } from '../../store/users/effective-roles.ts'
 export type { StoredUser } from '../../store/users/users.ts'

@@ -6,6 +6,7 @@ import { announceAccessChange } from '../context/access-changes.ts'
 import {
   type AdminPermissions,
   ALL_PERMISSIONS,
+  hasFullAccess,
   intersectPermissions,
   toAdminPermissions,
 } from '../context/admin-permissions.ts'
@@ -27,6 +28,8 @@ export type TokenStatus =
        * last editor of the client could grant; absent unless requested.
        */
       readonly permissions?: AdminPermissions
+      /** Whether the last editor of the client could grant all admin permissions of the realm. */
+      readonly isClientTrusted: boolean
       /** The versions of what the permissions depend on. */
       readonly versions?: PermissionVersions
       readonly session: TokenState['session']
@@ -57,7 +60,8 @@ export async function checkToken(
   const maxPermissions = intersectPermissions(inScope!, ofEditor!)
   const permissions = roles && intersectPermissions(toAdminPermissions(realm.name, roles), maxPermissions)
   const versions = { realm: realm.number, revision: revision ?? 0, user: user.id, userVersion: userVersion ?? '' }
-  return { isValid: true, client, user, ...(permissions && { permissions, versions }), session }
+  const isClientTrusted = hasFullAccess(ofEditor!, realm.name)
+  return { isValid: true, client, user, isClientTrusted, ...(permissions && { permissions, versions }), session }
 }
 
 const revocationKey = (id: string) => `revoked ${id}`

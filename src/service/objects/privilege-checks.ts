@@ -1,8 +1,10 @@
 // Finds the admin permissions that a write grants or revokes, from the facts about its fields. See permissions/privilege-escalation.ts.
+import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { type FlatFields, flatten, isCredential, isLoginControl, isSecret, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isList } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
+import { getManagementClientId } from '../../kinds/management-permissions.ts'
 import type { Context } from '../context/context.ts'
 import {
   requireControlOfAllUsers,
@@ -12,6 +14,7 @@ import {
   requireGrantableClientScopes,
   requireGrantableGroups,
   requireGrantableNames,
+  requireGrantablePolicies,
   requireGrantableRoles,
 } from '../permissions/privilege-escalation.ts'
 import {
@@ -60,6 +63,7 @@ export async function checkPrivilegesOfCreated(
   { objects, relations }: CreatedContent,
 ): Promise<void> {
   if (context.permissions.all) return
+  if (objects.some(({ key }) => isAdminPolicy(context, kind, key))) requireGrantablePolicies(context)
   const granting = relations.filter(({ field }) => kind.fields[field]!.grants === true)
   const written = objects.map(({ fields }) => fields)
   await requireGrantable(context, kind, { written, granting })
@@ -87,6 +91,8 @@ export async function checkPrivilegesOfUpdates(
   { updates, added, removed }: UpdatedContent,
 ): Promise<void> {
   if (context.permissions.all) return
+  if (updates.some((update) => isAdminPolicy(context, kind, update.live.key) || selectsPolicies(context, kind, update)))
+    requireGrantablePolicies(context)
   const granting = added.filter(({ field }) => kind.fields[field]!.grants)
   const written = updates.map(({ set }) => set)
   await requireGrantable(context, kind, { written, granting })
@@ -116,6 +122,7 @@ export async function checkPrivilegesOfDeleted(
 ): Promise<void> {
   if (context.permissions.all) return
   const ids = objects.map(({ id }) => id)
+  if (objects.some(({ key }) => isAdminPolicy(context, kind, key))) requireGrantablePolicies(context)
   await deletionChecks[kind.name]?.(context, ids)
   if (kind.name === 'role') await requireControlOfConditionRoles(context, { keys: objects.map(({ key }) => key), ids })
   if (kind.name === 'group') await requireControlOfConditionGroups(context, ids)
@@ -134,6 +141,27 @@ export async function checkPrivilegesOfReplaced(
     context,
     objects.map(({ id }) => id),
   )
+}
+
+/** The kinds of which policies consist. */
+const policyKinds: readonly KindName[] = ['authorizationPolicy', 'authorizationResource', 'authorizationScope']
+
+/** Whether an object is a policy about administrators, or a resource or scope of such policies. */
+function isAdminPolicy(context: Context, { name }: Kind, key: Key): boolean {
+  return policyKinds.includes(name) && isPolicyClient(context, key.at(-2))
+}
+
+/** Whether an update decides which policies about administrators count: those of version 1 or 2, or any. */
+function selectsPolicies(context: Context, { name }: Kind, { live, set }: ResolvedUpdate): boolean {
+  // A new realm, whose first entry in the journal this is, has no policies yet.
+  const isNew = 'version' in context && context.version === 1
+  if (name === 'realm') return set.adminPermissionsEnabled !== undefined && !isNew
+  const isAboutAuthorization = Object.keys(set).some((path) => path.startsWith('authorization'))
+  return name === 'client' && isAboutAuthorization && isPolicyClient(context, live.key[0])
+}
+
+function isPolicyClient({ realm }: Context, clientId: string | undefined): boolean {
+  return clientId === ADMIN_PERMISSIONS || clientId === getManagementClientId(realm.name)
 }
 
 /** Returns the former and the new keys of renamed roles; the key of a client means all of its roles. */

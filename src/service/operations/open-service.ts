@@ -8,7 +8,7 @@ import { hasNoPermissions } from '../context/admin-permissions.ts'
 import { failure } from '../context/errors.ts'
 import { openPasswordBlacklists, type PasswordBlacklists } from '../context/password-blacklists.ts'
 import { RealmCache } from '../context/realm-cache.ts'
-import type { Service } from '../context/service.ts'
+import type { Caller, Service } from '../context/service.ts'
 import type { SourcePermissionLookup } from '../context/source-permissions.ts'
 import { openVaultDirectory, type VaultDirectory } from '../context/vault-directory.ts'
 import { replaceStoreKey, unlockVault } from '../context/vault-key.ts'
@@ -60,7 +60,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...createReads(parts),
     ...createWrites(parts),
     ...createRuntimeWrites(parts),
-    ...createPermissionChecks(store),
+    ...createPermissionChecks(store, cache),
     ...createStoreAccess(store),
     replaceKey: (newKey) => replaceStoreKey(store, key, newKey),
     async close() {
@@ -71,7 +71,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   return service
 }
 
-function createPermissionChecks(store: Store): Pick<Service, 'requirePermission' | 'getPermissions'> {
+function createPermissionChecks(
+  store: Store,
+  cache: RealmCache,
+): Pick<Service, 'requirePermission' | 'getPermissions'> {
+  const mayHavePolicies = async ({ user, claims }: Caller) => {
+    const [realm] = user && claims ? await cache.findRealms([user.realm]) : []
+    return realm?.hasAdminPolicies === true
+  }
   return {
     async requirePermission(caller, permission, realms) {
       const permissions = await store.read((tx) => readCallerPermissions(tx, caller))
@@ -79,7 +86,8 @@ function createPermissionChecks(store: Store): Pick<Service, 'requirePermission'
     },
     async getPermissions(caller) {
       const permissions = caller.permissions ?? (await store.read((tx) => readCallerPermissions(tx, caller)))
-      if (hasNoPermissions(permissions)) throw failure('forbidden', 'HTTP 403 Forbidden')
+      if (hasNoPermissions(permissions) && !(await mayHavePolicies(caller)))
+        throw failure('forbidden', 'HTTP 403 Forbidden')
       return permissions
     },
   }

@@ -4,8 +4,9 @@ import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
+import { findAdminPolicies } from '../authorization/caller-grants.ts'
 import { type AdminPermissions, ALL_PERMISSIONS } from '../context/admin-permissions.ts'
-import type { AccessChange, AfterCommit, Context } from '../context/context.ts'
+import type { AccessChange, AfterCommit, CallingUser, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
@@ -54,11 +55,17 @@ export async function createContext(
     cache,
     cached,
     permissions: permissions ?? (await readCallerPermissions(tx, caller)),
+    findAdminPolicies,
+    callingUser: toCallingUser(caller),
     allowLockOut: caller.allowLockOut,
     allowDrift: caller.allowDrift,
     writeReport: caller.writeReport,
     afterCommit,
   }
+}
+
+function toCallingUser({ user, claims }: Caller): CallingUser | undefined {
+  return user && claims && { id: user.id, realm: user.realm, claims }
 }
 
 /**

@@ -1,6 +1,8 @@
 // Prevents privilege escalation: no caller grants admin permissions that they lack. One function for each way to grant them.
 // objects/privilege-checks.ts finds what a write grants. A caller with all permissions needs no statement.
+import type { AdminRole } from '../../kinds/admin-roles.ts'
 import type { Key } from '../../kinds/kind.ts'
+import { type PolicySubjects, selectPolicySubjects } from '../../store/groups.ts'
 import { selectKeys } from '../../store/objects.ts'
 import type { RoleName } from '../../store/roles.ts'
 import {
@@ -10,9 +12,21 @@ import {
   selectRolesInUse,
   selectServiceAccountRoles,
 } from '../../store/users/effective-roles.ts'
-import { canGrant, listMissingRoles, toAdminPermissions } from '../context/admin-permissions.ts'
+import {
+  type AdminPermissions,
+  addAdminRoles,
+  canGrant,
+  listMissingRoles,
+  toAdminPermissions,
+} from '../context/admin-permissions.ts'
 import type { Context } from '../context/context.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
+import {
+  grantedByPolicies,
+  listPolicyGrants,
+  listRolesOfGroup,
+  type PolicyGrants,
+} from '../policy-evaluation/policy-grants.ts'
 import { findFullAccessRole } from './require-permissions.ts'
 
 /** The parts of a context that decide what its caller may grant. */
@@ -20,20 +34,23 @@ type Granter = Pick<Context, 'realm' | 'permissions'>
 
 /** Returns those of the roles that the caller may grant and revoke, by id. One statement, or none. */
 export async function listGrantableRoleIds(context: Context, roles: readonly string[]): Promise<Set<string>> {
-  const { permissions, realm } = context
+  const { permissions } = context
   if (permissions.all) return new Set(roles)
   const expanded = await expandRoles(context, roles)
-  return new Set(roles.filter((id) => canGrant(permissions, toAdminPermissions(realm.name, expanded.get(id) ?? []))))
+  const toPermissions = await createPermissionLookup(context)
+  return new Set(roles.filter((id) => canGrant(permissions, toPermissions(expanded.get(id) ?? []))))
 }
 
 /** Throws forbidden unless the caller may grant the roles: to users and groups, in composites, in the scope of clients. One statement, or none. */
 export async function requireGrantableRoles(context: Context, roles: readonly string[]): Promise<void> {
   if (context.permissions.all || !roles.length) return
   const expanded = await expandRoles(context, roles)
-  const missing = findMissing(context, [...expanded.values()].flat())
+  const toPermissions = await createPermissionLookup(context)
+  const listMissing = (names: readonly RoleName[]) => listMissingRoles(context.permissions, toPermissions(names))
+  const missing = listMissing([...expanded.values()].flat())
   if (!missing.length) return
   const unexpanded = [...expanded].flatMap(([id, contained]) => contained.filter((role) => role.id === id))
-  throw escalationError(missing, { hidesReason: findMissing(context, unexpanded).length > 0 })
+  throw escalationError(missing, { hidesReason: listMissing(unexpanded).length > 0 })
 }
 
 /** Throws forbidden unless the caller may grant the roles of the groups: to members and subgroups. One statement, or none. */
@@ -79,8 +96,9 @@ export async function findMissingRolesForClients(
   if (permissions.all || !clients.length) return new Map()
   const stop = findFullAccessRole(realm.name)
   const effective = await selectServiceAccountRoles(tx, realm.number, { clients, stop })
+  const toPermissions = await createPermissionLookup(context, { clients })
   const missing = [...Map.groupBy(effective, ({ root }) => root)].map(
-    ([client, roles]) => [client, findMissing(context, roles)] as const,
+    ([client, roles]) => [client, listMissingRoles(permissions, toPermissions(roles))] as const,
   )
   return new Map(missing.filter(([, roles]) => roles.length))
 }
@@ -89,7 +107,15 @@ export async function findMissingRolesForClients(
 export async function requireControlOfAllUsers(context: Context): Promise<void> {
   const { tx, realm, permissions } = context
   if (permissions.all) return
-  requireGrantableRoleNames(context, await selectRolesInUse(tx, realm.number, findFullAccessRole(realm.name)))
+  const roles = await selectRolesInUse(tx, realm.number, findFullAccessRole(realm.name))
+  await requireGrantable(context, roles, 'all users')
+}
+
+/** Throws forbidden unless the caller may grant all permissions that policies about administrators can give: to change these policies. No statement. */
+export function requireGrantablePolicies({ realm, permissions }: Granter): void {
+  const granted = addAdminRoles({ all: false, realms: new Map() }, realm.name, grantedByPolicies)
+  const missing = listMissingRoles(permissions, granted)
+  if (missing.length) throw escalationError(missing)
 }
 
 /** Throws forbidden unless the caller may grant the roles and groups that mappers name. Names of nothing are ignored. Statements: four at most. */
@@ -131,8 +157,59 @@ async function requireGrantableHolders(context: Context, holders: RoleHolders): 
   const { tx, realm, permissions } = context
   if (permissions.all) return
   const stop = findFullAccessRole(realm.name)
-  requireGrantableRoleNames(context, await selectEffectiveRoles(tx, realm.number, { holders, stop }))
+  const roles = await selectEffectiveRoles(tx, realm.number, { holders, stop })
+  // The users of an identity provider may be any.
+  await requireGrantable(context, roles, holders.identityProviders ? 'all users' : holders)
 }
+
+/** Throws forbidden unless the caller may grant the roles, and what policies give to their holders. */
+async function requireGrantable(
+  context: Context,
+  roles: readonly RoleName[],
+  holders: PolicySubjects | 'all users',
+): Promise<void> {
+  const toPermissions = await createPermissionLookup(context, holders)
+  const missing = listMissingRoles(context.permissions, toPermissions(roles))
+  if (missing.length) throw escalationError(missing)
+}
+
+/**
+ * Returns a function that returns the admin permissions of roles, with those that policies give to the roles and to the holders. One
+ * statement if there are holders and policies for groups or users, or none.
+ */
+async function createPermissionLookup(
+  context: Context,
+  holders: PolicySubjects | 'all users' = {},
+): Promise<(roles: readonly RoleName[]) => AdminPermissions> {
+  const { name } = context.realm
+  const policies = await context.findAdminPolicies(context)
+  if (!policies) return (roles) => toAdminPermissions(name, roles)
+  const grants = listPolicyGrants(policies)
+  const ofHolders = await listRolesOfHolders(context, grants, holders)
+  return (roles) => {
+    const ofRoles = roles.flatMap((role) => [...(grants.roles.get(JSON.stringify(toRoleKey(role))) ?? [])])
+    return addAdminRoles(toAdminPermissions(name, roles), name, [...ofRoles, ...ofHolders])
+  }
+}
+
+/** Returns the admin roles that policies give to users and members of groups. One statement, or none. */
+async function listRolesOfHolders(
+  { tx, realm }: Context,
+  grants: PolicyGrants,
+  holders: PolicySubjects | 'all users',
+): Promise<AdminRole[]> {
+  if (holders === 'all users') return [...grants.all]
+  if (!grants.users.size && !grants.groups.size) return []
+  const { users = [], clients = [], groups = [] } = holders
+  if (!users.length && !clients.length && !groups.length) return []
+  const subjects = await selectPolicySubjects(tx, realm.number, { users, clients, groups })
+  return subjects.flatMap(({ username, path }) => [
+    ...(username === null ? [] : (grants.users.get(username) ?? [])),
+    ...(path === null ? [] : listRolesOfGroup(grants, path)),
+  ])
+}
+
+const toRoleKey = ({ client, name }: RoleName): string[] => (client === null ? [name] : ['client', client, name])
 
 /** Returns the admin roles that the granter would need in order to grant these roles. */
 function findMissing({ realm, permissions }: Granter, roles: readonly RoleName[]): string[] {

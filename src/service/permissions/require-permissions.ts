@@ -2,8 +2,8 @@
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import type { Visibility } from '../../store/object-filter.ts'
 import { findUserPermissions } from '../../store/users/role-mappings.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import {
   ADMIN_ROLE,
   type AdminPermissions,

@@ -1,4 +1,5 @@
 // What a request for access is about: resources with scopes, or scopes alone.
+import { listGrantedResources } from './granted-tickets.ts'
 import type { AccessIdentity } from './identity.ts'
 import type { ProtectedResource, ResourceServer } from './resource-server.ts'
 
@@ -28,11 +29,14 @@ export function resolveRequests(
   return requests.length ? requests : requestEverything(server, identity)
 }
 
-/** Returns the requests for all resources of the client itself and those of the identity, each with its own scopes. */
+/** Returns the requests for all resources of the client itself, of the identity, and granted to it, each with its own scopes. */
 export function requestEverything(server: ResourceServer, identity: AccessIdentity): AccessRequest[] {
   const ofClient = server.resources.filter(({ owner }) => owner === undefined)
   const ofIdentity = server.resources.filter(({ owner }) => owner === identity.id)
-  return [...ofClient, ...ofIdentity].map((resource) => requestResource(server, resource, resource.scopes))
+  const granted = listGrantedResources(server, identity)
+  return [...new Set([...ofClient, ...ofIdentity, ...granted])].map((resource) =>
+    requestResource(server, resource, resource.scopes),
+  )
 }
 
 /** Returns the request for scopes of a resource; without scopes, for all of its scopes. */
@@ -52,14 +56,14 @@ function resolveRequest(server: ResourceServer, { id, name, type, scopes }: Name
     return resource ? [request(resource)] : []
   }
   if (name !== undefined) {
-    const resource = server.resources.find((candidate) => candidate.name === name && candidate.owner === undefined)
-    if (resource) return [request(resource)]
+    const resource = server.resourcesByName.get(name)
+    if (resource?.owner === undefined && resource) return [request(resource)]
   } else if (type !== undefined) return (server.ownResourcesByType.get(type) ?? []).map(request)
   return requestScopes(server, scopes)
 }
 
 /** Returns the requests for scopes of all resources that have one of them; if there are none, for the scopes alone. */
-function requestScopes(server: ResourceServer, scopes: readonly string[]): AccessRequest[] {
+export function requestScopes(server: ResourceServer, scopes: readonly string[]): AccessRequest[] {
   const resources = new Set(scopes.flatMap((scope) => server.resourcesByScope.get(scope) ?? []))
   if (resources.size) return [...resources].map((resource) => requestResource(server, resource, scopes))
   return scopes.filter((scope) => server.scopesByName.has(scope)).map((scope) => ({ scopes: [scope] }))

@@ -17,8 +17,8 @@ export const policyConditions: Readonly<Record<string, PolicyCondition>> = {
   role: (fields, { identity }) => {
     const fetchesRoles = fields.config?.fetchRoles === 'true'
     return hasRequired({
-      required: toKeys('requiredRoles', fields.requiredRoles),
-      optional: toKeys('roles', fields.roles),
+      required: listRoleKeys(fields, 'requiredRoles'),
+      optional: listRoleKeys(fields, 'roles'),
       has: (role) => (fetchesRoles ? identity.roles.has(JSON.stringify(role)) : hasRole(identity.claims, role)),
     })
   },
@@ -68,9 +68,9 @@ function hasRequired<T>({
   return required.every(has) && [...required, ...optional].some(has)
 }
 
-function toKeys(name: 'roles' | 'requiredRoles', value: Policy['fields']['roles']): Key[] {
-  if (value === undefined) return []
-  const { realm = null, client = null } = value
+/** Returns the keys of the roles in a field of a policy. */
+export function listRoleKeys(fields: Policy['fields'], name: 'roles' | 'requiredRoles'): Key[] {
+  const { realm = null, client = null } = fields[name] ?? {}
   const names = { ...(realm && { realm }), ...(client && { client }) }
   return toRelationKeys(kinds.authorizationPolicy.fields[name]!, names)
 }

@@ -17,6 +17,8 @@ export interface ProtectedResource {
   readonly owner?: string | undefined
   /** Whether the owner manages the access to it. */
   readonly isOwnerManaged: boolean
+  /** URIs, which may be patterns. */
+  readonly uris: readonly string[]
   /** Names of its own scopes. */
   readonly scopes: readonly string[]
 }
@@ -34,6 +36,17 @@ export interface Policy {
   readonly fields: Omit<ViewOf<typeof authorizationPolicy>, 'name'>
 }
 
+/** A granted request of a user for access to a resource of another user. */
+export interface GrantedTicket {
+  readonly id: string
+  /** Id of the resource. */
+  readonly resource: string
+  /** Name of the scope. Absent: access to the resource as such. */
+  readonly scope?: string | undefined
+  /** Id and username of the user to whom access is granted. */
+  readonly requester: { readonly id: string; readonly username: string }
+}
+
 /** The authorization settings of a client. */
 export interface AuthorizationSettings {
   /** Id of the client. */
@@ -49,6 +62,7 @@ export interface AuthorizationSettings {
 /** The authorization settings of a client, with its objects by what evaluation looks for. */
 export interface ResourceServer extends AuthorizationSettings {
   readonly resourcesById: ReadonlyMap<string, ProtectedResource>
+  readonly resourcesByName: ReadonlyMap<string, ProtectedResource>
   readonly resourcesByScope: ReadonlyMap<string, readonly ProtectedResource[]>
   /** Resources of the client itself by type. */
   readonly ownResourcesByType: ReadonlyMap<string, readonly ProtectedResource[]>
@@ -58,6 +72,8 @@ export interface ResourceServer extends AuthorizationSettings {
   readonly permissionsByType: ReadonlyMap<string, readonly Policy[]>
   /** Permissions on scopes of any resource. */
   readonly permissionsByScope: ReadonlyMap<string, readonly Policy[]>
+  /** Granted tickets of the user who requests access, and for the resources of this user. */
+  readonly grantedTickets: readonly GrantedTicket[]
 }
 
 /** The types of policies that are permissions. `uma`: a permission that the owner of a resource manages. */
@@ -71,6 +87,7 @@ export function indexResourceServer(settings: AuthorizationSettings): ResourceSe
   return {
     ...settings,
     resourcesById: new Map(resources.map((resource) => [resource.id, resource])),
+    resourcesByName: new Map(resources.map((resource) => [resource.name, resource])),
     resourcesByScope: groupByEach(resources, ({ scopes }) => scopes),
     ownResourcesByType: groupByEach(ownResources, ({ type }) => (type === undefined ? [] : [type])),
     scopesByName: new Map(settings.scopes.map((scope) => [scope.name, scope])),
@@ -84,6 +101,7 @@ export function indexResourceServer(settings: AuthorizationSettings): ResourceSe
       const isOnAnyResource = !permission.fields.resources?.length && !listResourceTypes(permission).length
       return permission.fields.type === 'scope' && isOnAnyResource ? (permission.fields.scopes ?? []) : []
     }),
+    grantedTickets: [],
   }
 }
 

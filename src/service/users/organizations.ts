@@ -11,6 +11,7 @@ import {
   selectNamesInUse,
   upsertDomains,
 } from '../../store/organizations.ts'
+import { deleteObjectResources } from '../authorization/admin-permission-resources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { createCheckedWriters } from '../objects/checked-writers.ts'
@@ -51,6 +52,7 @@ export const organizations: Writers = {
     const ids = objects.map(({ id }) => id)
     const managed = ids.length ? await selectManagedMembers(tx, realm.number, ids) : []
     if (managed.length) await users.delete(context, await users.list(context, { ids: managed }))
+    await deleteObjectResources(context, objects)
     await writers.delete(context, objects)
   },
 }

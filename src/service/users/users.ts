@@ -8,6 +8,7 @@ import { type Key, viewOf } from '../../kinds/kind.ts'
 import { declaresRoles, user as userKind } from '../../kinds/user.ts'
 import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
 import { insertDefaults, reserveNames, selectServiceAccounts } from '../../store/users/users.ts'
+import { deleteObjectResources } from '../authorization/admin-permission-resources.ts'
 import { deleteResourcesOfOwners } from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -70,6 +71,7 @@ export const users: Writers = {
   },
   async delete(context, objects) {
     await deleteResourcesOfOwners(context, objects)
+    await deleteObjectResources(context, objects)
     await deleteFailures(
       context.tx,
       context.realm.number,

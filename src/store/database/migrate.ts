@@ -16,8 +16,9 @@ import { searchOfNames } from '../migrations/0011-search-of-names.ts'
 import { impliedRealmKeys } from '../migrations/0012-implied-realm-keys.ts'
 import { originsOfSources } from '../migrations/0013-origins-of-sources.ts'
 import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-identities-without-user.ts'
-import { tenants } from '../migrations/0015-tenants.ts'
-import { releasedObjects } from '../migrations/0016-released-objects.ts'
+import { permissionTickets } from '../migrations/0015-permission-tickets.ts'
+import { tenants } from '../migrations/0016-tenants.ts'
+import { releasedObjects } from '../migrations/0017-released-objects.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -37,8 +38,9 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0012-implied-realm-keys': impliedRealmKeys,
   '0013-origins-of-sources': originsOfSources,
   '0014-federated-identities-without-user': federatedIdentitiesWithoutUser,
-  '0015-tenants': tenants,
-  '0016-released-objects': releasedObjects,
+  '0015-permission-tickets': permissionTickets,
+  '0016-tenants': tenants,
+  '0017-released-objects': releasedObjects,
 }
 
 const names = Object.keys(migrations)

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { boolean, countRow, equalsAny, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import type { Visibility } from '../object-filter.ts'
+import { buildVisibility, type Visibility } from '../visibility.ts'
 
 /** A search for users. All conditions must hold; without conditions, every user is found. Names are patterns of `like-patterns.ts`. */
 export interface UserSearch {
@@ -104,7 +104,7 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
   const like = (column: string, pattern: string) => sql`u.${sql.ref(column)} like ${pattern}`
   const patterns = [...anyName, ...NAMES.flatMap(({ field }) => search[field] ?? [])]
   const all: RawBuilder<unknown>[] = [sql`true`]
-  if (visible !== 'all') all.push(sql`u.id = any(${visible.ids})`)
+  if (visible !== 'all') all.push(buildVisibility('u', visible))
   if (ids) all.push(sql`u.id ${equalsAny(ids)}`)
   for (const pattern of patterns.filter(isIndexed)) all.push(sql`${ALL_NAMES} like ${`%${pattern}%`}`)
   for (const pattern of anyName) {

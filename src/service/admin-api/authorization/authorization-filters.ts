@@ -2,8 +2,10 @@
 import { PERMISSION_TYPES } from '../../../kinds/authorization-policy-types.ts'
 import { readObject, readTexts } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
+import { isPartOfOwners } from '../../authorization/authorization-writers.ts'
 import type { Context } from '../../context/context.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
+import { findBestMatch } from '../../policy-evaluation/uri-patterns.ts'
 import type { Query } from '../common/resource.ts'
 import { listServerObjects } from './resource-servers.ts'
 
@@ -30,10 +32,15 @@ export async function filterPolicies(
     ? await findNames(context, server, { kind: 'authorizationScope', text: String(scope) })
     : undefined
   if (resources?.length === 0 || scopes?.length === 0) return undefined
-  return policies.filter(({ id, representation }) => {
+  // Keycloak: policies of owners of resources are not listed.
+  const isOfOwner = ({ key, representation: { type } }: LiveObject) =>
+    type === 'uma' || isPartOfOwners(key.at(-1)!, policies)
+  return policies.filter((live) => {
+    const { id, representation } = live
     const policyType = String(representation.type)
     return (
       !owner &&
+      !isOfOwner(live) &&
       (!policyId || id === policyId) &&
       (!type || containsIgnoringCase(policyType, type)) &&
       (!resourceType ||
@@ -74,31 +81,8 @@ export function filterResources(resources: readonly LiveObject[], server: LiveOb
   })
   if (!uri) return matches
   const exactMatches = matches.filter(({ representation }) => readTexts(representation.uris).includes(String(uri)))
-  return exactMatches.length || matchingUri !== true ? exactMatches : findBestMatch(matches, String(uri))
-}
-
-/** Returns the resource with the longest pattern that matches the URI; none if no pattern does. */
-function findBestMatch(resources: readonly LiveObject[], uri: string): LiveObject[] {
-  const patterns = resources.flatMap((live) =>
-    readTexts(live.representation.uris).map((pattern) => ({ live, pattern })),
-  )
-  const [best] = patterns
-    .filter(({ pattern }) => matchesPattern(pattern, uri))
-    .sort((a, b) => b.pattern.length - a.pattern.length)
-  return best ? [best.live] : []
-}
-
-/** Whether a URI matches a pattern, in which `*` matches any text, or else `{name}` one segment of the path. */
-function matchesPattern(pattern: string, uri: string): boolean {
-  const star = pattern.indexOf('*')
-  if (star >= 0) {
-    const [start, end] = [pattern.slice(0, star), pattern.slice(star + 1)]
-    return uri.length >= start.length + end.length && uri.startsWith(start) && uri.endsWith(end)
-  }
-  const [patternSegments, segments] = [pattern.split('/'), uri.split('/')]
-  const matchesSegment = (segment: string, at: number) =>
-    /^\{.*\}$/.test(segment) ? segments[at] !== '' : segment === segments[at]
-  return patternSegments.length === segments.length && patternSegments.every(matchesSegment)
+  if (exactMatches.length || matchingUri !== true) return exactMatches
+  return [findBestMatch(matches, String(uri), (live) => readTexts(live.representation.uris)) ?? []].flat()
 }
 
 function containsIgnoringCase(text: unknown, part: unknown): boolean {

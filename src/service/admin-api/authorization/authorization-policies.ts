@@ -1,9 +1,11 @@
 // The REST operations on the policies and permissions of resource servers.
+import { isAdminPermissions } from '../../../kinds/admin-permissions.ts'
 import { listPolicyTargets } from '../../../kinds/authorization-policy.ts'
 import { isPolicyType } from '../../../kinds/authorization-policy-types.ts'
 import { subtractKeys } from '../../../kinds/compare.ts'
 import { type Json, omitUndefined, type Representation, readObject, readTexts } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
+import { ensureObjectResources } from '../../authorization/admin-permission-resources.ts'
 import { listPoliciesWithTarget } from '../../authorization/authorization-writers.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -102,8 +104,9 @@ export async function createPolicy(
   const type = String(fields.type)
   requireName(fields)
   const targets: Record<string, Key[]> = {}
+  const objects = await nameObjects(context, server, fields)
   for (const target of listPolicyTargets(type)) {
-    const value = findDeclaredTargets(target, fields)
+    const value = target.field === 'resources' && objects ? objects : findDeclaredTargets(target, fields)
     if (value !== undefined) Object.assign(targets, await resolveTargets(context, { server, target, value }))
   }
   const config = { ...toStoredSettings(type, fields), ...readFurtherSettings(type, fields) }
@@ -128,8 +131,10 @@ export async function replacePolicy(
   const body = omitNulls(declared)
   const type = String(live.representation.type)
   const relations: Record<string, { add: Key[]; remove: Key[] }> = {}
+  const objects = await nameObjects(context, server, { type, ...body })
   for (const target of listPolicyTargets(type)) {
-    const value = findDeclaredTargets(target, body) ?? (target.type === undefined ? undefined : [])
+    const declaredTargets = findDeclaredTargets(target, body) ?? (target.type === undefined ? undefined : [])
+    const value = target.field === 'resources' && objects ? objects : declaredTargets
     if (value === undefined) continue
     for (const [field, next] of Object.entries(await resolveTargets(context, { server, target, value }))) {
       const now = getRelationKeys(live, field)
@@ -150,6 +155,17 @@ export async function replacePolicy(
   describeAdminEvent(context, {
     representation: await toCreatedRepresentation(context, updated!, { body, form: 'typed' }),
   })
+}
+
+/** Returns the names of the resources of a fine-grained admin permission; undefined for any other policy. */
+async function nameObjects(
+  context: WriteContext,
+  server: LiveObject,
+  body: Representation,
+): Promise<string[] | undefined> {
+  if (!isAdminPermissions(server.representation) || body.type !== 'scope') return undefined
+  const type = body.resourceType ?? readObject(body.config).defaultResourceType
+  return ensureObjectResources(context, server, { type, objects: readTexts(body.resources) })
 }
 
 /** The operations that list what is related to a policy. Each throws not_found if there is no such policy. */

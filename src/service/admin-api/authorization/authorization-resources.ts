@@ -27,26 +27,17 @@ import {
 
 const KIND = 'authorizationResource'
 
-/** The REST operations on protected resources. Keycloak: ResourceSetService. */
-export const authorizationResources = {
-  async list(context: Context, client: string, query: Query): Promise<Representation[]> {
-    const server = await getResourceServer(context, client, 'view-authorization')
+/** The operations on the resources of a resource server, without checks of permissions. */
+export const serverResources = {
+  async list(context: Context, server: LiveObject, query: Query): Promise<Representation[]> {
     const matches = filterResources(await listServerObjects(context, server, { kind: KIND }), server, query)
     const resources = await toRepresentations(context, server, toPage(matches, query))
     return query.deep === false ? resources.map(({ attributes: _, scopes: __, ...brief }) => brief) : resources
   },
-  /** Returns the resource with that name if the client itself owns it. */
-  async find(context: Context, client: string, name: string): Promise<Representation | undefined> {
-    const server = await getResourceServer(context, client, 'view-authorization')
-    const live = await findByName(context, server, { kind: KIND, name })
-    return live && !live.references.owner ? (await toRepresentations(context, server, [live]))[0] : undefined
-  },
-  async get(context: Context, client: string, id: string): Promise<Representation> {
-    const server = await getResourceServer(context, client, 'view-authorization')
+  async get(context: Context, server: LiveObject, id: string): Promise<Representation> {
     return (await toRepresentations(context, server, [await getLiveResource(context, server, id)]))[0]!
   },
-  async create(context: WriteContext, client: string, body: Representation): Promise<Representation> {
-    const server = await getConfigurableResourceServer(context, client)
+  async create(context: WriteContext, server: LiveObject, body: Representation): Promise<Representation> {
     requireName(body)
     const { owner = null, _id = null, ...fields } = readBody(body)
     const scopes = await ensureScopes(context, server, body.scopes)
@@ -59,8 +50,11 @@ export const authorizationResources = {
     describeAdminEvent(context, { representation: representation! })
     return representation!
   },
-  async replace(context: WriteContext, { client, id }: ServerObjectAddress, body: Representation): Promise<void> {
-    const server = await getConfigurableResourceServer(context, client)
+  async replace(
+    context: WriteContext,
+    server: LiveObject,
+    { id, body }: { readonly id: string; readonly body: Representation },
+  ): Promise<void> {
     const live = await getLiveResource(context, server, id)
     requireName(body)
     // Keycloak: the owner stays.
@@ -73,12 +67,36 @@ export const authorizationResources = {
     ])
     describeAdminEvent(context, { representation: (await toRepresentations(context, server, [updated!]))[0]! })
   },
-  async delete(context: WriteContext, client: string, id: string): Promise<void> {
-    const server = await getConfigurableResourceServer(context, client)
+  async delete(context: WriteContext, server: LiveObject, id: string): Promise<void> {
     const live = await getLiveResource(context, server, id)
     const [representation] = await toRepresentations(context, server, [live])
     await writers[KIND].delete(context, [live])
     describeAdminEvent(context, { representation: representation! })
+  },
+}
+
+/** The REST operations on protected resources. Keycloak: ResourceSetService. */
+export const authorizationResources = {
+  async list(context: Context, client: string, query: Query): Promise<Representation[]> {
+    return serverResources.list(context, await getResourceServer(context, client, 'view-authorization'), query)
+  },
+  /** Returns the resource with that name if the client itself owns it. */
+  async find(context: Context, client: string, name: string): Promise<Representation | undefined> {
+    const server = await getResourceServer(context, client, 'view-authorization')
+    const live = await findByName(context, server, { kind: KIND, name })
+    return live && !live.references.owner ? (await toRepresentations(context, server, [live]))[0] : undefined
+  },
+  async get(context: Context, client: string, id: string): Promise<Representation> {
+    return serverResources.get(context, await getResourceServer(context, client, 'view-authorization'), id)
+  },
+  async create(context: WriteContext, client: string, body: Representation): Promise<Representation> {
+    return serverResources.create(context, await getConfigurableResourceServer(context, client), body)
+  },
+  async replace(context: WriteContext, { client, id }: ServerObjectAddress, body: Representation): Promise<void> {
+    await serverResources.replace(context, await getConfigurableResourceServer(context, client), { id, body })
+  },
+  async delete(context: WriteContext, client: string, id: string): Promise<void> {
+    await serverResources.delete(context, await getConfigurableResourceServer(context, client), id)
   },
   async attributes(context: Context, client: string, id: string): Promise<Json> {
     const server = await getResourceServer(context, client, 'view-authorization')

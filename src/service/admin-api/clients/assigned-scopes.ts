@@ -1,7 +1,9 @@
 // The client scopes that are assigned to a client, or to a realm for its new clients: as default or as optional scopes.
+
 import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { type Json, type Representation, readTexts } from '../../../kinds/json.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import { getDefaultClientScopes, selectNamesOfProtocol } from '../../clients/new-client-defaults.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { duplicateResource } from '../../context/errors.ts'
@@ -33,7 +35,7 @@ export async function listScopesOfClient(
   clientId: string,
   assignment: ScopeAssignment,
 ): Promise<Representation[]> {
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id: clientId }] })
   const { representation } = await getClient(context, clientId)
   const scopes = await listScopesByName(context, representation[CLIENT_FIELDS[assignment]])
   return scopes.map(({ id, key: [name] }) => ({ id, name: name! }))
@@ -44,7 +46,7 @@ export async function assignScopeToClient(
   context: WriteContext,
   { client, scope, assignment }: ScopeToAssign,
 ): Promise<void> {
-  requirePermissions(context, 'manage-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id: client }] })
   const live = await getClient(context, client)
   refuseAdminClient(context, live)
   const { key, representation } = await getScope(context, scope)
@@ -55,7 +57,7 @@ export async function assignScopeToClient(
 
 /** Removes a scope from a client. Keycloak: in either assignment. */
 export async function removeScopeFromClient(context: WriteContext, clientId: string, scope: string): Promise<void> {
-  requirePermissions(context, 'manage-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id: clientId }] })
   const live = await getClient(context, clientId)
   refuseAdminClient(context, live)
   const { key } = await getScope(context, scope)

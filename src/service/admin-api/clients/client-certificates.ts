@@ -1,15 +1,16 @@
 // The REST operations on the keys and certificates in the attributes of a client, below a prefix that the URL names.
+
 import { client } from '../../../kinds/client.ts'
 import { type Json, readTextMap } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { readKeyFile } from '../../../lib/key-file.ts'
+import { hasObjectPermission, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requireControlOfClients } from '../../permissions/privilege-escalation.ts'
-import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 
 /** A certificate with its keys. Keycloak: CertificateRepresentation. */
@@ -36,10 +37,10 @@ const MEMBERS = ['privateKey', 'publicKey', 'certificate', 'kid'] as const
 
 /** Returns the key and certificate below the prefix; the private key is masked for callers who may only view clients. */
 export async function getCertificate(context: Context, id: string, prefix: string): Promise<CertificateInfo> {
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
   const { representation } = await getClient(context, id)
   await requireControlOfClients(context, [id])
-  const canManage = isPermitted(context, 'manage-clients')
+  const canManage = await hasObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
   const attributes = readTextMap(representation.attributes)
   const keySet = attributes['use.jwks.string'] === 'true' ? attributes['jwks.string'] : undefined
   if (prefix === SIGNING && keySet !== undefined) return readKeyFile(KEY_SET, keySet) ?? { jwks: keySet }
@@ -53,7 +54,7 @@ export async function getCertificate(context: Context, id: string, prefix: strin
 
 /** Returns the client if the caller may manage it. Throws forbidden, not_found. */
 export async function getManageableClient(context: Context, id: string): Promise<LiveObject> {
-  requirePermissions(context, 'manage-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
   const live = await getClient(context, id)
   refuseAdminClient(context, live)
   return live

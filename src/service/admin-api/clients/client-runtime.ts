@@ -1,23 +1,22 @@
 // The REST operations on the service account of a client and on its registered cluster nodes.
+
 import { type Representation, readObject } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { findServiceAccountOf } from '../../login/find-user.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { unrestrictedProfile } from '../../users/user-profile-rules.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { findUserRepresentation } from '../users/user-representations.ts'
 
-const MANAGE = 'manage-clients'
-
 /** Returns the user that is the service account of a client. Throws invalid if it has none. */
 export async function getServiceAccount(context: Context, client: string): Promise<Representation> {
   const { key, representation } = await getClient(context, client)
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id: client }] })
   const account =
     representation.serviceAccountsEnabled === true ? await findServiceAccountOf(context, client) : undefined
   if (!account) throw failure('invalid', `Service account not enabled for the client '${key[0]}'`, { form: 'error' })
@@ -54,7 +53,7 @@ function setNodes(context: WriteContext, live: LiveObject, nodes: Representation
 
 async function getNodeOwner(context: Context, id: string): Promise<LiveObject> {
   const live = await getClient(context, id)
-  requirePermissions(context, MANAGE)
+  await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
   refuseAdminClient(context, live)
   return live
 }

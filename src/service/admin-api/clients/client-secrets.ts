@@ -1,12 +1,13 @@
 // The REST operations on the secrets of clients.
+
 import { MASK } from '../../../kinds/mask.ts'
+import { hasObjectPermission, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { clearedRotatedSecret, findRotatedSecret, rotateSecret } from '../../login/secret-rotation.ts'
 import { requireControlOfClients } from '../../permissions/privilege-escalation.ts'
-import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
 
@@ -18,14 +19,14 @@ interface SecretRepresentation {
 
 /** Returns the secret of a client, masked for callers who may only view clients; without a value if it has none. */
 export async function getSecret(context: Context, id: string): Promise<SecretRepresentation> {
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
   const { representation } = await getClient(context, id)
   return toSecret(context, id, representation.secret)
 }
 
 /** Regenerates the secret of a client. The previous one stays valid for a while if a client policy of the realm rotates secrets. */
 export async function regenerateSecret(context: WriteContext, id: string): Promise<SecretRepresentation> {
-  requirePermissions(context, 'manage-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
   const live = await getClient(context, id)
   refuseAdminClient(context, live)
   const { representation: realm } = await getCurrentRealm(context)
@@ -37,7 +38,7 @@ export async function regenerateSecret(context: WriteContext, id: string): Promi
 
 /** Returns the previous secret of a client, masked for callers who may only view clients. Throws not_found if it has none. */
 export async function getRotatedSecret(context: Context, id: string): Promise<SecretRepresentation> {
-  requirePermissions(context, 'view-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
   const { representation } = await getClient(context, id)
   const { representation: realm } = await getCurrentRealm(context)
   const secret = findRotatedSecret(realm, representation)
@@ -47,7 +48,7 @@ export async function getRotatedSecret(context: Context, id: string): Promise<Se
 
 /** Deletes the previous secret of a client, if any. */
 export async function deleteRotatedSecret(context: WriteContext, id: string): Promise<void> {
-  requirePermissions(context, 'manage-clients')
+  await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
   const live = await getClient(context, id)
   refuseAdminClient(context, live)
   await writers.client.update(context, [{ live, set: clearedRotatedSecret }])
@@ -58,5 +59,6 @@ export async function deleteRotatedSecret(context: WriteContext, id: string): Pr
 async function toSecret(context: Context, id: string, secret: unknown): Promise<SecretRepresentation> {
   if (typeof secret !== 'string') return { type: 'secret' }
   await requireControlOfClients(context, [id])
-  return { type: 'secret', value: isPermitted(context, 'manage-clients') ? context.vault.open(secret) : MASK }
+  const canConfigure = await hasObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
+  return { type: 'secret', value: canConfigure ? context.vault.open(secret) : MASK }
 }

@@ -1,4 +1,5 @@
 // The REST operations on clients.
+
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../../kinds/built-in/index.ts'
 import { addProtocolDefaults, readDirectGrantsOnly, toWebOrigins } from '../../../kinds/client.ts'
@@ -7,6 +8,12 @@ import { kinds } from '../../../kinds/index.ts'
 import { isList, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
+import {
+  getObjectVisibility,
+  loadObjectAccess,
+  requireListPermission,
+  requireObjectPermission,
+} from '../../authorization/object-permissions.ts'
 import { generateClientSecret } from '../../clients/clients.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -17,7 +24,6 @@ import { applySecretRotation } from '../../login/secret-rotation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls, resolveReferenceIds, toReplacement } from '../../objects/put-body.ts'
 import { findMissingRolesForClients } from '../../permissions/privilege-escalation.ts'
-import { getVisibility, isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, isAdminClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { createPlainResource } from '../common/plain-resource.ts'
@@ -38,6 +44,8 @@ const plainResource = createPlainResource({
   view: 'view-clients',
   search: 'list-clients',
   manage: 'manage-clients',
+  requireAccess: (context, scope, { id }) =>
+    requireObjectPermission(context, { type: 'Clients', scope, objects: id === undefined ? 'new' : [{ id }] }),
   getObject: (context, { id }) => getClient(context, id),
   readChild: readNestedMapper,
 })
@@ -46,15 +54,15 @@ const plainResource = createPlainResource({
 export const clients: AdminResource = {
   ...plainResource,
   async list(context, _address, query) {
-    requirePermissions(context, 'list-clients')
+    await requireListPermission(context, 'Clients', 'list-clients')
     const matches = await writers.client.list(context, {
       ...toFilter(context, query),
-      visible: getVisibility(context, 'view-clients'),
+      visible: await getObjectVisibility(context, 'Clients'),
     })
     return toWireRepresentations(context, matches, await createToWire(context, matches))
   },
   async get(context, { id }) {
-    requirePermissions(context, 'view-clients')
+    await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
     const live = [await getClient(context, id)]
     return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
@@ -65,9 +73,11 @@ export const clients: AdminResource = {
     return id
   },
   async replace(context, { id }, body) {
-    requirePermissions(context, 'manage-clients')
+    await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
     const live = await getClient(context, id)
     refuseAdminClient(context, live)
+    if (changesFullScope(live, body))
+      await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
     const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
     const scopes = await updateAssignedScopes(context, live, body)
     const updated = await writers.client.update(context, [{ live, set, ...scopes }])
@@ -76,7 +86,7 @@ export const clients: AdminResource = {
     if (isList(protocolMappers)) await replaceMappers(context, live, readObjects(protocolMappers))
   },
   async delete(context, { id }) {
-    requirePermissions(context, 'manage-clients')
+    await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
     const live = await getClient(context, id)
     refuseAdminClient(context, live)
     if (isBuiltIn(context.realm.name, 'client', live.key) || live.key[0] === ADMIN_PERMISSIONS)
@@ -84,6 +94,11 @@ export const clients: AdminResource = {
     await writers.client.delete(context, [live])
     describeAdminEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
+}
+
+/** Whether a body switches the full scope of a client on or off. Keycloak: that takes the scope `manage`, not only `configure`. */
+function changesFullScope({ representation }: LiveObject, { fullScopeAllowed = null }: Representation): boolean {
+  return fullScopeAllowed !== null && fullScopeAllowed !== representation.fullScopeAllowed
 }
 
 /** Keycloak: a client whose body does not declare it public gets a secret, even if its protocol makes it public. */
@@ -127,17 +142,23 @@ function toClientUpdate(context: Context, live: LiveObject, body: Representation
  * to all of them. One statement, or none.
  */
 async function createToWire(context: Context, clients: readonly LiveObject[]): Promise<ToWire> {
-  const canManage = isPermitted(context, 'manage-clients')
-  const withAccounts = clients.filter(({ representation }) => representation.serviceAccountsEnabled === true)
-  const stronger = await findMissingRolesForClients(context, canManage ? withAccounts.map(({ id }) => id) : [])
+  const access = await loadObjectAccess(context, { type: 'Clients', objects: clients })
+  const withAccounts = clients.filter(
+    (live) => live.representation.serviceAccountsEnabled === true && access('configure', live),
+  )
+  const stronger = await findMissingRolesForClients(
+    context,
+    withAccounts.map(({ id }) => id),
+  )
   return (vault, live) => {
-    const isHidden = !canManage || stronger.has(live.id)
+    const isHidden = !access('configure', live) || stronger.has(live.id)
     const representation = toWireRepresentation(vault, live)
     const result = isHidden ? maskRepresentation(kinds.client, representation) : representation
     if (result.publicClient === true) delete result.secret
     if (result.authorizationServicesEnabled !== true) delete result.authorizationServicesEnabled
-    const manage = canManage && !isAdminClient(context, live) && live.key[0] !== ADMIN_PERMISSIONS
-    return { ...result, access: { view: true, configure: manage, manage } }
+    const isChangeable = !isAdminClient(context, live) && live.key[0] !== ADMIN_PERMISSIONS
+    const [configure, manage] = [access('configure', live), access('manage', live)].map((has) => has && isChangeable)
+    return { ...result, access: { view: true, configure: configure!, manage: manage! } }
   }
 }
 

@@ -1,8 +1,10 @@
 // The REST operations on the protocol mappers of clients and client scopes.
+
 import { randomUUID } from 'node:crypto'
 import { type Json, type Representation, readObject, readTextMap } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import { mapperTypes, toEffectiveMapperConfig } from '../../../kinds/mapper-types.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { duplicateResource, failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
@@ -16,11 +18,10 @@ import {
   createChildGetter,
   getObject,
   type ObjectAddress,
+  type PartialAddress,
   toNewObject,
   toParent,
 } from '../common/resource.ts'
-
-const MANAGE = 'manage-clients'
 
 /** Keycloak: a pairwise subject needs a salt. One is generated if the body declares none. */
 const PAIRWISE = 'oidc-sha256-pairwise-sub-mapper'
@@ -36,7 +37,18 @@ export function createProtocolMapperResource(ownerKind: KindName, ownerNotFound:
   }
   const kind = 'protocolMapper'
   const notFound = 'Model not found'
-  const common = { kind, view: 'view-clients', manage: MANAGE, readBody, toWire: toRepresentation } as const
+  const requireAccess = async (context: Context, scope: 'view' | 'manage', { owner }: PartialAddress) =>
+    ownerKind === 'client'
+      ? requireObjectPermission(context, { type: 'Clients', scope, objects: [{ id: owner! }] })
+      : requirePermissions(context, common[scope])
+  const common = {
+    kind,
+    view: 'view-clients',
+    manage: 'manage-clients',
+    requireAccess,
+    readBody,
+    toWire: toRepresentation,
+  } as const
   const getMapper = createChildGetter({ kind, getOwner, notFound })
   const getChangeableMapper = createChildGetter({ kind, getOwner: getChangeableOwner, notFound })
   const { list, get } = createPlainResource({ ...common, getObject: getMapper, getOwner })
@@ -48,7 +60,7 @@ export function createProtocolMapperResource(ownerKind: KindName, ownerNotFound:
     list: listKnown,
     get,
     async replace(context: WriteContext, address: ObjectAddress, body: Representation): Promise<void> {
-      requirePermissions(context, MANAGE)
+      await requireAccess(context, 'manage', address)
       const live = await getChangeableMapper(context, address)
       // Keycloak: the name stays.
       const { name: _, ...set } = toReplacement(live, readBody(body))
@@ -56,7 +68,7 @@ export function createProtocolMapperResource(ownerKind: KindName, ownerNotFound:
     },
     /** Creates several mappers of an owner: all of them or none. */
     async createAll(context: WriteContext, ownerId: string, bodies: readonly Representation[]): Promise<void> {
-      requirePermissions(context, MANAGE)
+      await requireAccess(context, 'manage', { owner: ownerId })
       const owner = await getChangeableOwner(context, ownerId)
       const existing = await writers[kind].list(context, { parents: { kind: ownerKind, ids: [owner.id] } })
       const names = [...existing.map(({ key }) => key.at(-1)), ...bodies.map((body) => body.name)]

@@ -17,6 +17,8 @@ export interface PlainResourceDescription {
   readonly view: Permission
   readonly search?: Permission
   readonly manage: Permission
+  /** Throws forbidden unless the caller may view or manage the objects at an address. Default: the permissions above are required. */
+  readonly requireAccess?: (context: Context, purpose: 'view' | 'manage', address: PartialAddress) => Promise<void>
   /** Returns the object at an address. Throws if there is none. */
   readonly getObject: (context: Context, address: ObjectAddress) => Promise<LiveObject>
   /** Returns the owner of the objects at an address, by id or name. Throws if there is none. Absent: the realm owns them. */
@@ -34,6 +36,7 @@ export interface PlainResourceDescription {
 export function createPlainResource(description: PlainResourceDescription): AdminResource {
   const { kind, view, search, manage, getObject, readBody = omitNulls, describeChange } = description
   const { toWire: presentObject = toWireRepresentation } = description
+  const { requireAccess = async (context, purpose) => requirePermissions(context, description[purpose]) } = description
   const findOwner = async (context: Context, { owner }: PartialAddress) => description.getOwner?.(context, owner!)
   return {
     kind,
@@ -41,39 +44,40 @@ export function createPlainResource(description: PlainResourceDescription): Admi
     ...(search && { search }),
     manage,
     async checkAccess(context, { owner, id }) {
-      requirePermissions(context, manage)
+      await requireAccess(context, 'manage', { owner, id })
       if (owner !== undefined) await findOwner(context, { owner })
       else if (id !== undefined) await getObject(context, { id })
     },
     async list(context, address) {
-      requirePermissions(context, search ?? view)
+      if (search) requirePermissions(context, search)
+      else await requireAccess(context, 'view', address)
       const owner = await findOwner(context, address)
       const filter = {
         ...(owner && { parents: { kind: owner.kind, ids: [owner.id] } }),
-        visible: getVisibility(context, view),
+        ...(search && { visible: getVisibility(context, view) }),
       }
       return toWireRepresentations(context, await writers[kind].list(context, filter), presentObject)
     },
     async get(context, address) {
-      requirePermissions(context, view)
+      await requireAccess(context, 'view', address)
       return (await toWireRepresentations(context, [await getObject(context, address)], presentObject))[0]!
     },
     async create(context, address, body) {
-      requirePermissions(context, manage)
+      await requireAccess(context, 'manage', address)
       const owner = await findOwner(context, address)
       const object = await createWithChildren(context, description, { body: readBody(body), owner })
       describeChange?.(context, object)
       return object.id
     },
     async replace(context, address, body) {
-      requirePermissions(context, manage)
+      await requireAccess(context, 'manage', address)
       const live = await getObject(context, address)
       const set = toReplacement(live, await resolveReferenceIds(context, kind, readBody(body)))
       const [updated] = await writers[kind].update(context, [{ live, set }])
       describeChange?.(context, updated!)
     },
     async delete(context, address) {
-      requirePermissions(context, manage)
+      await requireAccess(context, 'manage', address)
       const live = await getObject(context, address)
       await writers[kind].delete(context, [live])
       describeChange?.(context, live)

@@ -1,14 +1,19 @@
 // The REST operations on the members of organizations, who are users of the realm.
+
 import { omitUndefined, type Representation, readObject, readText, readTexts } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../../store/organizations.ts'
 import { selectCredentials } from '../../../store/users/credentials.ts'
+import {
+  getObjectVisibility,
+  requireListPermission,
+  requireObjectPermission,
+} from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { isPermitted } from '../../permissions/require-permissions.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import { canView } from '../../users/user-profile-rules.ts'
 import { parsePage } from '../common/list-query.ts'
@@ -18,23 +23,22 @@ import {
   DEFAULT_PAGE_SIZE,
   getOrganization,
   listOrganizationsById,
+  requireOrganizationAccess,
   requireOrganizations,
   toOrganizationRepresentation,
 } from './organizations.ts'
 
-const VIEW = 'view-organizations'
-const MANAGE = 'manage-organizations'
 const NOT_FOUND = 'HTTP 404 Not Found'
 
 /** Lists the members of an organization that match a query, by username. */
 export async function listMembers(context: Context, id: string, query: Query): Promise<Representation[]> {
-  await requireOrganizations(context, VIEW, 'list-users')
+  await requireListPermission(context, 'Users', 'list-users')
+  await requireOrganizationAccess(context, 'view', id)
   const organization = await getOrganization(context, id)
   const { tx, realm } = context
-  if (!isPermitted(context, 'view-users')) return []
   const ids = await searchMembers(tx, realm.number, {
     organization: id,
-    search: parseSearch(query),
+    search: { ...parseSearch(query), visible: await getObjectVisibility(context, 'Users') },
     page: parsePage(query, DEFAULT_PAGE_SIZE),
   })
   const members = ids.length ? await writers.user.list(context, { ids }) : []
@@ -45,21 +49,25 @@ export async function listMembers(context: Context, id: string, query: Query): P
 
 /** Returns the number of members of an organization. */
 export async function countMembersOfOrganization(context: Context, id: string): Promise<number> {
-  await requireOrganizations(context, VIEW, 'list-users')
+  await requireListPermission(context, 'Users', 'list-users')
+  await requireOrganizationAccess(context, 'view', id)
   await getOrganization(context, id)
-  return isPermitted(context, 'view-users') ? countMembers(context.tx, context.realm.number, id) : 0
+  const visible = await getObjectVisibility(context, 'Users')
+  return countMembers(context.tx, context.realm.number, { organization: id, visible })
 }
 
 /** Returns a member of an organization. Throws not_found. */
 export async function getMember(context: Context, id: string, user: string): Promise<Representation> {
-  await requireOrganizations(context, VIEW, 'view-users')
+  await requireUserAccess(context, 'view', user)
+  await requireOrganizationAccess(context, 'view', id)
   const organization = await getOrganization(context, id)
   return (await toFullMembers(context, organization, [await getLiveMember(context, organization, user)]))[0]!
 }
 
 /** Makes a user of the realm a member. Returns the id of the user. */
 export async function addMember(context: WriteContext, id: string, user: string): Promise<string> {
-  await requireOrganizations(context, MANAGE, 'list-users')
+  await requireListPermission(context, 'Users', 'list-users')
+  await requireOrganizationAccess(context, 'manage', id)
   const organization = await getOrganization(context, id)
   const live = await getObject(context, 'user', { id: user, notFound: NOT_FOUND })
   if (isMember(organization, live)) throw failure('conflict', 'User is already a member of the organization.')
@@ -71,7 +79,8 @@ export async function addMember(context: WriteContext, id: string, user: string)
 
 /** Removes a member. Keycloak: deletes the user if the organization manages the account. */
 export async function removeMember(context: WriteContext, id: string, user: string): Promise<void> {
-  await requireOrganizations(context, MANAGE, 'manage-users')
+  await requireUserAccess(context, 'manage', user)
+  await requireOrganizationAccess(context, 'manage', id)
   const organization = await getOrganization(context, id)
   const live = await getLiveMember(context, organization, user)
   const remove: Key[] = [organization.key]
@@ -86,7 +95,8 @@ export async function listOrganizationsOfMember(
   { organization, user }: { readonly organization: string; readonly user: string },
   brief: boolean,
 ): Promise<Representation[]> {
-  await requireOrganizations(context, VIEW, 'view-users')
+  await requireUserAccess(context, 'view', user)
+  await requireOrganizationAccess(context, 'view', organization)
   const live = await getLiveMember(context, await getOrganization(context, organization), user)
   return toOrganizations(context, live, brief)
 }
@@ -97,19 +107,25 @@ export async function listOrganizationsOfUser(
   user: string,
   brief: boolean,
 ): Promise<Representation[]> {
-  await requireOrganizations(context, 'list-organizations', 'view-users')
+  await requireUserAccess(context, 'view', user)
+  await requireListPermission(context, 'Organizations', 'list-organizations')
+  await requireOrganizations(context)
   return toOrganizations(context, await getObject(context, 'user', { id: user, notFound: NOT_FOUND }), brief)
 }
 
 async function toOrganizations(context: Context, user: LiveObject, brief: boolean): Promise<Representation[]> {
-  if (!isPermitted(context, VIEW)) return []
   const keys = readTexts(user.representation.organizations).map((alias): Key => [alias])
-  const organizations = keys.length ? await writers.organization.list(context, { keys }) : []
+  const visible = await getObjectVisibility(context, 'Organizations')
+  const organizations = keys.length ? await writers.organization.list(context, { keys, visible }) : []
   return listOrganizationsById(
     context,
     organizations.map(({ id }) => id),
     brief,
   )
+}
+
+function requireUserAccess(context: Context, scope: 'view' | 'manage', id: string): Promise<void> {
+  return requireObjectPermission(context, { type: 'Users', scope, objects: [{ id }] })
 }
 
 async function getLiveMember(context: Context, organization: LiveObject, user: string): Promise<LiveObject> {
@@ -118,7 +134,7 @@ async function getLiveMember(context: Context, organization: LiveObject, user: s
   return live
 }
 
-function parseSearch({ search, exact, membershipType }: Query): MemberSearch {
+function parseSearch({ search, exact, membershipType }: Query): Omit<MemberSearch, 'visible'> {
   const type = String(membershipType ?? '').toUpperCase()
   if (!['', 'MANAGED', 'UNMANAGED'].includes(type))
     throw failure('invalid', `Unknown membership type ${membershipType}`, { form: 'error' })

@@ -1,20 +1,20 @@
 // The REST operations on the identity providers of organizations, which are providers of the realm.
+
 import type { Representation } from '../../../kinds/json.ts'
 import { selectOrganizationProviders } from '../../../store/organizations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { toProviderRepresentation } from '../identity-providers/identity-providers.ts'
-import { getOrganization, requireOrganizations } from './organizations.ts'
+import { getOrganization, requireOrganizationAccess } from './organizations.ts'
 
-const VIEW = 'view-organizations'
-const MANAGE = 'manage-organizations'
 const NOT_FOUND = 'Identity provider not found with the given alias'
 
 /** Lists the identity providers of an organization, by alias. */
 export async function listProvidersOfOrganization(context: Context, id: string): Promise<Representation[]> {
-  await requireOrganizations(context, VIEW, 'view-identity-providers')
+  await requireAccess(context, 'view', id)
   await getOrganization(context, id)
   const ids = await selectOrganizationProviders(context.tx, context.realm.number, [id])
   const providers = ids.length ? await writers.identityProvider.list(context, { ids }) : []
@@ -23,7 +23,7 @@ export async function listProvidersOfOrganization(context: Context, id: string):
 
 /** Returns an identity provider of an organization. Throws not_found. */
 export async function getProviderOfOrganization(context: Context, id: string, alias: string): Promise<Representation> {
-  await requireOrganizations(context, VIEW, 'view-identity-providers')
+  await requireAccess(context, 'view', id)
   await getOrganization(context, id)
   const live = await findProviderByAlias(context, alias)
   if (live?.references.organization !== id)
@@ -33,7 +33,7 @@ export async function getProviderOfOrganization(context: Context, id: string, al
 
 /** Assigns an identity provider to an organization. Throws conflict or invalid if it is assigned already. */
 export async function addProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await requireOrganizations(context, MANAGE, 'manage-identity-providers')
+  await requireAccess(context, 'manage', id)
   const organization = await getOrganization(context, id)
   const live = await findProviderByAlias(context, alias)
   if (!live) throw failure('invalid', NOT_FOUND)
@@ -46,7 +46,7 @@ export async function addProvider(context: WriteContext, id: string, alias: stri
 
 /** Removes an identity provider from an organization. Throws not_found. */
 export async function removeProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await requireOrganizations(context, MANAGE, 'manage-identity-providers')
+  await requireAccess(context, 'manage', id)
   await getOrganization(context, id)
   const live = await findProviderByAlias(context, alias)
   if (live?.references.organization !== id) throw failure('not_found', NOT_FOUND, { form: 'errorMessage' })
@@ -56,4 +56,9 @@ export async function removeProvider(context: WriteContext, id: string, alias: s
 async function findProviderByAlias(context: Context, alias: string): Promise<LiveObject | undefined> {
   const [provider] = await writers.identityProvider.list(context, { keys: [[alias]] })
   return provider
+}
+
+async function requireAccess(context: Context, purpose: 'view' | 'manage', organization: string): Promise<void> {
+  requirePermissions(context, `${purpose}-identity-providers`)
+  await requireOrganizationAccess(context, purpose, organization)
 }

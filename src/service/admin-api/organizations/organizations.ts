@@ -1,7 +1,13 @@
 // The REST operations on organizations. The realm must have organizations enabled.
+
 import { kinds } from '../../../kinds/index.ts'
 import { type Representation, readObjects } from '../../../kinds/json.ts'
 import { countOrganizations, type OrganizationSearch, searchOrganizations } from '../../../store/organizations.ts'
+import {
+  getObjectVisibility,
+  requireListPermission,
+  requireObjectPermission,
+} from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
@@ -9,7 +15,6 @@ import { toWireRepresentation } from '../../kinds/wire-representation.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNullsButEnabled, toReplacement } from '../../objects/put-body.ts'
 import { describeReservedCharacter } from '../../objects/reserved-characters.ts'
-import { getVisibility, type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
 import { NAME_TAKEN } from '../../users/organizations.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
@@ -29,23 +34,26 @@ export const organizations: AdminResource = {
   search: SEARCH,
   manage: MANAGE,
   async checkAccess(context, { id }) {
-    await requireOrganizations(context, MANAGE)
+    await requireOrganizationAccess(context, 'manage', id)
     if (id !== undefined) await getOrganization(context, id)
   },
   async list(context, _address, query) {
-    await requireOrganizations(context, SEARCH)
+    await requireListPermission(context, 'Organizations', SEARCH)
+    await requireOrganizations(context)
+    const search = query.search ? parseSearch(query) : parseAttributeSearch(query.q)
+    const visible = await getObjectVisibility(context, 'Organizations')
     const ids = await searchOrganizations(context.tx, context.realm.number, {
-      search: query.search ? parseSearch(context, query) : parseAttributeSearch(context, query.q),
+      search: { ...search, visible },
       page: parsePage(query, DEFAULT_PAGE_SIZE),
     })
     return listOrganizationsById(context, ids, query.briefRepresentation !== false)
   },
   async get(context, { id }) {
-    await requireOrganizations(context, VIEW)
+    await requireOrganizationAccess(context, 'view', id)
     return toOrganizationRepresentation(context, await getOrganization(context, id), false)
   },
   async create(context, _address, body) {
-    await requireOrganizations(context, MANAGE)
+    await requireOrganizationAccess(context, 'manage', undefined)
     const { name, ...fields } = readDeclaredFields(body)
     if (!name) throw failure('invalid', 'Name can not be null')
     const alias = fields.alias || name
@@ -56,7 +64,7 @@ export const organizations: AdminResource = {
     return organization!.id
   },
   async replace(context, { id }, body) {
-    await requireOrganizations(context, MANAGE)
+    await requireOrganizationAccess(context, 'manage', id)
     const live = await getOrganization(context, id)
     // Keycloak: a missing alias is the name.
     const { name, alias: declaredAlias, ...fields } = readDeclaredFields(body)
@@ -67,24 +75,40 @@ export const organizations: AdminResource = {
     await writers.organization.update(context, [{ live, set: toReplacement(live, { ...fields, name, alias }) }])
   },
   async delete(context, { id }) {
-    await requireOrganizations(context, MANAGE)
+    await requireOrganizationAccess(context, 'manage', id)
     await writers.organization.delete(context, [await getOrganization(context, id)])
   },
 }
 
 /** Returns the number of organizations that match a query. Keycloak: attributes take precedence here, and the search in lists. */
 export async function countMatchingOrganizations(context: Context, query: Query): Promise<number> {
-  await requireOrganizations(context, SEARCH)
-  const search = query.q ? parseAttributeSearch(context, query.q) : parseSearch(context, query)
-  return countOrganizations(context.tx, context.realm.number, search)
+  await requireListPermission(context, 'Organizations', SEARCH)
+  await requireOrganizations(context)
+  const search = query.q ? parseAttributeSearch(query.q) : parseSearch(query)
+  const visible = await getObjectVisibility(context, 'Organizations')
+  return countOrganizations(context.tx, context.realm.number, { ...search, visible })
 }
 
-/** Throws forbidden unless the caller has all the permissions, and not_found unless the realm has organizations enabled. */
-export async function requireOrganizations(context: Context, ...permissions: readonly Permission[]): Promise<void> {
-  requirePermissions(context, ...permissions)
+/** Throws not_found unless the realm has organizations enabled. */
+export async function requireOrganizations(context: Context): Promise<void> {
   const realm = await getCurrentRealm(context)
   if (realm?.representation.organizationsEnabled !== true)
     throw failure('not_found', 'Organizations not enabled for this realm.', { form: 'errorMessage' })
+}
+
+/**
+ * Throws forbidden unless the caller may view or manage an organization; without an id, unless the caller may create one. Keycloak:
+ * a caller who manages an organization must be able to view it, too.
+ */
+export async function requireOrganizationAccess(
+  context: Context,
+  purpose: 'view' | 'manage',
+  id: string | undefined,
+): Promise<void> {
+  const scopes = id === undefined || purpose === 'view' ? [purpose] : (['view', 'manage'] as const)
+  const objects = id === undefined ? 'new' : [{ id }]
+  for (const scope of scopes) await requireObjectPermission(context, { type: 'Organizations', scope, objects })
+  await requireOrganizations(context)
 }
 
 /** Returns the organization with that id. Throws not_found. */
@@ -112,20 +136,15 @@ export function toOrganizationRepresentation(context: Context, live: LiveObject,
   return { ...fields, ...(!brief && { attributes: attributes! }) }
 }
 
-function parseSearch(context: Context, { search, exact }: Query): OrganizationSearch {
-  const visible = getVisibility(context, VIEW)
-  if (!search) return { visible }
-  return exact === true ? { equals: String(search), visible } : { contains: String(search), visible }
+function parseSearch({ search, exact }: Query): Omit<OrganizationSearch, 'visible'> {
+  if (!search) return {}
+  return exact === true ? { equals: String(search) } : { contains: String(search) }
 }
 
 /** Returns the search for organizations that have all of the attributes. */
-function parseAttributeSearch(context: Context, q: unknown): OrganizationSearch {
-  const visible = getVisibility(context, VIEW)
+function parseAttributeSearch(q: unknown): Omit<OrganizationSearch, 'visible'> {
   const attributes = Object.entries(parseAttributeQuery(String(q ?? '')))
-  return {
-    visible,
-    ...(attributes.length && { attributes: Object.fromEntries(attributes.map(([name, value]) => [name, [value]])) }),
-  }
+  return attributes.length ? { attributes: Object.fromEntries(attributes.map(([name, value]) => [name, [value]])) } : {}
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   findManagementPermissions,
   type ManagedTarget,
 } from '../../authorization/management-permissions.ts'
+import { ALL_PERMISSIONS } from '../../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
@@ -84,7 +85,8 @@ async function enablePermissions(context: WriteContext, object: ManagedTarget): 
       serviceAccountsEnabled: false,
       'authorizationSettings.allowRemoteResourceManagement': false,
     }
-    await writers.client.update(context, [{ live, set }])
+    // Authorization services without policies give nothing.
+    await writers.client.update({ ...context, permissions: ALL_PERMISSIONS }, [{ live, set }])
   }
   await enableManagementPermissions(context, live, object)
 }

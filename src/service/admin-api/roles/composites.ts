@@ -1,8 +1,10 @@
 // The REST operations on the roles of composite roles, and on the users and groups with a role.
+
 import { kinds } from '../../../kinds/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { toRelationKeys } from '../../../kinds/relations.ts'
+import { requireListPermission, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
@@ -10,13 +12,13 @@ import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { getEventType } from '../../objects/object-events.ts'
 import { requireGrantableRoles } from '../../permissions/privilege-escalation.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { isPermitted } from '../../permissions/require-permissions.ts'
 import { getClient } from '../common/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
 import type { ObjectAddress, Query } from '../common/resource.ts'
 import { listGroups } from '../users/group-representations.ts'
 import { listUsers } from '../users/user-representations.ts'
-import { type GetRole, listRoles } from './roles.ts'
+import { type GetRole, getRolePermissions, listRoles } from './roles.ts'
 
 /** A role in a URL, and the function that gets it: by name or by id. */
 export interface RoleLookup {
@@ -71,6 +73,10 @@ export async function changeComposites(
   const ids = bodies.map(({ id }) => String(id ?? ''))
   const roles = await writers.role.list(context, { ids })
   if (new Set(ids).size > roles.length) throw failure('not_found', 'Could not find composite role')
+  if (!isPermitted(context, getRolePermissions(live.parent !== undefined).manage)) {
+    const objects = roles.map(({ id, parent }) => ({ id, client: parent?.id }))
+    await requireObjectPermission(context, { type: 'Roles', scope: 'map-role-composite', objects })
+  }
   if (change === 'remove') await requireGrantableRoles(context, ids)
   const keys = roles.map(({ key }) => key)
   await writers.role.update(context, [{ live, set: {}, relations: { composites: { [change]: keys } } }])
@@ -84,7 +90,7 @@ export async function listUsersWithRole(
   query: Query,
 ): Promise<Representation[]> {
   const { id } = await getRole(context, address, 'view')
-  requirePermissions(context, 'list-users')
+  await requireListPermission(context, 'Users', 'list-users')
   const brief = query.briefRepresentation === true
   return listUsers(context, { role: id }, { brief, withAccess: true, page: parsePage(query) })
 }
@@ -96,7 +102,7 @@ export async function listGroupsWithRole(
   query: Query,
 ): Promise<Representation[]> {
   const { id } = await getRole(context, address, 'view')
-  requirePermissions(context, 'list-groups')
+  await requireListPermission(context, 'Groups', 'list-groups')
   const isBrief = query.briefRepresentation ?? query.full !== true
   return listGroups(context, { role: id }, { brief: isBrief !== false, page: parsePage(query) })
 }

@@ -1,11 +1,13 @@
 // The REST operations on role mappings: the roles that are assigned to users and groups, or are in the scope of clients and client
 // scopes.
+
 import { kinds } from '../../../kinds/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import { type Key, relationFields } from '../../../kinds/kind.ts'
 import { toRelationKeys } from '../../../kinds/relations.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type RoleHolders, selectEffectiveRoles } from '../../../store/users/effective-roles.ts'
+import { loadObjectAccess, requireObjectPermission, type ScopedObject } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { cacheLargeValues } from '../../context/realm-values.ts'
@@ -13,7 +15,7 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { listGrantableRoleIds, requireGrantableRoles } from '../../permissions/privilege-escalation.ts'
-import { getVisibility, type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
+import { isPermitted, type Permission } from '../../permissions/require-permissions.ts'
 import { getObject } from '../common/resource.ts'
 import { listRoles, toRoleRepresentation } from './roles.ts'
 
@@ -21,6 +23,10 @@ import { listRoles, toRoleRepresentation } from './roles.ts'
 export interface RoleMappings {
   readonly view: Permission
   readonly manage: Permission
+  /** Throws forbidden unless the caller may view the owner, or change its role mappings. */
+  requireAccess(context: Context, purpose: MappingPurpose, owner: LiveObject): Promise<void>
+  /** The scope of roles that a caller needs in order to map them, unless they have the permission to manage all owners. */
+  readonly roleScope: 'map-role' | 'map-role-client-scope'
   /** Returns the owner with that id. Throws not_found. */
   getOwner(context: Context, id: string): Promise<LiveObject>
   /** Returns the holders from whose roles the effective roles of an owner follow. */
@@ -47,6 +53,9 @@ interface OpenMappings {
   readonly client: LiveObject | undefined
 }
 
+/** The use of role mappings that a caller requests. */
+export type MappingPurpose = 'view' | 'manage'
+
 /** Throws unless the owner and the client exist and the caller may change the role mappings. */
 export async function requireChangeableMappings(
   context: Context,
@@ -62,7 +71,7 @@ export async function listAllMappings(
   mappings: RoleMappings,
   ownerId: string,
 ): Promise<Representation> {
-  const { owner } = await open(context, mappings, { owner: ownerId, permission: mappings.view })
+  const { owner } = await open(context, mappings, { owner: ownerId, purpose: 'view' })
   const roles = await writers.role.list(context, { keys: listKeys(owner) })
   const render = (role: LiveObject) => toRoleRepresentation(context, role, true)
   const realmMappings = roles.filter(({ parent }) => !parent).map(render)
@@ -93,16 +102,17 @@ export async function listAvailableRoles(
   mappings: RoleMappings,
   address: RoleMappingAddress,
 ): Promise<Representation[]> {
-  const { owner, client } = await open(context, mappings, { ...address, permission: mappings.view })
+  const { owner, client } = await open(context, mappings, { ...address, purpose: 'view' })
   if (client && owner.kind === 'client' && client.id === owner.id) return []
   const mapped = new Set(listKeysOfContainer({ owner, client }).map((key) => key.at(-1)))
-  const roles = await listRoles(context, toRoleFilter(context, mappings, client), { brief: true })
+  const roles = await listRoles(context, toRoleFilter(client), { brief: true })
   const available = roles.filter(({ name }) => !mapped.has(String(name)))
   const grantable = await listGrantableRoleIds(
     context,
     available.map(({ id }) => String(id)),
   )
-  return available.filter(({ id }) => grantable.has(String(id)))
+  const access = await loadRoleAccess(context, mappings, 'view')
+  return available.filter(({ id }) => grantable.has(String(id)) && access({ id: String(id), client: client?.id }))
 }
 
 /** Effective roles. Their owner, as it was read, is part of the key: changes of users do not change the revision of the realm. */
@@ -125,7 +135,7 @@ export async function listEffectiveRoles(
   { brief, ...address }: RoleMappingAddress & { readonly brief: boolean },
 ): Promise<readonly Representation[]> {
   const { owner, client } = await openViewable(context, mappings, address)
-  if (mappings.hasAllRoles?.(owner)) return listRoles(context, toRoleFilter(context, mappings, client), { brief })
+  if (mappings.hasAllRoles?.(owner)) return listRoles(context, toRoleFilter(client), { brief })
   const container = client?.id ?? context.realm.id
   const key = `${getNumber(owner)} ${container} ${brief}`
   return getCachedRoles(context, key, async () => {
@@ -142,7 +152,9 @@ export async function addRoles(
   { bodies, ...address }: RoleMappingAddress & { readonly bodies: readonly Representation[] },
 ): Promise<void> {
   const target = await openChangeable(context, mappings, address)
-  await updateMappings(context, target, { add: await getRoleKeys(context, mappings, { ...target, bodies }) })
+  const roles = await getRoles(context, mappings, { ...target, bodies })
+  await requireMappableRoles(context, mappings, roles)
+  await updateMappings(context, target, { add: roles.map(({ key }) => key) })
 }
 
 /** Removes role mappings; without bodies all of them. Throws not_found if a role does not exist in the realm or client. */
@@ -154,21 +166,29 @@ export async function removeRoles(
   const target = await openChangeable(context, mappings, address)
   if (bodies) {
     await requireGrantableRoles(context, readIds(bodies))
-    return updateMappings(context, target, { remove: await getRoleKeys(context, mappings, { ...target, bodies }) })
+    const declaredRoles = await getRoles(context, mappings, { ...target, bodies })
+    await requireMappableRoles(context, mappings, declaredRoles)
+    return updateMappings(context, target, { remove: declaredRoles.map(({ key }) => key) })
   }
   const roles = await writers.role.list(context, { keys: listKeysOfContainer(target) })
   await requireGrantableRoles(
     context,
     roles.map(({ id }) => id),
   )
+  await requireMappableRoles(context, mappings, roles)
   await updateMappings(context, target, { remove: roles.map(({ key }) => key) })
   describeAdminEvent(context, { representation: roles.map((role) => toRoleRepresentation(context, role, true)) })
 }
 
 /** Keycloak: the mapped roles of a client are visible only to callers who may view clients. */
-function openViewable(context: Context, mappings: RoleMappings, address: RoleMappingAddress): Promise<OpenMappings> {
-  if (address.client !== undefined) requirePermissions(context, 'view-clients')
-  return open(context, mappings, { ...address, permission: mappings.view })
+async function openViewable(
+  context: Context,
+  mappings: RoleMappings,
+  address: RoleMappingAddress,
+): Promise<OpenMappings> {
+  if (address.client !== undefined)
+    await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id: address.client }] })
+  return open(context, mappings, { ...address, purpose: 'view' })
 }
 
 async function openChangeable(
@@ -176,7 +196,7 @@ async function openChangeable(
   mappings: RoleMappings,
   address: RoleMappingAddress,
 ): Promise<OpenMappings> {
-  const changeable = await open(context, mappings, { ...address, permission: mappings.manage })
+  const changeable = await open(context, mappings, { ...address, purpose: 'manage' })
   mappings.requireChangeable?.(context, changeable.owner)
   return changeable
 }
@@ -184,19 +204,18 @@ async function openChangeable(
 /** Returns the owner and the client of an address. Throws not_found, forbidden. */
 async function open(
   context: Context,
-  { getOwner, clientNotFound }: RoleMappings,
-  { owner: ownerId, client: clientId, permission }: RoleMappingAddress & { readonly permission: Permission },
+  { getOwner, requireAccess, clientNotFound }: RoleMappings,
+  { owner: ownerId, client: clientId, purpose }: RoleMappingAddress & { readonly purpose: MappingPurpose },
 ): Promise<OpenMappings> {
   const owner = await getOwner(context, ownerId)
-  requirePermissions(context, permission)
+  await requireAccess(context, purpose, owner)
   if (clientId === undefined) return { owner, client: undefined }
   return { owner, client: await getObject(context, 'client', { id: clientId, notFound: clientNotFound }) }
 }
 
 /** Returns the filter for all roles of the client, or of the realm itself. */
-function toRoleFilter(context: Context, { view }: RoleMappings, client: LiveObject | undefined): ObjectFilter {
-  const visible = getVisibility(context, view)
-  return client ? { parents: { kind: 'client', ids: [client.id] }, visible } : { topLevel: true, visible }
+function toRoleFilter(client: LiveObject | undefined): ObjectFilter {
+  return client ? { parents: { kind: 'client', ids: [client.id] } } : { topLevel: true }
 }
 
 /** Returns the keys of the directly mapped roles of the client, or of the realm itself. */
@@ -208,12 +227,12 @@ function readIds(bodies: readonly Representation[]): string[] {
   return bodies.map(({ id }) => String(id ?? ''))
 }
 
-/** Returns the keys of the roles in bodies. @throws not_found, also for a body whose name is that of another role than its id */
-async function getRoleKeys(
+/** Returns the roles in bodies. @throws not_found, also for a body whose name is that of another role than its id */
+async function getRoles(
   context: Context,
   { takesClientRoles }: RoleMappings,
   { client, bodies }: OpenMappings & { readonly bodies: readonly Representation[] },
-): Promise<Key[]> {
+): Promise<LiveObject[]> {
   const rolesById = new Map((await writers.role.list(context, { ids: readIds(bodies) })).map((role) => [role.id, role]))
   return bodies.map(({ id, name = null }) => {
     const role = rolesById.get(String(id ?? ''))
@@ -221,8 +240,27 @@ async function getRoleKeys(
     // Keycloak: only the id counts in the scope mappings of the realm.
     if (!role || !(isInContainer || (takesClientRoles && client === undefined)))
       throw failure('not_found', 'Role not found')
-    return role.key
+    return role
   })
+}
+
+/** Throws forbidden unless the caller may map all of the roles. Statements: see `hasObjectPermission`. */
+async function requireMappableRoles(
+  context: Context,
+  mappings: RoleMappings,
+  roles: readonly LiveObject[],
+): Promise<void> {
+  const access = await loadRoleAccess(context, mappings, 'manage')
+  if (!roles.every(({ id, parent }) => access({ id, client: parent?.id })))
+    throw failure('forbidden', 'HTTP 403 Forbidden')
+}
+
+/** Returns whether the caller may map a role, or see that it could be mapped. */
+async function loadRoleAccess(context: Context, mappings: RoleMappings, purpose: MappingPurpose) {
+  const { roleScope } = mappings
+  if (isPermitted(context, mappings[purpose])) return () => true
+  const access = await loadObjectAccess(context, { type: 'Roles', objects: [] })
+  return (role: ScopedObject) => access(roleScope, role)
 }
 
 async function updateMappings(

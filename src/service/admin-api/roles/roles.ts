@@ -1,4 +1,5 @@
 // The REST operations on roles, which are found by name in the realm or a client, or by id.
+
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
@@ -7,6 +8,7 @@ import { maskRepresentation } from '../../../kinds/mask-representation.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type ListedRole, searchRoles } from '../../../store/roles.ts'
 import { findDefaultRole } from '../../../store/users/role-mappings.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import { ADMIN_ROLE, CREATE_REALM_ROLE } from '../../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -15,7 +17,7 @@ import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { getEventType } from '../../objects/object-events.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
-import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parsePage } from '../common/list-query.ts'
 import { type AdminResource, getObject, type ObjectAddress } from '../common/resource.ts'
@@ -25,6 +27,13 @@ export const getRolePermissions = (ofClient: boolean): Pick<AdminResource, 'view
   ofClient
     ? { view: 'view-clients', search: 'view-clients', manage: 'manage-clients' }
     : { view: 'view-realm', search: 'list-roles', manage: 'manage-realm' }
+
+/** Throws forbidden unless the caller may view or manage the roles of a client, or of the realm. */
+async function requireRoleAccess(context: Context, purpose: 'view' | 'manage', client: string | undefined) {
+  if (client === undefined) return requirePermissions(context, getRolePermissions(false)[purpose])
+  const scope = purpose === 'view' ? 'view' : 'configure'
+  await requireObjectPermission(context, { type: 'Clients', scope, objects: [{ id: client }] })
+}
 
 /** Returns the role at an address if the caller may view or manage it. Throws forbidden, not_found. */
 export type GetRole = (context: Context, address: ObjectAddress, purpose: 'view' | 'manage') => Promise<LiveObject>
@@ -57,12 +66,12 @@ export const roles: AdminResource = {
   kind: 'role',
   ...getRolePermissions(false),
   async checkAccess(context, { owner }) {
-    requirePermissions(context, getRolePermissions(owner !== undefined).manage)
+    await requireRoleAccess(context, 'manage', owner)
     await getContainer(context, owner)
   },
   async list(context, { owner }, query) {
-    const { search } = getRolePermissions(owner !== undefined)
-    requirePermissions(context, search!)
+    if (owner === undefined) requirePermissions(context, getRolePermissions(false).search!)
+    else await requireRoleAccess(context, 'view', owner)
     const { filter } = await getContainer(context, owner)
     const page = {
       ...parsePage(query),
@@ -70,10 +79,10 @@ export const roles: AdminResource = {
         query.search !== '' && { search: query.search.trim(), searchDescriptions: true as const }),
     }
     const brief = query.briefRepresentation !== false
-    return listRoles(context, { ...filter, ...page, visible: getVisibility(context, search!) }, { brief })
+    return listRoles(context, { ...filter, ...page }, { brief })
   },
   async create(context, { owner }, body) {
-    requirePermissions(context, getRolePermissions(owner !== undefined).manage)
+    await requireRoleAccess(context, 'manage', owner)
     const { parent } = await getContainer(context, owner)
     if (parent) refuseAdminClient(context, parent)
     // Keycloak: the role gets a new id, whatever the body declares.
@@ -114,7 +123,7 @@ export async function getRoleById(
   purpose: 'view' | 'manage',
 ): Promise<LiveObject> {
   const live = await getObject(context, 'role', { id, notFound: 'Could not find role with id' })
-  requirePermissions(context, getRolePermissions(live.parent !== undefined)[purpose])
+  await requireRoleAccess(context, purpose, live.parent?.id)
   if (purpose === 'manage') refuseAdminRole(context, live)
   return live
 }
@@ -125,7 +134,7 @@ export async function getRoleByName(
   { id: name, owner }: ObjectAddress,
   purpose: 'view' | 'manage',
 ): Promise<LiveObject> {
-  requirePermissions(context, getRolePermissions(owner !== undefined)[purpose])
+  await requireRoleAccess(context, purpose, owner)
   const { parent } = await getContainer(context, owner)
   const key: Key = parent ? ['client', ...parent.key, name] : [name]
   if (purpose === 'manage') refuseAdminRole(context, { key })

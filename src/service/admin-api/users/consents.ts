@@ -1,17 +1,18 @@
 // The REST operations on the consents of a user.
+
 import { type Representation, readObjects } from '../../../kinds/json.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { endOfflineSessionsOfClient, readOfflineClients } from './sessions.ts'
 import { getCompleteUser } from './users.ts'
 
 /** Lists the consents of a user, by client. An offline session with a client counts as one. */
 export async function listConsents(context: Context, user: string): Promise<Representation[]> {
   const live = await getCompleteUser(context, user)
-  requirePermissions(context, 'view-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'view', objects: [live] })
   const offlineClients = await readOfflineClients(context, user)
   const consents = readConsents(live)
   const consented = new Set(consents.map(({ clientId }) => clientId))
@@ -31,7 +32,7 @@ export async function listConsents(context: Context, user: string): Promise<Repr
 /** Revokes the consent of a user for a client, and ends its offline sessions with it. Throws not_found if there is neither. */
 export async function revokeConsent(context: WriteContext, user: string, clientId: string): Promise<void> {
   const live = await getCompleteUser(context, user)
-  requirePermissions(context, 'manage-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
   const [client] = await writers.client.list(context, { keys: [[clientId]] })
   if (!client) throw failure('not_found', 'Client not found')
   const endedSessions = await endOfflineSessionsOfClient(context, user, client)

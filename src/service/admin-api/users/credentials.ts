@@ -1,4 +1,5 @@
 // The REST operations on the credentials of a user.
+
 import { type Representation, readTexts } from '../../../kinds/json.ts'
 import { updateVersions } from '../../../store/objects.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type StoredCredential,
   selectCredentials,
 } from '../../../store/users/credentials.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
@@ -15,7 +17,6 @@ import { recordEntry } from '../../journal/journal.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { requireControlOfUsers } from '../../permissions/privilege-escalation.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import {
   assignPriorities,
   createUserPasswordHasher,
@@ -23,9 +24,7 @@ import {
   UPDATE_PASSWORD,
 } from '../../users/credentials.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
-import { getLiveUser, refuseServiceAccount } from './users.ts'
-
-const MANAGE = 'manage-users'
+import { getLiveUser, getManageableUser, getViewableUser, refuseServiceAccount } from './users.ts'
 
 /** The ids in the URL of a credential: of the user, and of the credential. */
 export interface CredentialAddress {
@@ -35,8 +34,7 @@ export interface CredentialAddress {
 
 /** Lists the credentials of a user in their order, without their secrets. */
 export async function listCredentials(context: Context, user: string): Promise<Representation[]> {
-  const live = await getLiveUser(context, user)
-  requirePermissions(context, 'view-users')
+  const live = await getViewableUser(context, user)
   const credentials = await listLiveCredentials(context, live)
   return credentials.map(({ id, type, createdAt, body: { userLabel, credentialData } }) => ({
     id,
@@ -58,7 +56,7 @@ export async function createPasswordResetHasher(
   { value }: Representation,
 ): Promise<PasswordHasher> {
   const live = await getLiveUser(context, user)
-  requirePermissions(context, MANAGE)
+  await requireObjectPermission(context, { type: 'Users', scope: 'reset-password', objects: [live] })
   refuseServiceAccount(live)
   if (value == null) throw failure('invalid', 'No password provided', { form: 'error' })
   if (String(value).trim() === '') throw failure('invalid', 'Empty password not allowed', { form: 'error' })
@@ -68,7 +66,7 @@ export async function createPasswordResetHasher(
 /** Sets the password of a user, which is hashed already. Unless it is temporary, the user need not change it any longer. */
 export async function resetPassword(context: WriteContext, user: string, credential: Representation): Promise<void> {
   const live = await getLiveUser(context, user)
-  requirePermissions(context, MANAGE)
+  await requireObjectPermission(context, { type: 'Users', scope: 'reset-password', objects: [live] })
   const actions = readTexts(live.representation.requiredActions)
   const isActionDone = credential.temporary !== true && actions.includes(UPDATE_PASSWORD)
   const requiredActions = actions.filter((action) => action !== UPDATE_PASSWORD)
@@ -95,8 +93,7 @@ export async function deleteCredential(context: WriteContext, { user, id }: Cred
 
 /** Deletes the one-time password credentials of a user. */
 export async function deleteOneTimeCodes(context: WriteContext, user: string): Promise<void> {
-  const live = await getLiveUser(context, user)
-  requirePermissions(context, MANAGE)
+  const live = await getManageableUser(context, user)
   const credentials = await listLiveCredentials(context, live)
   const ids = credentials.filter(({ type }) => type === 'otp').map(({ id }) => id)
   if (!ids.length) return
@@ -146,8 +143,7 @@ interface LiveCredential {
 }
 
 async function getCredential(context: Context, { user, id }: CredentialAddress): Promise<LiveCredential> {
-  const live = await getLiveUser(context, user)
-  requirePermissions(context, MANAGE)
+  const live = await getManageableUser(context, user)
   const credentials = await listLiveCredentials(context, live)
   const credential = credentials.find((candidate) => candidate.id === id)
   if (!credential) throw failure('not_found', 'Credential not found')

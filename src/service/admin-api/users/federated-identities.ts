@@ -1,18 +1,19 @@
 // The REST operations on the federated identities of a user: its accounts at identity providers.
+
 import { omitUndefined, type Representation, readObjects } from '../../../kinds/json.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls } from '../../objects/put-body.ts'
-import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { getCompleteUser } from './users.ts'
 
 /** Lists the federated identities of a user. */
 export async function listIdentities(context: Context, user: string): Promise<readonly Representation[]> {
   const live = await getCompleteUser(context, user)
-  requirePermissions(context, 'view-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'view', objects: [live] })
   return readIdentities(live)
 }
 
@@ -23,7 +24,7 @@ export async function addIdentity(
   body: Representation,
 ): Promise<void> {
   const live = await getCompleteUser(context, user)
-  requirePermissions(context, 'manage-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
   const identities = readIdentities(live)
   if (identities.some(isOfProvider(provider))) throw failure('conflict', 'User is already linked with provider')
   describeAdminEvent(context, { representation: body })
@@ -36,7 +37,7 @@ export async function addIdentity(
 /** Removes the link of a user with an account at a provider. Throws not_found if the realm has the provider, but there is no link. */
 export async function removeIdentity(context: WriteContext, user: string, provider: string): Promise<void> {
   const live = await getCompleteUser(context, user)
-  requirePermissions(context, 'manage-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
   const identities = readIdentities(live)
   if (!identities.some(isOfProvider(provider))) {
     if (await hasProvider(context, provider)) throw failure('not_found', 'Link not found')

@@ -1,11 +1,12 @@
 // The wire representations of groups: with their name and path, alone or nested in their parents.
+
 import { getNameFromPath, toWirePath } from '../../../kinds/group.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import { type GroupPage, type GroupSearch, type ListedGroup, searchGroups } from '../../../store/groups.ts'
+import { getObjectVisibility, loadObjectAccess, type ObjectAccess } from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { getVisibility, isPermitted } from '../../permissions/require-permissions.ts'
 
 /** Options that select the parts of a group's representation. */
 export interface GroupView {
@@ -23,12 +24,13 @@ export async function listGroups(
   search: GroupSearch,
   { page = {}, ...view }: GroupView & { readonly page?: GroupPage },
 ): Promise<Representation[]> {
-  const visibleSearch = { visible: getVisibility(context, 'view-users'), ...search }
+  const visibleSearch = { visible: search.visible ?? (await getObjectVisibility(context, 'Groups')), ...search }
   const matches = await searchGroups(context.tx, context.realm.number, { search: visibleSearch, page })
   const ids = matches.map(({ id }) => id)
   const liveGroups = view.brief ? [] : await writers.group.list(context, { ids })
   const liveById = new Map(liveGroups.map((live) => [live.id, live]))
-  return matches.map((group) => toRepresentation(context, { group, live: liveById.get(group.id) }, view))
+  const access = view.withAccess ? await loadObjectAccess(context, { type: 'Groups', objects: matches }) : undefined
+  return matches.map((group) => toRepresentation({ group, live: liveById.get(group.id), access }, view))
 }
 
 /** Returns the groups as trees: each is moved into the `subGroups` of its parent if the parent is among them. */
@@ -43,8 +45,15 @@ export function nestGroups(groups: readonly Representation[]): Representation[] 
 }
 
 function toRepresentation(
-  context: Context,
-  { group, live }: { readonly group: ListedGroup; readonly live: LiveObject | undefined },
+  {
+    group,
+    live,
+    access,
+  }: {
+    readonly group: ListedGroup
+    readonly live: LiveObject | undefined
+    readonly access: ObjectAccess | undefined
+  },
   view: GroupView,
 ): Representation {
   const { id, path, body, parent, subGroups } = group
@@ -59,11 +68,16 @@ function toRepresentation(
     ...(view.withSubGroupCount && { subGroupCount: subGroups }),
     subGroups: [],
     ...(!view.brief && { attributes, realmRoles, clientRoles }),
-    ...(view.withAccess && { access: getAccess(context) }),
+    ...(access && { access: toAccess(access, group) }),
   }
 }
 
-function getAccess(context: Context): Representation {
-  const [view, manage] = [isPermitted(context, 'view-users'), isPermitted(context, 'manage-users')]
-  return { view, viewMembers: view, manageMembers: manage, manage, manageMembership: manage }
+function toAccess(access: ObjectAccess, group: ListedGroup): Representation {
+  return {
+    view: access('view', group),
+    viewMembers: access('view-members', group),
+    manageMembers: access('manage-members', group),
+    manage: access('manage', group),
+    manageMembership: access('manage-membership', group),
+  }
 }

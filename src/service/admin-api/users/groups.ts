@@ -1,7 +1,13 @@
 // The REST operations on groups. They are stored by path; in REST, they have names and parents.
+
 import { getNameFromPath, getParentPath, toPathSegment } from '../../../kinds/group.ts'
 import { type Representation, readTextListMap } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
+import {
+  getObjectVisibility,
+  requireListPermission,
+  requireObjectPermission,
+} from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'
 import { awaitWrites } from '../../context/send-write.ts'
@@ -9,7 +15,6 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
-import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { type AdminResource, getObject, type ObjectAddress, type Query } from '../common/resource.ts'
 import { type GroupView, listGroups, nestGroups } from './group-representations.ts'
@@ -28,11 +33,11 @@ export const groups: AdminResource = {
   search: SEARCH,
   manage: MANAGE,
   async checkAccess(context, { id, owner = id }) {
-    if (owner !== undefined) await getLiveGroup(context, owner)
-    requirePermissions(context, MANAGE)
+    const objects = owner === undefined ? 'new' : [await getLiveGroup(context, owner)]
+    await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects })
   },
   async list(context, _address, query) {
-    requirePermissions(context, SEARCH)
+    await requireListPermission(context, 'Groups', SEARCH)
     const search = parseSearch(query)
     const withAncestors = search !== undefined && query.populateHierarchy !== false
     const view = parseView(query, query.briefRepresentation !== false)
@@ -41,13 +46,12 @@ export const groups: AdminResource = {
     return withAncestors ? nestGroups(matches) : matches
   },
   async get(context, { id }) {
-    await getLiveGroup(context, id)
-    requirePermissions(context, VIEW)
-    return (await listGroups(context, { ids: [id] }, { withSubGroupCount: true, withAccess: true }))[0]!
+    await getViewableGroup(context, id)
+    return (await listGroups(context, { ids: [id], visible: 'all' }, { withSubGroupCount: true, withAccess: true }))[0]!
   },
   async create(context, { owner }, body) {
     const parent = await findParent(context, owner)
-    requirePermissions(context, MANAGE)
+    await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: parent ? [parent] : 'new' })
     const name = getName(body)
     const representation = { ...readDeclaredFields(body), path: toPath(parent, name) }
     const [group] = await withConflictMessage(context, describeConflict(parent, name), () =>
@@ -57,7 +61,7 @@ export const groups: AdminResource = {
   },
   async replace(context, { id }, body) {
     const live = await getLiveGroup(context, id)
-    requirePermissions(context, MANAGE)
+    await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: [live] })
     const name = getName(body)
     if (typeof body.id === 'string' && body.id !== id) throw failure('invalid', 'Invalid group id')
     const path = `${getParentPath(live.key[0]!)}${toPathSegment(name)}`
@@ -68,7 +72,7 @@ export const groups: AdminResource = {
   },
   async delete(context, { id }) {
     const live = await getLiveGroup(context, id)
-    requirePermissions(context, MANAGE)
+    await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: [live] })
     await writers.group.delete(context, [live])
     describeAdminEvent(context, { representation: { id, name: getNameFromPath(live.key[0]!), subGroups: [] } })
   },
@@ -81,9 +85,10 @@ export async function moveGroup(
   { id, ...body }: Representation,
 ): Promise<void> {
   const parent = await findParent(context, owner)
-  requirePermissions(context, MANAGE)
+  await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: parent ? [parent] : 'new' })
   getName(body)
   const live = await getObject(context, 'group', { id: String(id), notFound: 'Could not find child by id' })
+  await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: [live] })
   describeAdminEvent(context, { operationType: 'UPDATE' })
   if (parent?.id === live.id) return
   const name = getNameFromPath(live.key[0]!)
@@ -95,13 +100,13 @@ export async function moveGroup(
 
 /** Returns a group as the response to its creation. */
 export async function getNewGroup(context: Context, id: string): Promise<Representation> {
-  return (await listGroups(context, { ids: [id] }, { withAccess: true }))[0]!
+  return (await listGroups(context, { ids: [id], visible: 'all' }, { withAccess: true }))[0]!
 }
 
 /** Lists the direct subgroups of a group. */
 export async function listChildren(context: Context, parent: string, query: Query): Promise<Representation[]> {
-  await getLiveGroup(context, parent)
-  requirePermissions(context, VIEW)
+  await getViewableGroup(context, parent)
+  await requireListPermission(context, 'Groups', SEARCH)
   const view = parseView(query, query.briefRepresentation === true)
   const page = parsePage(query, DEFAULT_PAGE_SIZE)
   const search = parseSearch(query)
@@ -112,15 +117,19 @@ export async function listChildren(context: Context, parent: string, query: Quer
 
 /** Returns the number of groups that match a query. Keycloak: `top` is ignored if there is a search. */
 export async function countMatchingGroups(context: Context, { search, top }: Query): Promise<number> {
-  requirePermissions(context, SEARCH)
+  await requireListPermission(context, 'Groups', SEARCH)
   const filter = typeof search === 'string' ? { search } : top === true ? { parent: null } : {}
-  return countGroups(context.tx, context.realm.number, { ...filter, visible: getVisibility(context, VIEW) })
+  return countGroups(context.tx, context.realm.number, {
+    ...filter,
+    visible: await getObjectVisibility(context, 'Groups'),
+  })
 }
 
 /** Returns the group at a wire path. Throws not_found. Keycloak: of several, the one with the fewest slashes in its name. */
 export async function getGroupByPath(context: Context, path: string): Promise<Representation> {
-  requirePermissions(context, VIEW)
-  const matches = await listGroups(context, { wirePath: `/${path}` }, { withSubGroupCount: true })
+  const matches = await listGroups(context, { wirePath: `/${path}`, visible: 'all' }, { withSubGroupCount: true })
+  const groupIds = matches.map(({ id }) => ({ id: String(id) }))
+  await requireObjectPermission(context, { type: 'Groups', scope: 'view', objects: groupIds })
   if (!matches.length) throw failure('not_found', 'Group path does not exist')
   return matches.reduce((best, group) => (countSlashes(group) < countSlashes(best) ? group : best))
 }
@@ -128,6 +137,13 @@ export async function getGroupByPath(context: Context, path: string): Promise<Re
 /** Returns the group with that id. Throws not_found. */
 export function getLiveGroup(context: Context, id: string): Promise<LiveObject> {
   return getObject(context, 'group', { id, notFound: 'Could not find group by id' })
+}
+
+/** Returns the group with that id. Throws not_found, and forbidden unless the caller may view it. */
+async function getViewableGroup(context: Context, id: string): Promise<LiveObject> {
+  const live = await getLiveGroup(context, id)
+  await requireObjectPermission(context, { type: 'Groups', scope: 'view', objects: [live] })
+  return live
 }
 
 async function findParent(context: Context, id: string | undefined): Promise<LiveObject | undefined> {

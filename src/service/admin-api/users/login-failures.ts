@@ -1,7 +1,9 @@
 // The REST operations on login failures: the attack detection.
+
 import type { Representation } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import { deleteFailures, findFailures } from '../../../store/login/login-failures.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { omitAdminEvent } from '../../journal/admin-events.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
@@ -20,7 +22,7 @@ const MAX_LONG = '9223372036854775807'
 
 /** Returns the login failures of a user. Keycloak: none if the user does not exist, or if brute force protection is disabled. */
 export async function getLoginFailures(context: Context, user: string): Promise<Representation> {
-  requirePermissions(context, 'view-users')
+  await requireObjectPermission(context, { type: 'Users', scope: 'view', objects: [{ id: user }] })
   const { representation } = await getCurrentRealm(context)
   const isProtected = findLockoutRules(representation) !== undefined
   const failures = isProtected ? await findFailures(context.tx, context.realm.number, user) : undefined
@@ -39,7 +41,8 @@ export async function getLoginFailures(context: Context, user: string): Promise<
 
 /** Deletes the login failures of a user, who is no longer locked out then; without a user, of all users. */
 export async function clearLoginFailures(context: WriteContext, user?: string): Promise<void> {
-  requirePermissions(context, 'manage-users')
+  if (user === undefined) requirePermissions(context, 'manage-users')
+  else await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [{ id: user }] })
   const deleted = await deleteFailures(context.tx, context.realm.number, user === undefined ? undefined : [user])
   if (user !== undefined && !deleted) omitAdminEvent(context)
 }

@@ -1,4 +1,5 @@
 // The REST operations on sessions.
+
 import type { Representation } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import type { SessionFilter } from '../../../store/login/session-filter.ts'
@@ -8,6 +9,8 @@ import {
   type ListedSession,
   selectSessions,
 } from '../../../store/login/session-lists.ts'
+import { mayBeImpersonated } from '../../authorization/caller-grants.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, RuntimeContext, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { UserSession } from '../../context/store-types.ts'
@@ -22,12 +25,11 @@ import { getClient } from '../common/client-lookup.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
 import { type ListPage, parsePage } from '../common/list-query.ts'
 import { getObject, type Query } from '../common/resource.ts'
-import { getLiveUser } from './users.ts'
+import { getLiveUser, getManageableUser, getViewableUser } from './users.ts'
 
 /** Lists the sessions of a user, the latest first. */
 export async function listUserSessions(context: Context, user: string): Promise<Representation[]> {
-  await getLiveUser(context, user)
-  requirePermissions(context, 'view-users')
+  await getViewableUser(context, user)
   return listSessions(context, { user, offline: false })
 }
 
@@ -37,8 +39,7 @@ export async function listUserOfflineSessions(
   user: string,
   client: string,
 ): Promise<Representation[]> {
-  await getLiveUser(context, user)
-  requirePermissions(context, 'view-users')
+  await getViewableUser(context, user)
   await getObject(context, 'client', { id: client, notFound: 'Client not found' })
   return listSessions(context, { user, client, offline: true })
 }
@@ -102,8 +103,7 @@ export async function endSession(context: WriteContext, id: string, offline: boo
 
 /** Ends the online sessions of a user, and invalidates all tokens issued so far, offline tokens included. Offline sessions stay. */
 export async function logOutUser(context: WriteContext, user: string): Promise<void> {
-  const live = await getLiveUser(context, user)
-  requirePermissions(context, 'manage-users')
+  const live = await getManageableUser(context, user)
   await endSessions(context, { user, offline: false })
   await writers.user.update(context, [{ live, set: { notBefore: toEpochSeconds(context.now) } }])
 }
@@ -124,7 +124,8 @@ export async function impersonate(
 ): Promise<UserSession> {
   const { actor, now } = context
   const live = await getLiveUser(context, user)
-  requirePermissions(context, 'impersonation')
+  await requireObjectPermission(context, { type: 'Users', scope: 'impersonate', objects: [live] })
+  if (!(await mayBeImpersonated(context, live))) throw failure('forbidden', 'HTTP 403 Forbidden')
   await requireControlOfUsers(context, [user])
   const { enabled, serviceAccountClientId } = live.representation
   if (enabled !== true) throw failure('invalid', 'User is disabled')
@@ -157,8 +158,8 @@ export function endOfflineSessionsOfClient(context: WriteContext, user: string, 
 }
 
 async function requireClient(context: Context, id: string): Promise<void> {
-  await getClient(context, id)
-  requirePermissions(context, 'view-clients')
+  const live = await getClient(context, id)
+  await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [live] })
 }
 
 async function readSessionLimits(context: Context, offline: boolean) {

@@ -1,10 +1,11 @@
 // The wire representations of users: alone, in lists, and brief.
+
 import { omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { type ListedUser, searchUsers, type UserSearch } from '../../../store/users/user-search.ts'
+import { getObjectVisibility, loadObjectAccess, type ObjectAccess } from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { getUserValue } from '../../context/realm-values.ts'
-import { getVisibility, isPermitted } from '../../permissions/require-permissions.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import { canView, unrestrictedProfile } from '../../users/user-profile-rules.ts'
 import type { ListPage } from '../common/list-query.ts'
@@ -23,11 +24,14 @@ export async function listUsers(
   search: Omit<UserSearch, 'visible'>,
   { brief = false, withAccess = false, page = {} }: UserView & { readonly page?: ListPage },
 ): Promise<Representation[]> {
-  const visibleSearch = { ...search, visible: getVisibility(context, 'view-users') }
+  const visibleSearch = { ...search, visible: await getObjectVisibility(context, 'Users') }
   const users = await searchUsers(context.tx, context.realm.number, { search: visibleSearch, page })
   const profile = await getEffectiveUserProfile(context)
-  const access = withAccess && { access: { manage: isPermitted(context, 'manage-users') } }
-  return users.map((user) => ({ ...toRepresentation(context, user, { profile, brief }), ...access }))
+  const access = withAccess && (await loadObjectAccess(context, { type: 'Users', objects: users, scopes: ['manage'] }))
+  return users.map((user) => ({
+    ...toRepresentation(context, user, { profile, brief }),
+    ...(access && { access: { manage: access('manage', user) } }),
+  }))
 }
 
 /** Returns a user without federated identities, if there is one with that id. One statement, or none where a read finds the user in the cache. */
@@ -47,11 +51,17 @@ export function getDisplayedUsername(realm: Context['realm'], username: string, 
   return realm.usesEmailAsUsername && email !== null ? email : username
 }
 
-/** Returns what the caller may do with a user. */
-export function getAccess(context: Context): Representation {
-  const [view, manage] = [isPermitted(context, 'view-users'), isPermitted(context, 'manage-users')]
-  const impersonate = isPermitted(context, 'impersonation')
-  return { manageGroupMembership: manage, resetPassword: manage, view, mapRoles: manage, impersonate, manage }
+/** Returns what the caller may do with a user, as the wire representation has it. */
+export function toAccess(access: ObjectAccess, id: string): Representation {
+  const has = (scope: string) => access(scope, { id })
+  return {
+    manageGroupMembership: has('manage-group-membership'),
+    resetPassword: has('reset-password'),
+    view: has('view'),
+    mapRoles: has('map-roles'),
+    impersonate: has('impersonate'),
+    manage: has('manage'),
+  }
 }
 
 /** Keycloak: contains only what the profile lets administrators view; everything for service accounts. */

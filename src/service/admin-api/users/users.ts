@@ -1,8 +1,17 @@
 // The REST operations on users.
+
 import { type Json, type Representation, readObject, readObjects, readText, readTexts } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
 import type { UserNameSettings } from '../../../store/users/users.ts'
+import { findCallerGrants } from '../../authorization/caller-grants.ts'
+import {
+  getObjectVisibility,
+  hasObjectPermission,
+  loadObjectAccess,
+  requireListPermission,
+  requireObjectPermission,
+} from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { getUserValue } from '../../context/realm-values.ts'
@@ -10,7 +19,7 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
-import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
+import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { assignPriorities, createRealmPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
@@ -41,7 +50,7 @@ import {
   readNames,
   readState,
 } from './user-body.ts'
-import { findUserRepresentation, getAccess, listUsers } from './user-representations.ts'
+import { findUserRepresentation, listUsers, toAccess } from './user-representations.ts'
 import { parseUserSearch } from './user-search.ts'
 
 const VIEW = 'view-users'
@@ -58,18 +67,19 @@ export const users: AdminResource = {
   search: SEARCH,
   manage: MANAGE,
   async checkAccess(context, { id }) {
-    if (id !== undefined) await getLiveUser(context, id)
-    requirePermissions(context, MANAGE)
+    if (id !== undefined) await getManageableUser(context, id)
+    else if (!isPermitted(context, MANAGE) && !(await findCallerGrants(context)))
+      throw failure('forbidden', 'HTTP 403 Forbidden')
   },
   async list(context, _address, query) {
-    requirePermissions(context, SEARCH)
+    await requireListPermission(context, 'Users', SEARCH)
     const brief = query.briefRepresentation === true
     const page = parsePage(query, DEFAULT_PAGE_SIZE)
     return listUsers(context, parseUserSearch(query), { brief, withAccess: true, page })
   },
   get: (context, address) => getUser(context, address, false),
   async create(context, _address, body) {
-    requirePermissions(context, MANAGE)
+    await requireCreation(context, body)
     const { language, defaultRequiredActions } = await getUserNameSettings(context)
     const declaredNames = readNames(body)
     const username = (context.realm.usesEmailAsUsername ? declaredNames.email : null) ?? declaredNames.username ?? null
@@ -101,7 +111,7 @@ export const users: AdminResource = {
   },
   async replace(context, { id }, body) {
     const live = await getCompleteUser(context, id)
-    requirePermissions(context, MANAGE)
+    await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
     const settings = await getUserNameSettings(context)
     const profile = isServiceAccount(live) ? unrestrictedProfile : await getEffectiveUserProfile(context)
     const { names, mayRename } = readNewNames(context, { live, body, profile, settings })
@@ -130,10 +140,26 @@ export const users: AdminResource = {
   },
   async delete(context, { id }) {
     const live = await getCompleteUser(context, id)
-    requirePermissions(context, MANAGE)
+    await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
     await writers.user.delete(context, [live])
     describeAdminEvent(context, { representation: { id, username: live.key[0]! } })
   },
+}
+
+/**
+ * Throws forbidden unless the caller may create a user in the groups of a body. Keycloak: a caller who manages the members and the
+ * membership of groups may create users in them. One statement, and those of `hasObjectPermission`.
+ */
+async function requireCreation(context: Context, body: Representation): Promise<void> {
+  if (isPermitted(context, MANAGE)) return
+  const paths = readTexts(body.groups)
+  const groups = paths.length ? await listObjects(context, 'group', { keys: paths.map((path) => [path]) }) : []
+  const isGranted = (scope: 'manage-members' | 'manage-membership') =>
+    hasObjectPermission(context, { type: 'Groups', scope, objects: groups })
+  const mayCreate =
+    (await hasObjectPermission(context, { type: 'Users', scope: 'manage', objects: 'new' })) ||
+    (groups.length > 0 && (await isGranted('manage-members')))
+  if (!mayCreate || !(await isGranted('manage-membership'))) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
 function omitUsername({ username: _, ...values }: Record<string, Json>): Record<string, Json> {
@@ -184,8 +210,8 @@ export async function createPasswordHasher(
 
 /** Returns the number of users who match a query. */
 export async function countMatchingUsers(context: Context, query: Query): Promise<number> {
-  requirePermissions(context, SEARCH)
-  const search = { ...parseUserSearch(query), visible: getVisibility(context, VIEW) }
+  await requireListPermission(context, 'Users', SEARCH)
+  const search = { ...parseUserSearch(query), visible: await getObjectVisibility(context, 'Users') }
   return countUsers(context.tx, context.realm.number, search)
 }
 
@@ -193,7 +219,8 @@ export async function countMatchingUsers(context: Context, query: Query): Promis
 export async function getUser(context: Context, { id }: ObjectAddress, withProfile: boolean): Promise<Representation> {
   const profile = await getEffectiveUserProfile(context)
   const user = (await findUserRepresentation(context, id, profile)) ?? throwNotFound(context)
-  requirePermissions(context, VIEW)
+  const access = await loadObjectAccess(context, { type: 'Users', objects: [{ id }] })
+  if (!access('view', { id })) throw failure('forbidden', 'HTTP 403 Forbidden')
   const settings = await getUserNameSettings(context)
   const readOnly = settings.canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
   const federatedIdentities = settings.hasIdentityProviders && (await findFederatedIdentities(context, id))
@@ -201,7 +228,7 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
     ...user,
     ...(federatedIdentities && { federatedIdentities }),
     ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
-    access: getAccess(context),
+    access: toAccess(access, id),
   }
 }
 
@@ -212,8 +239,7 @@ function findFederatedIdentities(context: Context, id: string): Promise<Json> {
 
 /** Returns the attributes of a user that the user profile does not define, whatever its policy for them. Throws forbidden if the caller may not view users. */
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
-  const live = await getLiveUser(context, id)
-  requirePermissions(context, VIEW)
+  const live = await getViewableUser(context, id)
   const { representation } = live
   const profile = isServiceAccount(live) ? unrestrictedProfile : await getEffectiveUserProfile(context)
   if (!canViewUnmanaged(profile)) return {}
@@ -228,6 +254,20 @@ export async function listUnmanagedAttributes(context: Context, id: string): Pro
  */
 export async function getLiveUser(context: Context, id: string): Promise<LiveObject> {
   return (await listObjects(context, 'user', { ids: [id] }))[0] ?? throwNotFound(context)
+}
+
+/** Returns the user with that id. Throws as `getLiveUser` does, and forbidden unless the caller may view the user. */
+export async function getViewableUser(context: Context, id: string): Promise<LiveObject> {
+  const live = await getLiveUser(context, id)
+  await requireObjectPermission(context, { type: 'Users', scope: 'view', objects: [live] })
+  return live
+}
+
+/** Returns the user with that id. Throws as `getLiveUser` does, and forbidden unless the caller may manage the user. */
+export async function getManageableUser(context: Context, id: string): Promise<LiveObject> {
+  const live = await getLiveUser(context, id)
+  await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
+  return live
 }
 
 /** Returns the user with that id and all fields except credentials. Throws as `getLiveUser` does. */
