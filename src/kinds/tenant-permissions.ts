@@ -7,7 +7,7 @@ export interface TenantPermissions {
   /** The realm, by its declared name. Absent: all realms. */
   readonly realm?: string | undefined
   /** The objects that it may declare: those that one of these permits. */
-  readonly objects: readonly PermittedObjects[]
+  readonly objects: readonly PermittedKinds[]
   /** Admin roles that it may grant. Absent: all. */
   readonly adminRoles?: readonly AdminRole[]
   /** Patterns of the other roles that it may grant besides its own: `realm/<role>` and `client/<client>/<role>`. */
@@ -15,7 +15,7 @@ export interface TenantPermissions {
 }
 
 /** Objects of some kinds, by patterns of their names. */
-export interface PermittedObjects {
+export interface PermittedKinds {
   readonly kinds: readonly KindName[]
   readonly names: readonly string[]
 }

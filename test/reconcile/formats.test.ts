@@ -172,7 +172,7 @@ describe('resources', () => {
       ].join('\n---\n'),
     })
     expect(await getRefusal(files('often'))).toEqual([
-      'a.yaml:5:3: Realm: interval must be a duration such as 30s, 5m or 1h30m',
+      'a.yaml:5:3: Realm: interval must be a duration such as 30s, 5m or 1h30m, or 0s for none',
     ])
     expect(listNotes(await apply(files('1h30m')))).toEqual([
       'a.yaml:5:3: interval of Realm is ignored, since it only applies in Kubernetes',

@@ -47,7 +47,10 @@ export async function createResourceChurn(
   const realms = spaces.map(() => newName())
   const getTenant = (at: number) => spaces[(at + 1) % count]!
   const realmOf = (at: number) =>
-    resource('Realm', 'acme', { realm: realms[at]!, allowedNamespaces: [{ name: getTenant(at).namespace }] })
+    resource('Realm', 'acme', {
+      realm: realms[at]!,
+      allowedNamespaces: [{ name: getTenant(at).namespace, kinds: KINDS.map(({ kind }) => kind) }],
+    })
   const slots = spaces.flatMap((space, at) =>
     KINDS.flatMap((of) =>
       Array.from({ length: OBJECTS_PER_KIND }, (_, number): Slot => {
