@@ -1,13 +1,28 @@
 // Source permissions as they are written: in the settings of the server, in RealmSources, and in `allowedNamespaces` of Realms.
 import * as z from 'zod'
 import { type AdminRole, adminRoles } from './admin-roles.ts'
-import { kinds } from './index.ts'
-import { listResourceNames } from './resource-kinds.ts'
 
-const [firstKind = '', ...otherKinds] = Object.values(kinds)
-  .filter(({ name }) => name !== 'realm')
-  .map((kind): string => listResourceNames(kind)[0])
-const tenantKinds = [firstKind, ...otherKinds] as const
+/** The kinds of resources that tenants may declare: all but Realm. Written out, since commands load the settings without the table of kinds. */
+export const tenantKinds = [
+  'RealmAuthenticatorConfig',
+  'RealmFlow',
+  'RealmClientScope',
+  'RealmClient',
+  'RealmProtocolMapper',
+  'RealmOrganization',
+  'RealmIdentityProvider',
+  'RealmIdentityProviderMapper',
+  'RealmRole',
+  'RealmGroup',
+  'RealmComponent',
+  'RealmLocalization',
+  'RealmUser',
+  'RealmWorkflow',
+  'RealmRequiredAction',
+  'RealmAuthorizationPolicy',
+  'RealmAuthorizationResource',
+  'RealmAuthorizationScope',
+] as const
 
 /** A pattern of roles that are not admin roles. */
 const ROLE_PATTERN = /^(?:realm\/.+|client\/.+\/.+)$/
