@@ -198,7 +198,8 @@ async function listRolesOfHolders(
   grants: PolicyGrants,
   holders: PolicySubjects | 'all users',
 ): Promise<AdminRole[]> {
-  if (holders === 'all users') return [...grants.all]
+  if (holders === 'all users')
+    return [...grants.users.values(), ...grants.groups.values()].flatMap((roles) => [...roles])
   if (!grants.users.size && !grants.groups.size) return []
   const { users = [], clients = [], groups = [] } = holders
   if (!users.length && !clients.length && !groups.length) return []

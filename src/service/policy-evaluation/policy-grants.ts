@@ -20,7 +20,6 @@ export interface PolicyGrants {
   readonly groups: ReadonlyMap<string, ReadonlySet<AdminRole>>
   /** By username. */
   readonly users: ReadonlyMap<string, ReadonlySet<AdminRole>>
-  readonly all: ReadonlySet<AdminRole>
 }
 
 /** All admin roles that policies can give. */
@@ -35,10 +34,8 @@ export const grantedByPolicies: readonly AdminRole[] = [
 /** Returns what the policies give. A policy that denies counts, too: a change of it can give what it denied. */
 export function listPolicyGrants({ server }: AdminPolicies): PolicyGrants {
   const maps = { roles: new Map(), groups: new Map(), users: new Map() } as const satisfies Record<string, GrantMap>
-  const all = new Set<AdminRole>()
   for (const permission of server.policies.filter(({ fields }) => fields.type === 'scope')) {
     const adminRoles = listAdminRoles(permission)
-    for (const adminRole of adminRoles) all.add(adminRole)
     for (const { fields } of listConditions(server, permission)) {
       const roleKeys = [...listRoleKeys(fields, 'roles'), ...listRoleKeys(fields, 'requiredRoles')]
       add(
@@ -55,7 +52,7 @@ export function listPolicyGrants({ server }: AdminPolicies): PolicyGrants {
       add(maps.users, fields.users ?? [], adminRoles)
     }
   }
-  return { ...maps, all }
+  return maps
 }
 
 type GrantMap = Map<string, Set<AdminRole>>
