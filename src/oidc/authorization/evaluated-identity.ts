@@ -10,7 +10,7 @@ import type { RoleName, RolesAndGroups, StoredUser } from '../../service/context
 import { writers } from '../../service/kinds/index.ts'
 import { findUserById, findUserByName } from '../../service/login/find-user.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
-import { toClaimAttributes } from '../../service/policy-evaluation/attributes.ts'
+import { toClaimAttributes, toRoleKey } from '../../service/policy-evaluation/attributes.ts'
 import type { AccessIdentity } from '../../service/policy-evaluation/identity.ts'
 import { readOidcRealm } from '../oidc-realm.ts'
 import { addDefaultScopes } from '../tokens/scopes.ts'
@@ -62,7 +62,7 @@ export function toAccessIdentity(
   return {
     ...(isClient ? { id: client.id } : { id: user.id, username: user.username }),
     claims: toClaimAttributes(claims),
-    roles: new Set(effectiveRoles.map(toRoleKey)),
+    roles: new Set(effectiveRoles.map((role) => JSON.stringify(toRoleKey(role)))),
     groups,
   }
 }
@@ -120,6 +120,3 @@ function addNames(access: Json | undefined, roles: readonly RoleName[]): Represe
   const names = new Set([...readTexts(readObject(access).roles), ...roles.map(({ name }) => name)])
   return names.size ? { roles: [...names] } : {}
 }
-
-const toRoleKey = ({ client, name }: RoleName): string =>
-  JSON.stringify(client === null ? [name] : ['client', client, name])

@@ -6,7 +6,7 @@ import type { RoleName } from '../../store/roles.ts'
 import type { CallingUser, Context, WriteContext } from '../context/context.ts'
 import { cacheInContext, cacheUntilChange } from '../context/realm-values.ts'
 import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-objects.ts'
-import { hasRole, toClaimAttributes } from '../policy-evaluation/attributes.ts'
+import { hasRole, toClaimAttributes, toRoleKey } from '../policy-evaluation/attributes.ts'
 import type { AccessIdentity } from '../policy-evaluation/identity.ts'
 import {
   evaluateAdminPermissions,
@@ -109,5 +109,3 @@ function replaceRoles(claims: Representation, roles: readonly RoleName[]): Repre
   )
   return { ...claims, realm_access: toAccess(ofClients.get(undefined)), resource_access: Object.fromEntries(access) }
 }
-
-const toRoleKey = ({ client, name }: RoleName): string[] => (client === null ? [name] : ['client', client, name])

@@ -47,7 +47,7 @@ export interface ScopedObject {
   readonly client?: string | undefined
 }
 
-/** Whether the caller has the scope on all of the objects. No statement for callers with the admin role; see `findCallerGrants`, and one for users. */
+/** Whether the caller has the scope on all of the objects. No statement for callers with an admin role that gives it; otherwise those of `findCallerGrants`, and one for users. */
 export async function hasObjectPermission(context: Context, { type, scope, objects }: ObjectScope): Promise<boolean> {
   const access = await loadObjectAccess(context, { type, objects: objects === 'new' ? [] : objects, scopes: [scope] })
   return objects === 'new' ? access(scope) : objects.every((object) => access(scope, object))

@@ -21,6 +21,7 @@ import {
 } from '../context/admin-permissions.ts'
 import type { Context } from '../context/context.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
+import { toRoleKey } from '../policy-evaluation/attributes.ts'
 import {
   grantedByPolicies,
   listPolicyGrants,
@@ -209,8 +210,6 @@ async function listRolesOfHolders(
     ...(path === null ? [] : listRolesOfGroup(grants, path)),
   ])
 }
-
-const toRoleKey = ({ client, name }: RoleName): string[] => (client === null ? [name] : ['client', client, name])
 
 /** Returns the admin roles that the granter would need in order to grant these roles. */
 function findMissing({ realm, permissions }: Granter, roles: readonly RoleName[]): string[] {

@@ -32,6 +32,10 @@ function listValues(claim: Json): string[] {
   return claim === null || claim === '' ? [] : [String(claim)]
 }
 
+/** Returns the key of a role: its name, after `client` and the client id if it is a role of a client. */
+export const toRoleKey = ({ client, name }: { readonly client: string | null; readonly name: string }): string[] =>
+  client === null ? [name] : ['client', client, name]
+
 /** Whether claims contain a role: the name of a realm role, or `client`, client id and name. */
 export function hasRole(claims: Attributes, role: readonly string[]): boolean {
   const client = role.length > 1 ? role[1] : undefined
