@@ -34,6 +34,20 @@ test('PUT with attributes clears absent names and email, and ignores attributes 
   for (const field of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(field)
 })
 
+test('an imported empty name stays if it is updated to an empty name, and an empty name in place of another is removed', async () => {
+  const realm = await createRealm()
+  await call('POST', `${realm}/partialImport`, { body: { users: [{ username: 'ann', firstName: '', lastName: '' }] } })
+  const { body: users } = await call('GET', `${realm}/users`)
+  const user = `${realm}/users/${users[0].id}`
+  expect(users).toMatchObject([{ firstName: '', lastName: '' }])
+  await call('PUT', user, { body: { firstName: '', lastName: 'Lee' } })
+  expect((await call('GET', user)).body).toMatchObject({ firstName: '', lastName: 'Lee' })
+  await call('PUT', user, { body: { lastName: '' } })
+  const { body } = await call('GET', user)
+  expect(body).toMatchObject({ firstName: '' })
+  expect(body).not.toHaveProperty('lastName')
+})
+
 test('attributes that violate the user profile return an error for each, and attributes outside it are not stored', async () => {
   const permissions = { view: ['admin'], edit: ['admin'] }
   const path = await createRealm()

@@ -51,10 +51,10 @@ export function getNoValues({ attributes = [] }: UserProfile): Record<string, Js
   return Object.fromEntries(attributes.map(({ name }) => [name, null]))
 }
 
-/** Returns the names and attributes among the values that differ from those of the user. */
+/** Returns the names and attributes among the values that differ from those of the user. Keycloak: an imported empty name stays. */
 export function filterChanged({ representation }: LiveObject, values: Record<string, Json>): Record<string, Json> {
   const attributes = readObject(representation.attributes)
-  const getLive = (name: string) => (NAMES.includes(name) ? representation : attributes)[name] ?? null
+  const getLive = (name: string) => (NAMES.includes(name) ? representation : attributes)[name] || null
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, getLive(name))))
 }
 

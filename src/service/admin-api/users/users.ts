@@ -136,7 +136,7 @@ export const users: AdminResource = {
       fields.credentials = await assignPriorities(context, id, readObjects(fields.credentials))
     }
     if (changed.username) await refuseTakenEmail(context, changed.username)
-    await writers.user.update(context, [{ live, set: { ...toReplacement(live, fields), ...names } }])
+    await writers.user.update(context, [{ live, set: { ...toReplacement(live, fields), ...changed } }])
   },
   async delete(context, { id }) {
     const live = await getCompleteUser(context, id)
