@@ -20,6 +20,12 @@ export function requireAccepted({ responses }: Operation, accept: string | undef
   if (responses[STATUS] && !isAccepted(accept, type)) throw new HttpError(STATUS, { error: 'HTTP 406 Not Acceptable' })
 }
 
+/** Throws before an operation that returns bytes, if the caller does not accept their media type. */
+export function requireBytesAccepted(operation: Operation, accept: string | undefined): void {
+  const type = operation.responses[200]?.type
+  if (type !== undefined) requireAccepted(operation, accept, type)
+}
+
 /** Whether a media type is in an Accept header. RFC 9110, section 12.5.1. Keycloak: weights are ignored. */
 function isAccepted(accept: string | undefined, type: string): boolean {
   if (!accept?.trim()) return true
