@@ -80,9 +80,9 @@ export async function findRegistrationToken(
   realm: number,
   client: string,
 ): Promise<string | undefined> {
-  const found = await query(row({ id: text }))`
+  const token = await query(row({ id: text }))`
     select id from registration_access_token where realm = ${realm} and client = ${client}`.first(tx)
-  return found?.id
+  return token?.id
 }
 
 /** Returns the number of clients of a realm. One statement. */

@@ -4,6 +4,7 @@ import { kinds } from '../../kinds/index.ts'
 import { namedSchemas } from '../../kinds/json-schema.ts'
 import { getOidcRealm } from '../../oidc/oidc-realm.ts'
 import { signInitialToken, signRegistrationToken } from '../../oidc/registration/registration-tokens.ts'
+import { listRegistrationPolicyProviders } from '../../service/admin-api/realms/components.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { describeAdminEvent } from '../../service/journal/admin-events.ts'
 import {
@@ -11,7 +12,6 @@ import {
   deleteInitialAccess,
   listInitialTokens,
 } from '../../service/registration/initial-access-tokens.ts'
-import { listPolicyProviders } from '../../service/registration/policy-providers.ts'
 import { createRegistrationToken } from '../../service/registration/registered-clients.ts'
 import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
@@ -44,8 +44,6 @@ const token = z
     remainingCount: z.int().describe('Number of clients that it can still register.'),
   })
   .register(namedSchemas, { id: 'ClientInitialAccessPresentation' })
-
-type Settings = z.infer<typeof settings>
 
 const body = {
   schema: settings,
@@ -96,7 +94,7 @@ export const clientRegistrationOperations: Operation[] = [
       permission: 'view-realm',
       responses: { 200: { description: 'The providers.', schema: z.array(componentTypeSchema) }, ...errorResponses },
       handle: readHandler(async (context) =>
-        (await listPolicyProviders(context)).map(({ id, helpText = '', properties }) => ({
+        (await listRegistrationPolicyProviders(context)).map(({ id, helpText = '', properties }) => ({
           id,
           helpText,
           properties: properties.map(toProperty),
@@ -123,7 +121,7 @@ export const clientRegistrationOperations: Operation[] = [
 ]
 
 async function createToken(call: Call) {
-  const declared = call.body as Settings
+  const declared = settings.parse(call.body)
   const created = await call.service.write(call.caller, getParameter(call, 'realm'), async (context: WriteContext) => {
     const initialToken = await createInitialToken(context, declared)
     describeAdminEvent(context, { representation: declared })
@@ -132,7 +130,11 @@ async function createToken(call: Call) {
   })
   const { id, expiration } = created
   const origins = declared.webOrigins
-  const signed = await signInitialToken(await getIssuer(call), { id, lifespan: expiration, ...(origins && { origins }) })
+  const signed = await signInitialToken(await getIssuer(call), {
+    id,
+    lifespan: expiration,
+    ...(origins && { origins }),
+  })
   return { status: 201, created: id, body: { ...created, token: signed } }
 }
 

@@ -1,10 +1,10 @@
 // The formats of clients in client registration. Keycloak: ClientRegistrationProvider.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
 import type { IssuedClient } from '../../oidc/registration/client-registration.ts'
 import { toClientMetadata } from '../../service/clients/client-metadata-response.ts'
 import { registrationMetadata } from '../../service/clients/openid-client-metadata.ts'
-import { type RegistrationMetadata, readMetadata } from '../../service/registration/registration-metadata.ts'
+import { readMetadata } from '../../service/registration/registration-metadata.ts'
 import { parseClientMetadata } from '../../service/registration/saml-client-metadata.ts'
 import { type BodyForm, objectBody, readBody } from '../body.ts'
 
@@ -28,14 +28,15 @@ export interface RegistrationFormat {
 }
 
 const clientBody = objectBody(kinds.client)
-const metadataBody: BodyForm = {
+const metadataBody = {
   schema: registrationMetadata,
   description: 'The client metadata.',
   representation: 'OIDCClientRepresentation',
-}
+} satisfies BodyForm
 
-const readClient = (bytes: Buffer | undefined) => readBody(bytes, clientBody) as Representation
-const readOpenId = (bytes: Buffer | undefined) => readBody(bytes, metadataBody) as RegistrationMetadata
+const readClient = (bytes: Buffer | undefined): Representation =>
+  readObject(JSON.parse(JSON.stringify(readBody(bytes, clientBody) ?? null)))
+const readOpenId = (bytes: Buffer | undefined) => registrationMetadata.parse(readBody(bytes, metadataBody))
 
 /** Keycloak: the field `defaultRoles` is always there, and empty. */
 const renderClient = ({ client, token }: ResponseParts): Representation => ({

@@ -5,7 +5,13 @@ import type { RealmEndpoint } from '../../oidc/client-call.ts'
 import { OriginError } from '../../oidc/oauth-error.ts'
 import { getIssuer } from '../../oidc/oidc-realm.ts'
 import { authenticateRegistration, type RegistrationCall } from '../../oidc/registration/authenticate-registration.ts'
-import { read, readAdapterConfiguration, register, remove, update } from '../../oidc/registration/client-registration.ts'
+import {
+  read,
+  readAdapterConfiguration,
+  register,
+  remove,
+  update,
+} from '../../oidc/registration/client-registration.ts'
 import { checkTokenOrigin, isAllowedOrigin } from '../../oidc/web-origins.ts'
 import { failure } from '../../service/context/errors.ts'
 import { HttpError, methodNotAllowed } from '../errors.ts'
@@ -20,13 +26,13 @@ const INSTALL = 'install'
 const OPENID = 'openid-connect'
 
 /** The parameters of paths. */
-interface RouteParameters {
+interface RegistrationParameters {
   Params: { readonly realm: string; readonly format: string; readonly client?: string }
 }
 
 /** An authenticated request. */
-interface RoutedCall extends RegistrationCall {
-  readonly request: FastifyRequest<RouteParameters>
+interface RoutedRegistration extends RegistrationCall {
+  readonly request: FastifyRequest<RegistrationParameters>
   readonly reply: FastifyReply
   readonly format: RegistrationFormat
   /** Client id in the path; empty if there is none. */
@@ -58,9 +64,9 @@ export function addRegistrationRoutes(
   const route = (
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
-    handle: (call: RoutedCall) => Promise<unknown>,
+    handle: (call: RoutedRegistration) => Promise<unknown>,
   ) =>
-    app.route<RouteParameters>({
+    app.route<RegistrationParameters>({
       method,
       url: `${PATH}/${path}`,
       handler: async (request, reply) => {
@@ -93,7 +99,7 @@ export function addRegistrationRoutes(
   })
 }
 
-async function registerByRequest(call: RoutedCall): Promise<FastifyReply> {
+async function registerByRequest(call: RoutedRegistration): Promise<FastifyReply> {
   const { format, reply, request, realm } = call
   requireMediaType(call)
   const issued = await register(call, call.address, () => format.parse(bodyOf(request)))
@@ -105,7 +111,7 @@ async function registerByRequest(call: RoutedCall): Promise<FastifyReply> {
 async function install(
   call: RegistrationCall,
   method: string,
-  { request, reply, clientId }: Pick<RoutedCall, 'request' | 'reply' | 'clientId'>,
+  { request, reply, clientId }: Pick<RoutedRegistration, 'request' | 'reply' | 'clientId'>,
 ): Promise<FastifyReply> {
   if (method !== 'GET') throw methodNotAllowed()
   const { authorization } = request.headers
@@ -116,7 +122,7 @@ async function install(
 /** Permits the script of a page to read the response. Throws OriginError where its origin may not send the request. */
 async function checkScript(
   { service, base, caller, origins }: RegistrationCall,
-  { headers: { origin } }: FastifyRequest<RouteParameters>,
+  { headers: { origin } }: FastifyRequest<RegistrationParameters>,
   reply: FastifyReply,
 ): Promise<void> {
   if (origin === undefined) return
@@ -132,7 +138,7 @@ function requireUpdates({ parseUpdate }: RegistrationFormat): NonNullable<Regist
   return parseUpdate
 }
 
-function requireMediaType({ request, format: { mediaType } }: RoutedCall): void {
+function requireMediaType({ request, format: { mediaType } }: RoutedRegistration): void {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== mediaType)
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
@@ -141,10 +147,10 @@ function requireMediaType({ request, format: { mediaType } }: RoutedCall): void 
 const bodyOf = ({ body }: FastifyRequest): Buffer | undefined => (Buffer.isBuffer(body) ? body : undefined)
 
 /** Returns the address of a client in the format of a request. */
-const addressOf = ({ base, realm, request }: RoutedCall, clientId: string): string =>
+const addressOf = ({ base, realm, request }: RoutedRegistration, clientId: string): string =>
   `${getIssuer(base, realm)}/clients-registrations/${request.params.format}/${encodeSegment(clientId)}`
 
-const send = (call: RoutedCall, issued: Awaited<ReturnType<typeof read>>): FastifyReply =>
+const send = (call: RoutedRegistration, issued: Awaited<ReturnType<typeof read>>): FastifyReply =>
   sendJson(call.reply, call.format.render({ ...issued, address: addressOf(call, String(issued.client.clientId)) }))
 
 const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>

@@ -1,22 +1,23 @@
-// The operations of client registration: each is authorized, recorded as a user event, and answered with a token.
+// The operations of client registration: each is authorized and recorded as a user event, and returns a token.
 import type { Representation } from '../../kinds/json.ts'
+import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Context } from '../../service/context/context.ts'
+import { type ErrorCode, ServiceError } from '../../service/context/errors.ts'
+import { readAdapterConfig } from '../../service/registration/adapter-config.ts'
 import {
   type ClientChange,
   deleteRegisteredClient,
   type RegisteredClient,
-  readAdapterConfig,
   readRegisteredClient,
   registerClient,
   updateRegisteredClient,
 } from '../../service/registration/registered-clients.ts'
-import { createTokenError } from '../../service/registration/registration-errors.ts'
+import { createTokenError, PolicyRefusedError } from '../../service/registration/registration-errors.ts'
 import type { RegistrationParty } from '../../service/registration/registration-party.ts'
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { getFrontendUrl } from '../oidc-realm.ts'
 import type { RegistrationCall } from './authenticate-registration.ts'
-import { type RegistrationEvent, withRegistrationEvent } from './registration-event.ts'
 import { signRegistrationToken } from './registration-tokens.ts'
 
 /** A client, and the signed token with which it may be changed. */
@@ -25,7 +26,7 @@ export interface IssuedClient {
   readonly token: string | undefined
 }
 
-/** Where a request comes from, with its Authorization header. */
+/** The transport of a request, and its Authorization header. */
 export interface RequestOrigin {
   readonly address: string
   readonly secure: boolean
@@ -124,4 +125,44 @@ async function toResult(
   const { origins } = call
   const signed = token && (await signRegistrationToken(call, { ...token, ...(origins && { origins }) }))
   return { client: String(client.clientId), value: { client, token: signed } }
+}
+
+/** The event of a request. */
+interface RegistrationEvent {
+  readonly type: Extract<UserEventType, `CLIENT_${'REGISTER' | 'INFO' | 'UPDATE' | 'DELETE'}`>
+  readonly address: string
+  /** Client id. Absent: it is that of the result. */
+  readonly client?: string | undefined
+}
+
+/** Keycloak: the errors of events, by the meaning of the refusal. It records no others. */
+const eventErrors: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unauthorized: 'invalid_token',
+  forbidden: 'not_allowed',
+  not_found: 'client_not_found',
+}
+
+/** Runs work, and records its event; for a refusal, an error event. */
+async function withRegistrationEvent<T>(
+  { service, realm }: Pick<RegistrationCall, 'service' | 'realm'>,
+  event: RegistrationEvent,
+  work: () => Promise<{ readonly client: string; readonly value: T }>,
+): Promise<T> {
+  try {
+    const { client, value } = await work()
+    await service.recordUserEvents(realm, [{ ...event, client }])
+    return value
+  } catch (error) {
+    const refusal = error instanceof ServiceError ? toRefusal(error) : undefined
+    if (refusal) await service.recordUserEvents(realm, [{ ...event, ...refusal }])
+    throw error
+  }
+}
+
+/** Returns the error and the details of the event of a refusal; undefined if none is recorded. */
+function toRefusal(error: ServiceError) {
+  const code = eventErrors[error.code]
+  if (code === undefined) return undefined
+  if (error instanceof PolicyRefusedError) return { error: code, details: { client_registration_policy: error.policy } }
+  return { error: code, details: { reason: error.code === 'unauthorized' ? error.message : undefined } }
 }

@@ -29,14 +29,10 @@ export function signInitialToken(
   })
 }
 
-/** Signs a registration access token. `type` tells how its client was registered; `origins`: those of scripts that may use the token. */
+/** Signs a registration access token. `type` is the way in which its client was registered; `origins`: those of scripts that may use the token. */
 export function signRegistrationToken(
   issuer: TokenIssuer,
-  {
-    id,
-    type,
-    origins,
-  }: { readonly id: string; readonly type: RegistrationType; readonly origins?: readonly string[] },
+  { id, type, origins }: { readonly id: string; readonly type: RegistrationType; readonly origins?: readonly string[] },
 ): Promise<string> {
   return sign(issuer, 'RegistrationAccessToken', {
     id,

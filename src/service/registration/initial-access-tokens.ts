@@ -60,7 +60,8 @@ export async function spendInitialToken({ tx, realm, now }: WriteContext, id: st
   const { createdAt, lifespan } = token
   if (lifespan > 0 && now.getTime() >= createdAt.getTime() + lifespan * 1000)
     throw createTokenError('Expired initial access token')
-  if (!(await useInitialToken(tx, realm.number, id))) throw createTokenError('No remaining count on initial access token')
+  if (!(await useInitialToken(tx, realm.number, id)))
+    throw createTokenError('No remaining count on initial access token')
 }
 
 const toRepresentation = ({ id, createdAt, lifespan, count, remaining }: InitialAccessToken): Representation => ({

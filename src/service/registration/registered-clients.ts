@@ -14,10 +14,9 @@ import { awaitWrites } from '../context/send-write.ts'
 import { hasAdminEvents, recordAdminEvent } from '../journal/admin-events.ts'
 import { writers } from '../kinds/index.ts'
 import { toWireRepresentation, toWireRepresentations } from '../kinds/wire-representation.ts'
-import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-objects.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { omitNulls } from '../objects/put-body.ts'
 import { requireControlOfClients } from '../permissions/privilege-escalation.ts'
-import { toAdapterConfig } from './adapter-config.ts'
 import { createMetadataError, PolicyRefusedError, toRegistrationError } from './registration-errors.ts'
 import {
   getAccessType,
@@ -47,7 +46,10 @@ export interface RegisteredClient {
 }
 
 /** Lists the policies of the realm for a type of requests. One statement, or none if they are cached. */
-export async function listRegistrationPolicies(context: Context, type: RegistrationType): Promise<RegistrationPolicy[]> {
+export async function listRegistrationPolicies(
+  context: Context,
+  type: RegistrationType,
+): Promise<RegistrationPolicy[]> {
   const components = await listObjects(context, 'component', {})
   return listPolicies(
     components.map(({ key, representation }) => ({ ...representation, path: key[0]! })),
@@ -93,19 +95,6 @@ export async function readRegisteredClient(
     }
   const { access: _, ...client } = await clients.get(context, { id: live.id })
   return { client }
-}
-
-/** Returns the configuration of a client for Keycloak's adapters. Throws unauthorized, forbidden, not_found. */
-export async function readAdapterConfig(
-  context: Context,
-  party: RegistrationParty,
-  { clientId, base }: { readonly clientId: string; readonly base: string },
-): Promise<Representation> {
-  const { client } = await readRegisteredClient(context, party, clientId)
-  const [role] = await writers.role.list(context, { parents: { kind: 'client', ids: [String(client.id)] }, max: 1 })
-  const realm = await findLiveRealm(context)
-  const sslRequired = String(realm?.representation.sslRequired ?? 'external')
-  return toAdapterConfig({ client, hasRoles: role !== undefined, realm: context.realm.name, sslRequired, base })
 }
 
 /** An update of a client. */
@@ -232,10 +221,10 @@ async function replaceScopes(context: WriteContext, id: string, body: Representa
   )
   const toChange = (field: string, declared: (name: string) => boolean) => {
     const present = readTexts(live!.representation[field])
-    const wanted = usable.filter(declared)
+    const desired = usable.filter(declared)
     return {
-      add: wanted.filter((name) => !present.includes(name)).map((name) => [name]),
-      remove: present.filter((name) => !wanted.includes(name)).map((name) => [name]),
+      add: desired.filter((name) => !present.includes(name)).map((name) => [name]),
+      remove: present.filter((name) => !desired.includes(name)).map((name) => [name]),
     }
   }
   const relations = {

@@ -7,11 +7,9 @@ export class PolicyRefusedError extends ServiceError {
   /** The name of the policy. */
   readonly policy: string
   constructor({ policy, reason }: PolicyRefusal) {
-    super(
-      'forbidden',
-      `Policy '${policy}' rejected request to client-registration service. Details: ${reason}`,
-      { form: { error: 'insufficient_scope' } },
-    )
+    super('forbidden', `Policy '${policy}' rejected request to client-registration service. Details: ${reason}`, {
+      form: { error: 'insufficient_scope' },
+    })
     this.policy = policy
   }
 }

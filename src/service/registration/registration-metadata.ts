@@ -40,10 +40,10 @@ function changeSubjectType(
   mappers: readonly Representation[],
   subjectType: string | null | undefined,
 ): Json[] | undefined {
-  const others = mappers.filter(({ protocolMapper }) => protocolMapper !== PAIRWISE_MAPPER)
-  const isPairwise = others.length < mappers.length
+  const remaining = mappers.filter(({ protocolMapper }) => protocolMapper !== PAIRWISE_MAPPER)
+  const isPairwise = remaining.length < mappers.length
   if (subjectType == null || (subjectType === 'pairwise') === isPairwise) return undefined
-  return subjectType === 'pairwise' ? [...others, createPairwiseMapper()] : others
+  return subjectType === 'pairwise' ? [...remaining, createPairwiseMapper()] : remaining
 }
 
 const createPairwiseMapper = (): Representation => ({

@@ -9,13 +9,13 @@ import { spendInitialToken } from './initial-access-tokens.ts'
 import { createForbiddenError, createTokenError } from './registration-errors.ts'
 import type { RegistrationType } from './registration-policies.ts'
 
-/** How a request is authorized. */
+/** The authorization of a request. */
 export type RegistrationCredential =
   /** An access token of an administrator. */
   | { readonly kind: 'administrator' }
   /** An initial access token, by its id. */
   | { readonly kind: 'initial access token'; readonly id: string }
-  /** A registration access token, by its id. `type` tells how its client was registered. */
+  /** A registration access token, by its id. `type`: the way in which its client was registered. */
   | { readonly kind: 'registration access token'; readonly id: string; readonly type: RegistrationType }
   /** The client itself, by its secret or the like, or without one if it is public. It may only be read. */
   | { readonly kind: 'client'; readonly id: string }
@@ -24,7 +24,7 @@ export type RegistrationCredential =
 /** The sender of a request. */
 export interface RegistrationParty {
   readonly credential: RegistrationCredential
-  /** Those of the trusted hosts and domains of the policies that the sender belongs to. */
+  /** The trusted hosts and domains of the policies that the sender belongs to. */
   readonly senderHosts: readonly string[]
 }
 

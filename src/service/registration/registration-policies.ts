@@ -4,7 +4,7 @@ import { CLIENT_REGISTRATION_POLICY } from '../../kinds/component-types.ts'
 import { type Representation, readObject, readObjects, readTextListMap, readTexts } from '../../kinds/json.ts'
 import { listClientHosts, matchesHost } from './trusted-hosts.ts'
 
-/** How a request is authorized: with a token, or without one. */
+/** The authorization of a request: a token, or none. */
 export type RegistrationType = 'anonymous' | 'authenticated'
 
 /** A policy of a realm for requests of one type. */
@@ -14,14 +14,14 @@ export interface RegistrationPolicy {
   readonly config: Readonly<Record<string, readonly string[]>>
 }
 
-/** What policies decide about. */
+/** A request that policies decide about. */
 export interface RegistrationRequest {
   readonly operation: 'register' | 'view' | 'update' | 'delete'
   /** The declared client. Absent: nothing is written. */
   readonly client?: Representation | undefined
   /** The client before the request. Absent: it is registered. */
   readonly live?: Representation | undefined
-  /** Those of the trusted hosts and domains that the sender of the request belongs to. */
+  /** The trusted hosts and domains that the sender of the request belongs to. */
   readonly senderHosts: readonly string[]
   /** The number of clients of the realm. */
   readonly clientCount: number
@@ -151,8 +151,8 @@ function findMapperRefusal(
   for (const { id, name, ...mapper } of readObjects(client?.protocolMappers)) {
     if (allowed.includes(String(mapper.protocolMapper))) continue
     if (live && typeof id !== 'string') return `Missing id for mapper named '${name}'`
-    const same = former.find((candidate) => candidate.id === id)
-    if (!same || !isSameMapper(same, mapper)) return 'ProtocolMapper type not allowed'
+    const liveMapper = former.find((candidate) => candidate.id === id)
+    if (!liveMapper || !isSameMapper(liveMapper, mapper)) return 'ProtocolMapper type not allowed'
   }
   return undefined
 }

@@ -52,7 +52,7 @@ const description: PlainResourceDescription = {
 }
 
 const plainResource = createPlainResource({ ...description, requireAccess })
-/** Whoever calls it has checked what the caller may do. */
+/** Its operations check no permission: their callers do. */
 const uncheckedResource = createPlainResource({ ...description, requireAccess: async () => undefined })
 
 /** The REST operations on clients. Keycloak: ClientsResource, ClientResource. */
