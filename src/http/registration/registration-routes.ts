@@ -51,13 +51,13 @@ export function addRegistrationRoutes(
     parsed(null, body),
   )
   // The sender is authenticated before the body is read.
-  app.addHook('onRequest', async (request) => {
+  app.addHook<RegistrationParameters>('onRequest', async (request) => {
     if (request.method === 'OPTIONS') return
     const call = await authenticateRegistration(endpointOf(request), {
       authorization: request.headers.authorization,
       address: request.ip,
       secure: request.protocol === 'https',
-      creates: request.method === 'POST',
+      client: request.params.client,
     })
     calls.set(request, call)
   })

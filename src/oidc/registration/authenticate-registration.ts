@@ -24,8 +24,8 @@ export interface RegistrationMessage {
   readonly authorization?: string | undefined
   readonly address: string
   readonly secure: boolean
-  /** Whether it registers a client; otherwise it is about one that exists. */
-  readonly creates: boolean
+  /** Client id of the client that the request is about. Absent: it registers one. */
+  readonly client?: string | undefined
 }
 
 /** An authenticated request. */
@@ -46,11 +46,11 @@ export async function authenticateRegistration(
   { service, base, realmName }: RealmEndpoint,
   message: RegistrationMessage,
 ): Promise<RegistrationCall> {
-  const { address, secure, creates } = message
+  const { address, secure, client } = message
   const realm = await getEnabledRealm(service, realmName)
   requireHttps(realm, { address, secure })
   const { caller, credential, origins } = await findCredential(service, realm, message)
-  const type = creates ? getCreationType(credential) : getAccessType(credential)
+  const type = client === undefined ? getCreationType(credential) : getAccessType(credential)
   const policies = await service.read(SYSTEM, realm, (context) => listRegistrationPolicies(context, type))
   return {
     service,
@@ -70,12 +70,12 @@ interface FoundCredential extends Pick<RegistrationCall, 'caller'> {
 async function findCredential(
   service: Service,
   realm: OidcRealm,
-  { authorization, address, secure }: RegistrationMessage,
+  { authorization, address, secure, client }: RegistrationMessage,
 ): Promise<FoundCredential> {
   const transport = { address, secure }
   const caller: Caller = {
     isUnprivileged: true,
-    actor: { kind: 'client', realm: realm.name, address },
+    actor: { kind: 'client', realm: realm.name, address, ...(client !== undefined && { client }) },
     transport,
   }
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]

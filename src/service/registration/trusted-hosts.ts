@@ -47,7 +47,7 @@ const getHost = (url: string): string => (URL.parse(url)?.hostname ?? '').replac
 /** Whether a host is a trusted one, or in a trusted domain `*.example.org`, to which `example.org` belongs. */
 export function matchesHost(trusted: string, host: string): boolean {
   const [entry, name] = [trusted.toLowerCase(), host.toLowerCase()]
-  if (!entry.startsWith(WILDCARD)) return entry === name
+  if (!entry.startsWith(WILDCARD)) return entry !== '' && entry === name
   const domain = entry.slice(WILDCARD.length)
   return domain !== '' && (name === domain || name.endsWith(`.${domain}`))
 }

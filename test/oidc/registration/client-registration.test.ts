@@ -1,9 +1,11 @@
 // Applications register, read, change and delete their clients. RFC 7591, RFC 7592.
+import { decodeJwt } from 'jose'
+import * as oidc from 'openid-client'
 import { expect, test } from 'vitest'
 import { createRegistrationRealm } from '../../support/registration-realm.ts'
 import { testServer } from '../../support/server.ts'
 
-const { app, call } = await testServer()
+const { app, call, listen } = await testServer()
 const REDIRECT = 'https://app.example.org/callback'
 
 test('a client registers, reads, changes and deletes itself, and each change replaces its token', async () => {
@@ -223,4 +225,18 @@ test('scripts of the origins of the token may register clients, and no others', 
   const { client_id: id, registration_access_token: own } = allowed.body
   expect((await send('GET', `openid-connect/${id}`, from('https://page.example.org', own))).status).toBe(200)
   expect((await send('GET', `openid-connect/${id}`, from('https://other.example.org', own))).status).toBe(403)
+})
+
+test('openid-client registers a client with an initial access token, which then gets tokens', async () => {
+  const { createToken, name, find } = await createRegistrationRealm()
+  const { token: initialAccessToken } = await createToken()
+  const config = await oidc.dynamicClientRegistration(
+    new URL(`${await listen()}/realms/${name}`),
+    { client_name: 'Worker', redirect_uris: [REDIRECT], grant_types: ['client_credentials'] },
+    undefined,
+    { initialAccessToken, execute: [oidc.allowInsecureRequests] },
+  )
+  const { access_token: token } = await oidc.clientCredentialsGrant(config)
+  expect(decodeJwt(token).azp).toBe(config.clientMetadata().client_id)
+  expect((await find(config.clientMetadata().client_id)).name).toBe('Worker')
 })
