@@ -124,9 +124,9 @@ test('a token of an administrator replaces the one of the client', async () => {
 test('an update replaces the client scopes if it declares any', async () => {
   const { register, send } = await createRegistrationRealm()
   const { registrationAccessToken: first } = (await register({ clientId: 'app' })).body
-  const kept = await send('PUT', 'default/app', { token: first, body: { clientId: 'app' } })
-  expect(kept.body.defaultClientScopes).toContain('profile')
-  const { registrationAccessToken: token } = kept.body
+  const unchanged = await send('PUT', 'default/app', { token: first, body: { clientId: 'app' } })
+  expect(unchanged.body.defaultClientScopes).toContain('profile')
+  const { registrationAccessToken: token } = unchanged.body
   const body = { clientId: 'app', optionalClientScopes: ['address'] }
   expect((await send('PUT', 'default/app', { token, body })).body).toMatchObject({
     defaultClientScopes: [],
@@ -222,9 +222,13 @@ test('scripts of the origins of the token may register clients, and no others', 
   expect(allowed.headers['access-control-allow-origin']).toBe('https://page.example.org')
   const refused = await send('POST', 'openid-connect', { ...from('https://other.example.org'), body })
   expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([403, undefined])
-  const { client_id: id, registration_access_token: own } = allowed.body
-  expect((await send('GET', `openid-connect/${id}`, from('https://page.example.org', own))).status).toBe(200)
-  expect((await send('GET', `openid-connect/${id}`, from('https://other.example.org', own))).status).toBe(403)
+  const { client_id: id, registration_access_token: registrationToken } = allowed.body
+  expect((await send('GET', `openid-connect/${id}`, from('https://page.example.org', registrationToken))).status).toBe(
+    200,
+  )
+  expect((await send('GET', `openid-connect/${id}`, from('https://other.example.org', registrationToken))).status).toBe(
+    403,
+  )
 })
 
 test('openid-client registers a client with an initial access token, which then gets tokens', async () => {

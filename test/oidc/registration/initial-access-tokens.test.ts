@@ -23,7 +23,7 @@ test('each registration uses one of the clients of a token, and a refused one do
   expect([refused.status, refused.body.error_description]).toEqual([401, 'No remaining count on initial access token'])
 })
 
-test('concurrent registrations use a token no more often than it permits', async () => {
+test('concurrent registrations use a token at most as often as it permits', async () => {
   const { createToken, send } = await createRegistrationRealm()
   const { token } = await createToken({ count: 3 })
   const requests = Array.from({ length: 10 }, (_, at) =>
@@ -69,7 +69,7 @@ test('a token registers clients, and neither reads nor changes any', async () =>
 const at = await createCommandFolder()
 afterAll(() => at.remove())
 
-test.runIf(inject('databaseUrl'))('two servers use a token no more often than it permits', async () => {
+test.runIf(inject('databaseUrl'))('two servers use a token at most as often as it permits', async () => {
   const [first, second] = [await at.serve('--source', ''), await at.serve('--source', '')]
   const form = new URLSearchParams({
     grant_type: 'password',

@@ -57,8 +57,8 @@ test('an administrator gets a token only for a client whose service account is n
 })
 
 test('built-in clients and the client of the admin roles cannot be changed or deleted', async () => {
-  const { send } = await createSender({ ann: 'manage-clients', boss: 'realm-admin' })
-  for (const user of ['ann', 'boss']) {
+  const { send } = await createSender({ ann: 'manage-clients', chief: 'realm-admin' })
+  for (const user of ['ann', 'chief']) {
     const changed = await send(user, 'PUT', 'default/realm-management', { clientId: 'realm-management', name: 'x' })
     expect([user, changed.status]).toEqual([user, 403])
     expect((await send(user, 'DELETE', 'default/account')).status).toBe(403)
@@ -82,16 +82,16 @@ test('no token of a client grants it admin roles: by mappers, flows, or the secr
   expect((await post({ protocolMappers: [mapper('offline_access')] })).status).toBe(201)
 
   await create(`${path}/users`, {
-    username: 'boss',
+    username: 'chief',
     enabled: true,
-    email: 'boss@example.org',
+    email: 'chief@example.org',
     firstName: 'A',
     lastName: 'B',
   })
-  const [boss] = (await call('GET', `${path}/users?username=boss`)).body
+  const [chief] = (await call('GET', `${path}/users?username=chief`)).body
   const management = (await find('realm-management')).id
   const role = (await call('GET', `${path}/clients/${management}/roles/realm-admin`)).body
-  await call('POST', `${path}/users/${boss.id}/role-mappings/clients/${management}`, { body: [role] })
+  await call('POST', `${path}/users/${chief.id}/role-mappings/clients/${management}`, { body: [role] })
   const flows: { id: string; alias: string }[] = (await call('GET', `${path}/authentication/flows`)).body
   const browser = flows.find(({ alias }) => alias === 'browser')!.id
   const withFlow = { authenticationFlowBindingOverrides: { browser } }
