@@ -51,16 +51,20 @@ export async function parseClientMetadata(text: string): Promise<Representation>
   return {
     clientId: root.getAttribute('entityID') ?? '',
     protocol: 'saml',
-    publicClient: false,
     redirectUris: listChildElements(provider, METADATA, 'AssertionConsumerService').map(getLocation),
     attributes: {
       ...getServices(provider),
       ...getKeys(provider),
       ...(isTrue(provider, 'WantAssertionsSigned') && { 'saml.assertion.signature': 'true' }),
+      ...(isTrue(provider, 'AuthnRequestsSigned') && { 'saml.client.signature': 'true' }),
+      'saml.authnstatement': 'true',
+      'saml.server.signature': 'true',
       'saml.server.signature.keyinfo.ext': 'false',
+      'saml.signature.algorithm': 'RSA_SHA256',
       saml_name_id_format: getNameFormat(provider),
     },
-    ...(mappers.length && { protocolMappers: mappers }),
+    fullScopeAllowed: true,
+    protocolMappers: mappers,
   }
 }
 
@@ -89,7 +93,7 @@ function getKeys(provider: Element): Record<string, string> {
       .map((certificate) => (certificate.textContent ?? '').replace(/\s/g, ''))[0]
   const [signing, encryption] = [find('signing'), find('encryption')]
   return {
-    ...(signing && { 'saml.client.signature': 'true', 'saml.signing.certificate': signing }),
+    ...(signing && { 'saml.signing.certificate': signing }),
     ...(encryption && { 'saml.encrypt': 'true', 'saml.encryption.certificate': encryption }),
   }
 }
