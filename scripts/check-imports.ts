@@ -46,6 +46,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'operations',
     'admin-api',
     'protection',
+    'registration',
   ],
   'src/reconcile/': [
     'model',

@@ -1,5 +1,6 @@
 // Authenticates a request by its bearer token. The service authorizes each call.
 import type { FastifyRequest } from 'fastify'
+import { toCaller } from '../oidc/tokens/token-caller.ts'
 import { isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
 import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
@@ -22,23 +23,7 @@ export async function authenticate(
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verified = token && (await verifyTokenStatus(service, token, { ...REQUIREMENTS, issuerBase: issuer }))
   if (!verified || !isActiveToken(verified)) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { issued, status, claims } = verified
-  const { client, user, permissions, versions, isClientTrusted } = status
-  const { realm, session } = issued
-  await checkTokenOrigin(service, issued, { base, origin: request.headers.origin })
-  return {
-    user: { realm: realm.name, id: user.id, ...(session !== undefined && { session }) },
-    token: issued,
-    ...(isClientTrusted && { claims }),
-    transport: { address: request.ip, secure: request.protocol === 'https' },
-    ...(permissions && versions && { permissions, permissionVersions: versions }),
-    actor: {
-      kind: 'administrator',
-      realm: realm.name,
-      userId: user.id,
-      user: user.username,
-      address: request.ip,
-      client,
-    },
-  }
+  const transport = { address: request.ip, secure: request.protocol === 'https' }
+  await checkTokenOrigin(service, verified.issued, { base, origin: request.headers.origin })
+  return toCaller(verified, transport)
 }

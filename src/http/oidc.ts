@@ -16,6 +16,7 @@ import { methodNotAllowed } from './errors.ts'
 import { formOf, permissionsOf, singleFormOf } from './form.ts'
 import { addLoginRoutes, readBrowserRequest, sendBrowserResponse } from './login.ts'
 import { addProtectionRoutes } from './protection/protection-routes.ts'
+import { addRegistrationRoutes } from './registration/registration-routes.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 
@@ -58,6 +59,7 @@ export async function addOidcRoutes(
   servePreflight(app, uma, ['GET'])
   addLoginRoutes(app, service, frontendOf)
   await app.register(async (protection) => addProtectionRoutes(protection, endpointOf))
+  await app.register(async (registration) => addRegistrationRoutes(registration, endpointOf))
   const prefix = '/realms/:realm/protocol/openid-connect'
   await app.register(async (protocol) => protocolRoutes(protocol, service, frontendOf), { prefix })
 }

@@ -35,6 +35,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'permission/type': 'Type of the permission: resource or scope.',
   'models/id': 'Id of the protocol mapper.',
   protocol: 'Protocol of the mappers: openid-connect or saml.',
+  'clients-initial-access/id': 'Id of the initial access token.',
   'components/id': 'Id of the component.',
   'workflows/id': 'Id of the workflow.',
   'config/id': 'Id of the authenticator config.',

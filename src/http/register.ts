@@ -206,7 +206,7 @@ function renderJson({ responses }: Operation, { status, body }: Pick<Answer, 'st
 }
 
 /** Encodes a segment of a path. Keycloak: characters that RFC 3986 allows in a segment stay. */
-function encodeSegment(text: string): string {
+export function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)
 }
 

@@ -8,6 +8,8 @@ export const tags = {
     'Clients: settings, secrets, assigned client scopes, cluster nodes, sessions and evaluation of client scopes.',
   'Clients (authorization)':
     'Authorization services of a client: resource server, resources, scopes, policies and permissions.',
+  'Client Initial Access': 'Initial access tokens, with which applications register clients.',
+  'Client Registration Policy': 'Client registration policies: their providers.',
   'Client Attribute Certificate': 'Keys and certificates of a client.',
   'Client Scopes': 'Client scopes, with the legacy alias `client-templates`.',
   'Protocol Mappers': 'Protocol mappers of clients and client scopes.',

@@ -44,6 +44,7 @@ const rolesByPermission = {
   'list-client-scopes': ['query-clients', 'view-clients', 'manage-clients'],
   'view-clients': ['view-clients', 'manage-clients'],
   'manage-clients': ['manage-clients'],
+  'register-clients': ['create-client', 'manage-clients'],
   'view-authorization': ['view-authorization', 'manage-authorization'],
   'manage-authorization': ['manage-authorization', 'manage-clients'],
   'manage-authorization-permissions': ['manage-authorization'],

@@ -29,6 +29,8 @@ export interface PropertyCheck {
 
 /** Keycloak: the Java name of user federation providers. */
 export const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider'
+/** Keycloak: the Java name of client registration policies. */
+export const CLIENT_REGISTRATION_POLICY = 'org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy'
 /** Keycloak: the Java name of LDAP mappers. */
 export const LDAP_MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
 /** Keycloak: the Java name of user profile providers. */

@@ -7,6 +7,7 @@ import {
   toClientRepresentation,
 } from '../../service/clients/openid-client-metadata.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { parseClientMetadata } from '../../service/registration/saml-client-metadata.ts'
 import { objectBody, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
 import { readHandler } from '../handlers.ts'
@@ -43,16 +44,17 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
     },
     handle: readHandler(async (context, call) => {
       requirePermissions(context, 'manage-clients')
-      return read(String(call.body).trim())
+      return parseDescription(String(call.body).trim())
     }),
   },
 ])
 
 /** Keycloak: a word in the text decides on its format. */
-function read(text: string): unknown {
+async function parseDescription(text: string): Promise<unknown> {
   const isJson = text.startsWith('{') && text.endsWith('}')
   if (isJson && text.includes('"clientId"')) return readBody(Buffer.from(text), client)
   if (isJson && text.includes('"redirect_uris"'))
     return toClientRepresentation(readBody(Buffer.from(text), metadata) as OpenIdMetadata)
+  if (text.startsWith('<') && text.includes('EntityDescriptor')) return parseClientMetadata(text)
   throw new HttpError(400, { error: 'Unsupported format' })
 }

@@ -16,7 +16,8 @@ const query = z.object({
     .describe('Only components of this provider type, by its Java name. Without `parent`: those of the realm itself.'),
 })
 
-const type = nameSchema(
+/** The schema of a provider of components. */
+export const componentTypeSchema = nameSchema(
   'ComponentTypeRepresentation',
   z.object({
     id: z.string().describe('Id of the provider.'),
@@ -42,7 +43,7 @@ export const componentOperations: Operation[] = tagged('Component', [
         .optional()
         .describe('Type of the providers, by its Java name. Default: all that the component can have.'),
     }),
-    responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...errorResponses },
+    responses: { 200: { description: 'The providers.', schema: z.array(componentTypeSchema) }, ...errorResponses },
     handle: readHandler(async (context, call) => {
       const types = await listSubTypes(context, getParameter(call, 'id'), call.query.type as string | undefined)
       return types.map(({ id, helpText = '', properties, metadata = {} }) => {

@@ -11,6 +11,7 @@ import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { authorizationOperations } from './authorization.ts'
 import { clientDescriptionOperations } from './client-descriptions.ts'
 import { clientPolicyOperations } from './client-policies.ts'
+import { clientRegistrationOperations } from './client-registration.ts'
 import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
@@ -53,6 +54,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...clientScopeOperations,
       ...clientOperations,
       ...clientDescriptionOperations,
+      ...clientRegistrationOperations,
       ...clientRuntimeOperations,
       ...evaluateScopesOperations,
       ...authorizationOperations,

@@ -60,8 +60,10 @@ export const attribution = nameSchema(
     .object({
       name: z.string().describe('Username, name of the source, or `system`.'),
       kind: z
-        .enum(['administrator', 'user', 'source', 'system'])
-        .describe('An administrator, the user who owns the account, a source, or Regent itself.'),
+        .enum(['administrator', 'user', 'client', 'source', 'system'])
+        .describe(
+          'An administrator, the user who owns the account, a client that registers itself, a source, or Regent itself.',
+        ),
       client: z.string().optional().describe('Client that the actor used, by client id.'),
       address: z.string().optional().describe('IP address of the actor.'),
       at: z.string().describe('Time of the change, in ISO 8601.'),

@@ -1,6 +1,6 @@
 // The effects of identity providers and of components, such as keys and user federation providers.
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_FEDERATION, NO_REGISTRATION } from './reasons.ts'
+import { NO_BROKERING, NO_FEDERATION } from './reasons.ts'
 
 /** The effects of the fields of identity providers. */
 export const identityProviderEffects: KindEffects = combineEffects(
@@ -84,7 +84,7 @@ export const componentEffects: KindEffects = combineEffects(
         'role-ldap-mapper',
         'user-attribute-ldap-mapper',
       ]),
-      storedOnly(NO_REGISTRATION, [
+      enforced('test/oidc/registration/registration-policies.test.ts', [
         'allowed-client-templates',
         'allowed-protocol-mappers',
         'client-disabled',

@@ -14,8 +14,21 @@ import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
 /** The type of a ticket of the protection API. */
 export const PERMISSION_TICKET = 'PermissionTicket'
 
+/** The types of tokens of client registration. */
+export const REGISTRATION_TOKENS = ['InitialAccessToken', 'RegistrationAccessToken'] as const
+
 /** The type of a token, its `typ` claim. */
-export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | typeof PERMISSION_TICKET | ActionTokenType
+export type TokenType =
+  | 'Bearer'
+  | 'Refresh'
+  | 'Offline'
+  | 'ID'
+  | typeof PERMISSION_TICKET
+  | (typeof REGISTRATION_TOKENS)[number]
+  | ActionTokenType
+
+/** The types of tokens that may have no `exp` claim: those of an offline session end with it, the others when they are replaced or deleted. */
+const WITHOUT_EXPIRATION: readonly TokenType[] = ['Offline', ...REGISTRATION_TOKENS]
 
 /**
  * The parameter of the protected header with the references of a token. Protocol mappers can write any claim, `sub`, `azp`
@@ -120,6 +133,16 @@ export async function verifyPermissionTicket(
   return signed?.realm.number === realm.number ? signed.payload : undefined
 }
 
+/** Verifies a token of client registration of a realm. Keycloak: the realm's not-before time does not invalidate it. */
+export async function verifyRegistrationToken(
+  service: Service,
+  realm: RealmRow,
+  token: string,
+): Promise<JWTPayload | undefined> {
+  const signed = await verifySignedToken(service, token, { types: REGISTRATION_TOKENS, realm, acceptsStale: true })
+  return signed?.realm.number === realm.number ? signed.payload : undefined
+}
+
 /** A token with a valid signature of a realm. */
 type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> & { readonly realm: RealmRow }
 
@@ -145,8 +168,7 @@ async function verifySignedToken<Claims>(
     if (!key) return undefined
     const { payload, protectedHeader } = await jwtVerify<Claims>(token, toJoseKey(key.verificationKey, key.algorithm), {
       algorithms: [key.algorithm],
-      // A token of an offline session may have no `exp` claim: the session ends instead.
-      requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
+      requiredClaims: types.some((type) => WITHOUT_EXPIRATION.includes(type)) ? ['iat'] : ['exp', 'iat'],
       currentDate: service.clock(),
     })
     if (!types.some((type) => type === payload.typ)) return undefined

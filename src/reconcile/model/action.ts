@@ -11,7 +11,7 @@ export const FORMAT_VERSION = 1
 export interface Attribution {
   readonly name: string
   /** `administrator`: by REST or CLI; `user`: the owner of the account; `source`: an apply; `system`: Regent itself. */
-  readonly kind: 'administrator' | 'user' | 'source' | 'system'
+  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'system'
   readonly client?: string | undefined
   readonly address?: string | undefined
   /** When, as an ISO 8601 date and time. */

@@ -9,7 +9,7 @@ const flag = (description: string) => z.boolean().nullish().describe(description
 const algorithm = (purpose: string) => text(`Algorithm for ${purpose}.`)
 
 /** Maps metadata to the client attributes that hold it. */
-const attributes: Readonly<Record<string, string>> = {
+export const metadataAttributes: Readonly<Record<string, string>> = {
   logo_uri: 'logoUri',
   policy_uri: 'policyUri',
   tos_uri: 'tosUri',
@@ -49,7 +49,7 @@ const defaults = {
 }
 
 /** Maps grant types to the client attributes that enable them. */
-const grantAttributes: Readonly<Record<string, string>> = {
+export const grantAttributes: Readonly<Record<string, string>> = {
   refresh_token: 'use.refresh.tokens',
   'urn:ietf:params:oauth:grant-type:device_code': 'oauth2.device.authorization.grant.enabled',
   'urn:ietf:params:oauth:grant-type:jwt-bearer': 'oauth2.jwt.authorization.grant.enabled',
@@ -58,7 +58,7 @@ const grantAttributes: Readonly<Record<string, string>> = {
 }
 
 /** Maps client authentication methods to client authenticators. */
-const authenticators: Readonly<Record<string, string>> = {
+export const authenticators: Readonly<Record<string, string>> = {
   none: 'none',
   client_secret_basic: 'client-secret',
   client_secret_post: 'client-secret',
@@ -130,6 +130,16 @@ export const openIdMetadata = z.strictObject({
   backchannel_authentication_request_signing_alg: algorithm('signing CIBA requests'),
 })
 
+/** The schema of client metadata in a registration. Members that the server sets are ignored. */
+export const registrationMetadata = openIdMetadata.extend({
+  redirect_uris: texts('Redirect URIs that a login may return to.'),
+  token_endpoint_auth_method: text('Client authentication method; default: client_secret_basic.'),
+  client_secret: text('Ignored.'),
+  client_secret_expires_at: z.number().nullish().describe('Ignored.'),
+  registration_access_token: text('Ignored.'),
+  registration_client_uri: text('Ignored.'),
+})
+
 /** OpenID Connect client metadata. */
 export type OpenIdMetadata = z.infer<typeof openIdMetadata>
 
@@ -196,7 +206,7 @@ function toAttributes(metadata: OpenIdMetadata): Record<string, string> {
   const values = Object.entries({ ...defaults, ...Object.fromEntries(present) })
   return Object.fromEntries(
     values.flatMap(([name, value]) => {
-      const attribute = attributes[name]
+      const attribute = metadataAttributes[name]
       return attribute === undefined ? [] : [[attribute, Array.isArray(value) ? value.join('##') : String(value)]]
     }),
   )

@@ -19,6 +19,9 @@ export type AdminPermissions =
 /** The permissions to administer every realm. */
 export const ALL_PERMISSIONS: AdminPermissions = { all: true }
 
+/** The permissions of callers that are no administrators. */
+export const NO_PERMISSIONS: AdminPermissions = { all: false, realms: new Map() }
+
 /** Keycloak: the role of master that administers every realm. */
 export const ADMIN_ROLE = 'admin'
 

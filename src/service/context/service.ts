@@ -23,7 +23,9 @@ import type { VaultDirectory } from './vault-directory.ts'
 /** The caller of the service. Regent itself, and commands on the store, have all permissions; users have those of their roles. */
 export interface Caller {
   readonly actor: Actor
-  /** Absent: all permissions. */
+  /** The caller has no admin permissions, such as an application that registers itself as a client. */
+  readonly isUnprivileged?: true
+  /** Absent, without `isUnprivileged`: all permissions. */
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** The token of the request. Its status and permissions are evaluated again where the cached ones may be outdated. */
   readonly token?: IssuedToken

@@ -79,9 +79,9 @@ function reportUnenforced({ writeReport }: WriteContext, { kind, key }: JournalE
   writeReport.unenforcedValues.push(...values.map((value) => ({ ...value, object: describeObject(kind, key) })))
 }
 
-/** Whether the `ownership` of sources applies: to administrators, but not to users, Regent itself, and applies. */
+/** Whether the `ownership` of sources applies: to administrators and clients, but not to users, Regent itself, and applies. */
 function isSubjectToOwnership({ actor, isApply }: Context): boolean {
-  return actor.kind === 'administrator' && !isApply
+  return (actor.kind === 'administrator' || actor.kind === 'client') && !isApply
 }
 
 /**

@@ -13,6 +13,7 @@ import { deleteExpiredUserEvents } from '../../store/journal/user-events.ts'
 import { deleteExpiredAuthenticationSessions } from '../../store/login/authentication-sessions.ts'
 import { deleteExpiredSessions } from '../../store/login/session-ends.ts'
 import { deleteExpiredSingleUses } from '../../store/login/single-use.ts'
+import { deleteExpiredInitialTokens } from '../../store/registration-tokens.ts'
 import { deleteExpiredPlans } from '../../store/sources/plans.ts'
 import type { Service } from '../context/service.ts'
 
@@ -26,6 +27,7 @@ const sweeps: readonly Sweep[] = [
   deleteExpiredSingleUses,
   deleteExpiredAuthenticationSessions,
   deleteExpiredPlans,
+  deleteExpiredInitialTokens,
 ]
 
 /** Deletes expired sessions, and announces it, since their tokens are not valid any more. */

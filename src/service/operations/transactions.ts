@@ -5,7 +5,7 @@ import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import { findAdminPolicies } from '../authorization/caller-grants.ts'
-import { type AdminPermissions, ALL_PERMISSIONS } from '../context/admin-permissions.ts'
+import { type AdminPermissions, ALL_PERMISSIONS, NO_PERMISSIONS } from '../context/admin-permissions.ts'
 import type { AccessChange, AfterCommit, CallingUser, Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
@@ -102,7 +102,11 @@ export async function commit<T>(
 const createAfterCommit = (): AfterCommit => ({ hasMessages: false, journalEntries: 0, accessChanges: [] })
 
 /** Returns the current permissions of the caller, limited to those of their token. Throws unauthorized. One statement, or none. */
-export async function readCallerPermissions(tx: Transaction, { user, token }: Caller): Promise<AdminPermissions> {
+export async function readCallerPermissions(
+  tx: Transaction,
+  { isUnprivileged, user, token }: Caller,
+): Promise<AdminPermissions> {
+  if (isUnprivileged) return NO_PERMISSIONS
   if (token) {
     const status = await checkToken(tx, { ...token, withPermissions: true })
     if (!status.isValid || !status.permissions) throw failure('unauthorized', 'HTTP 401 Unauthorized')

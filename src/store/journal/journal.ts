@@ -22,10 +22,10 @@ import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/in
 /** The originator of a change. */
 export interface Actor {
   /**
-   * `administrator`: a user or service account by REST or CLI; `user`: the owner of the account, on the login pages; `source`: a source of
-   * declarations; `system`: Regent itself.
+   * `administrator`: a user or service account by REST or CLI; `user`: the owner of the account, on the login pages; `client`: an
+   * application that registers itself; `source`: a source of declarations; `system`: Regent itself.
    */
-  readonly kind: 'administrator' | 'user' | 'source' | 'system'
+  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'system'
   /** Realm, id and name of the administrator or user. */
   readonly realm?: string
   readonly userId?: string

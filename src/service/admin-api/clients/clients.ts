@@ -15,7 +15,7 @@ import {
   requireObjectPermission,
 } from '../../authorization/object-permissions.ts'
 import { generateClientSecret } from '../../clients/clients.ts'
-import type { Context } from '../../context/context.ts'
+import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
@@ -26,7 +26,7 @@ import { omitNulls, resolveReferenceIds, toReplacement } from '../../objects/put
 import { findMissingRolesForClients } from '../../permissions/privilege-escalation.ts'
 import { getClient, isAdminClient, refuseAdminClient } from '../common/client-lookup.ts'
 import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
-import { createPlainResource } from '../common/plain-resource.ts'
+import { createPlainResource, type PlainResourceDescription } from '../common/plain-resource.ts'
 import type { AdminResource, Query } from '../common/resource.ts'
 import { selectOwnScopes, updateAssignedScopes } from './assigned-scopes.ts'
 import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
@@ -39,16 +39,21 @@ const SEARCHABLE = [
   'jwt.credential.sub',
 ]
 
-const plainResource = createPlainResource({
+const requireAccess: NonNullable<PlainResourceDescription['requireAccess']> = (context, scope, { id }) =>
+  requireObjectPermission(context, { type: 'Clients', scope, objects: id === undefined ? 'new' : [{ id }] })
+
+const description: PlainResourceDescription = {
   kind: 'client',
   view: 'view-clients',
   search: 'list-clients',
   manage: 'manage-clients',
-  requireAccess: (context, scope, { id }) =>
-    requireObjectPermission(context, { type: 'Clients', scope, objects: id === undefined ? 'new' : [{ id }] }),
   getObject: (context, { id }) => getClient(context, id),
   readChild: readNestedMapper,
-})
+}
+
+const plainResource = createPlainResource({ ...description, requireAccess })
+/** Its operations check no permission: their callers do. */
+const uncheckedResource = createPlainResource({ ...description, requireAccess: async () => undefined })
 
 /** The REST operations on clients. Keycloak: ClientsResource, ClientResource. */
 export const clients: AdminResource = {
@@ -67,10 +72,8 @@ export const clients: AdminResource = {
     return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
   async create(context, address, body) {
-    const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
-    const id = await plainResource.create(context, address, await selectOwnScopes(context, omitNulls(declared)))
-    await applySecretRotation(context, async () => [await getClient(context, id)])
-    return id
+    await requireAccess(context, 'manage', address)
+    return createClient(context, body)
   },
   async replace(context, { id }, body) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'configure', objects: [{ id }] })
@@ -78,23 +81,40 @@ export const clients: AdminResource = {
     refuseAdminClient(context, live)
     if (changesFullScope(live, body))
       await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
-    const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
-    const scopes = await updateAssignedScopes(context, live, body)
-    const updated = await writers.client.update(context, [{ live, set, ...scopes }])
-    await applySecretRotation(context, async () => updated)
-    const { protocolMappers } = body
-    if (isList(protocolMappers)) await replaceMappers(context, live, readObjects(protocolMappers))
+    await updateClient(context, live, body)
   },
   async delete(context, { id }) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
     const live = await getClient(context, id)
     refuseAdminClient(context, live)
-    if (isBuiltIn(context.realm.name, 'client', live.key) || live.key[0] === ADMIN_PERMISSIONS)
+    if (isUndeletable(context, live))
       throw failure('invalid', 'Could not delete client', { form: { error: 'invalid_request' } })
     await writers.client.delete(context, [live])
     describeAdminEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
 }
+
+/** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
+export async function createClient(context: WriteContext, body: Representation): Promise<string> {
+  const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
+  const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
+  await applySecretRotation(context, async () => [await getClient(context, id)])
+  return id
+}
+
+/** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
+export async function updateClient(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
+  const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+  const scopes = await updateAssignedScopes(context, live, body)
+  const updated = await writers.client.update(context, [{ live, set, ...scopes }])
+  await applySecretRotation(context, async () => updated)
+  const { protocolMappers } = body
+  if (isList(protocolMappers)) await replaceMappers(context, live, readObjects(protocolMappers))
+}
+
+/** Whether a client belongs to the realm, so that nobody can delete it. */
+export const isUndeletable = ({ realm }: Context, { key }: LiveObject): boolean =>
+  isBuiltIn(realm.name, 'client', key) || key[0] === ADMIN_PERMISSIONS
 
 /** Whether a body switches the full scope of a client on or off. Keycloak: that takes the scope `manage`, not only `configure`. */
 function changesFullScope({ representation }: LiveObject, { fullScopeAllowed = null }: Representation): boolean {

@@ -1,7 +1,9 @@
 // The REST operations on components.
 import { formatComponentPath, getParentComponentPath, parseComponentPath } from '../../../kinds/component.ts'
 import {
+  CLIENT_REGISTRATION_POLICY,
   type ComponentType,
+  componentTypes,
   findComponentType,
   findComponentTypes,
   findSubType,
@@ -19,6 +21,7 @@ import {
   readTexts,
 } from '../../../kinds/json.ts'
 import { listGeneratedSettings } from '../../../kinds/key-providers.ts'
+import { mapperTypes } from '../../../kinds/mapper-types.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { parseVaultReference } from '../../../kinds/vault-reference.ts'
 import { selectParents, setParents } from '../../../store/trees.ts'
@@ -26,7 +29,7 @@ import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { openSecrets } from '../../context/secrets.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live-objects.ts'
+import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, removeRedirectedSecrets } from '../../objects/put-body.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { type AdminResource, getObject, toNewObject } from '../common/resource.ts'
@@ -135,6 +138,27 @@ export async function listSubTypes(
   if (!typesById) throw failure('invalid', UNKNOWN, { form: 'error' })
   const types = Object.entries(typesById).map(([id, componentType]) => ({ id, ...componentType }))
   return subType === LDAP_MAPPER ? adaptLdapMapperTypes(types, readTextListMap(representation.config)) : types
+}
+
+/** Keycloak: the scope of OpenID Connect requests, which is no client scope, can be permitted like one. */
+const OPENID_SCOPE = 'openid'
+
+/** Lists the providers of client registration policies, with the values that their settings can have in the realm. One statement. */
+export async function listRegistrationPolicyProviders(context: Context): Promise<ComponentSubType[]> {
+  requirePermissions(context, 'view-realm')
+  const scopes = await listObjects(context, 'clientScope', {})
+  const options: Readonly<Record<string, readonly string[]>> = {
+    'allowed-client-scopes': [...scopes.map(({ key }) => key[0]!), OPENID_SCOPE],
+    'allowed-protocol-mapper-types': Object.keys(mapperTypes),
+  }
+  return Object.entries(componentTypes[CLIENT_REGISTRATION_POLICY]!).map(([id, type]) => ({
+    id,
+    ...type,
+    properties: type.properties.map((property) => {
+      const values = options[property.name]
+      return values ? { ...property, options: values } : property
+    }),
+  }))
 }
 
 const getComponent = (context: Context, id: string) => getObject(context, 'component', { id, notFound: NOT_FOUND })

@@ -13,7 +13,7 @@ import { policyProviders } from '../../../kinds/authorization-policy-types.ts'
 import { ANY_REALM, builtInObjects } from '../../../kinds/built-in/index.ts'
 import { conditions, executors } from '../../../kinds/client-policies.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
-import { componentTypes } from '../../../kinds/component-types.ts'
+import { CLIENT_REGISTRATION_POLICY, componentTypes } from '../../../kinds/component-types.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import type { Json } from '../../../kinds/json.ts'
@@ -110,6 +110,8 @@ const providerIds: Readonly<Record<string, readonly string[]>> = {
   'client-authenticator': [...clientAuthenticators.keys()],
   'client-policy-condition': [...conditions],
   'client-policy-executor': [...executors],
+  'client-registration': ['default', 'install', 'openid-connect', 'saml2-entity-descriptor'],
+  'client-registration-policy': Object.keys(componentTypes[CLIENT_REGISTRATION_POLICY]!),
   clientSignature: SIGNING_ALGORITHMS,
   eventsListener: EVENT_LISTENERS,
   'form-action': [...formActions.keys()],
