@@ -157,7 +157,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     const { body } = await tryApply(space, client('portal', {}))
     const invalidClient = { ...body, spec: { ...body.spec, protocol: 'oidc' } }
     const { refusal: refused } = await review(
-      { resource: invalidClient },
+      { resource: invalidClient, user: 'ann', isDryRun: true, isDeletion: false },
       ending.signal,
       createDeadline(60_000, new Error('too late')),
     )

@@ -137,7 +137,7 @@ function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, r
   const ofNamespace = getNamespaceResult(result, declaring.namespace)
   if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)
   const { outcome, plan, pendingApproval } = ofNamespace
-  if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource)
+  if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource, result.refusedApproval)
   if (outcome === 'suspended') {
     const message = 'The realm was rolled back to an earlier revision. Resume with "regent source resume".'
     return { status: 'False', reason: 'RolledBack', message, abnormal: 'Stalled' }

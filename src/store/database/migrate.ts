@@ -19,6 +19,7 @@ import { federatedIdentitiesWithoutUser } from '../migrations/0014-federated-ide
 import { permissionTickets } from '../migrations/0015-permission-tickets.ts'
 import { tenants } from '../migrations/0016-tenants.ts'
 import { releasedObjects } from '../migrations/0017-released-objects.ts'
+import { authorsOfPlans } from '../migrations/0018-authors-of-plans.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -41,6 +42,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0015-permission-tickets': permissionTickets,
   '0016-tenants': tenants,
   '0017-released-objects': releasedObjects,
+  '0018-authors-of-plans': authorsOfPlans,
 }
 
 const names = Object.keys(migrations)
