@@ -26,8 +26,8 @@ const declared = (more: object = {}) => ({
 })
 const roles = Array.from({ length: 30 }, (_, at) => ({ name: `role-${at}` }))
 const withRoles = (count: number) => {
-  const { clients, roles: own } = declared()
-  return { realm: realm.name, clients, roles: { ...own, realm: roles.slice(0, count) } }
+  const { clients, roles: declaredRoles } = declared()
+  return { realm: realm.name, clients, roles: { ...declaredRoles, realm: roles.slice(0, count) } }
 }
 const planOf = () => createPlanClient(server, source)
 const leavePending = async (): Promise<string> => {

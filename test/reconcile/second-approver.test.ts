@@ -1,4 +1,4 @@
-// A required second approver: the authors of a plan may not approve it, whoever they are.
+// A required second approver: the authors of a plan may not approve it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,10 +58,10 @@ const roles = (count: number) => ({
   roles: { realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) },
 })
 const limited = { guards: { deletions: 5 } }
-interface Outcome {
+interface RunResult {
   readonly realms: readonly { readonly pendingApproval?: { readonly plan: string } }[]
 }
-const getPlan = ({ realms }: Outcome): string => realms[0]!.pendingApproval!.plan
+const getPlan = ({ realms }: RunResult): string => realms[0]!.pendingApproval!.plan
 const approve = (plan: string, token: string) => call('POST', `/regent/v1/plans/${plan}/approve`, {}, token)
 const refusal = (message: string) => ({
   status: 403,
@@ -71,7 +71,7 @@ const secondUser = (author: string) => `${author} made changes of the plan`
 
 test('the caller of an apply may not approve its plan, and another user may', async () => {
   const apply = async (count: number, token: string) =>
-    (await call('POST', '/regent/v1/apply', toSourceBody([roles(count)], realm, limited), token)).body as Outcome
+    (await call('POST', '/regent/v1/apply', toSourceBody([roles(count)], realm, limited), token)).body as RunResult
   await apply(10, ann)
   const plan = getPlan(await apply(1, ann))
   expect(await approve(plan, ann)).toMatchObject(refusal(secondUser('ann')))
@@ -83,7 +83,7 @@ test('the caller of an apply may not approve its plan, and another user may', as
 
 test('a user who applies the same changes again is another author of the plan', async () => {
   const apply = async (count: number, token: string) =>
-    (await call('POST', '/regent/v1/apply', toSourceBody([roles(count)], realm, limited), token)).body as Outcome
+    (await call('POST', '/regent/v1/apply', toSourceBody([roles(count)], realm, limited), token)).body as RunResult
   await apply(10, ann)
   const plan = getPlan(await apply(1, ann))
   expect(getPlan(await apply(1, bob))).toBe(plan)
@@ -116,7 +116,7 @@ test.skipIf(!hasGit)('authors and committers of the commits since the last apply
   const apply = async () => {
     const content = { ...(await source.read()), settings: limited }
     const caller: Caller = { actor: { kind: 'source', source: content.name } }
-    return (await applySources(service, caller, [content])) as Outcome
+    return (await applySources(service, caller, [content])) as RunResult
   }
   try {
     await push(10, 'bob')
@@ -145,7 +145,7 @@ test.skipIf(!hasGit)('authors and committers of the commits since the last apply
 test('users of a cluster who edited resources since the last apply may not approve, also by another spelling', async () => {
   const apply = async (count: number) => {
     const source: SourceContent = { ...createSource([roles(count)], realm), settings: limited }
-    return (await applySources(service, { actor: { kind: 'source', source: realm } }, [source])) as Outcome
+    return (await applySources(service, { actor: { kind: 'source', source: realm } }, [source])) as RunResult
   }
   await apply(10)
   await recordEditor(service, { source: realm, editor: 'ANN@example.org' })
@@ -158,12 +158,12 @@ test('nobody may approve a plan whose authors are unknown, until a user applies 
   const body = (count: number) => toSourceBody([roles(count)], realm, limited)
   const apply = async (count: number) => {
     const source: SourceContent = { ...createSource([roles(count)], realm), settings: limited }
-    return (await applySources(service, { actor: { kind: 'source', source: realm } }, [source])) as Outcome
+    return (await applySources(service, { actor: { kind: 'source', source: realm } }, [source])) as RunResult
   }
   await apply(10)
   const plan = getPlan(await apply(1))
   for (const token of [ann, bob]) expect(await approve(plan, token)).toMatchObject(refusal('does not know who made'))
-  expect(getPlan((await call('POST', '/regent/v1/apply', body(1), ann)).body as Outcome)).toBe(plan)
+  expect(getPlan((await call('POST', '/regent/v1/apply', body(1), ann)).body as RunResult)).toBe(plan)
   expect(await approve(plan, ann)).toMatchObject(refusal(secondUser('ann')))
   expect(await approve(plan, bob)).toMatchObject({ status: 200 })
 })
