@@ -6,7 +6,7 @@ import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { toTenantPermissions } from '../../src/service/context/source-permissions.ts'
-import { propertyOptions } from '../support/property-options.ts'
+import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
@@ -136,4 +136,4 @@ test('tenants change nothing beyond their permissions, and their removal restore
     }),
     { ...propertyOptions, numRuns: Math.ceil(propertyOptions.numRuns / 5) },
   )
-}, 120_000)
+}, TIME_LIMIT)
