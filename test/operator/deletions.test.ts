@@ -5,7 +5,14 @@ import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { createObject, getLiveObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
-import { createNamespace, resource, setUpOperator, type TestNamespace, waitUntil } from '../support/test-operator.ts'
+import {
+  createNamespace,
+  resource,
+  setUpOperator,
+  startOperator,
+  type TestNamespace,
+  waitUntil,
+} from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   const setup = setUpOperator()
@@ -67,12 +74,14 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     body: (await getLiveObject(setup.service, SYSTEM, realm, 'realm', realm)).representation,
   })
 
-  test('the namespace of a tenant is deleted while the realm is suspended; its client is deleted when the realm is resumed', async () => {
+  test('the namespace of a tenant is deleted while the realm is suspended; its client is deleted when the realm is resumed, also after a restart', async () => {
     const { owner, tenant, realm, acme } = await prepare()
     await owner.apply(acme({ suspend: true }))
     await owner.waitForReady(acme(), 'True')
     await deleteNamespace(tenant)
     expect(await find(realm, 'client', 'app')).toBeDefined()
+    await setup.operator.stop()
+    setup.operator = startOperator(setup.service)
     await owner.apply(acme())
     await waitUntil(async () => (await find(realm, 'client', 'app')) === undefined)
     await owner.waitForReady(acme(), 'True')
