@@ -4,7 +4,7 @@ import type { Deadline } from '../../lib/timing/deadline.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import { recordEditor } from '../../service/sources/plan-authors.ts'
+import { recordEditor } from '../../service/sources/cluster-resources.ts'
 import { recordAnnotator } from '../../service/sources/saved-plans.ts'
 import { type ClusterSnapshot, watchCluster } from '../cluster/cluster-cache.ts'
 import {

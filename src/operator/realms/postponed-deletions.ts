@@ -7,7 +7,7 @@ import {
   forgetDeletedResources,
   listDeletedResources,
   recordDeletedResources,
-} from '../../service/sources/deleted-resources.ts'
+} from '../../service/sources/cluster-resources.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
 import { toSourceName } from '../desired/source-name.ts'

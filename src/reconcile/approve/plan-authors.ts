@@ -1,7 +1,8 @@
 // Finds the authors of a plan: its caller, or the authors of the changes of its sources.
 import type { Caller, Service } from '../../service/context/service.ts'
 import type { AppliedSource, PlanAuthor } from '../../service/context/store-types.ts'
-import { getCallingAuthor, listEditors } from '../../service/sources/plan-authors.ts'
+import { listEditors } from '../../service/sources/cluster-resources.ts'
+import { getCallingAuthor } from '../../service/sources/plan-authors.ts'
 import type { Commit, SourceContent } from '../read/source-content.ts'
 
 /** The sources of a plan, and what each of them has applied last; absent: nothing. */

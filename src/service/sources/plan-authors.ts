@@ -1,15 +1,9 @@
 // The authors of plans, who may not approve them if a setting requires a second approver.
-import { selectEditors, upsertEditor } from '../../store/sources/source-editors.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import { asStoreOperator } from '../context/store-operator.ts'
 import type { PlanAuthor, SavedPlan } from '../context/store-types.ts'
 import { listObjects } from '../objects/live-objects.ts'
-
-/** Milliseconds by which an edit may be older than an apply that did not contain it. */
-const EDIT_DELAY = 60_000
-/** Milliseconds after which edits are forgotten. */
-const EDIT_LIFETIME = 90 * 24 * 60 * 60 * 1000
 
 /** Returns the caller as an author, with the email address of the user. A few statements, or none. */
 export async function getCallingAuthor(service: Service, { actor, user }: Caller): Promise<PlanAuthor> {
@@ -19,25 +13,6 @@ export async function getCallingAuthor(service: Service, { actor, user }: Caller
   const [live] = await service.read(SYSTEM, user.realm, (context) => listObjects(context, 'user', { ids: [user.id] }))
   const email = live?.representation.email
   return { names: [...names, ...(typeof email === 'string' ? [email] : [])], userId: user.id }
-}
-
-/** Records that a user of the cluster edits resources of a source. One statement. */
-export function recordEditor(
-  service: Service,
-  { source, editor }: { readonly source: string; readonly editor: string },
-): Promise<void> {
-  const at = service.clock()
-  return service.query((tx) => upsertEditor(tx, { source, editor, at }, new Date(at.getTime() - EDIT_LIFETIME)))
-}
-
-/** Returns the users who have edited resources of a source since its last apply; undefined: it was never applied. One statement. */
-export async function listEditors(
-  service: Service,
-  { source, appliedAt }: { readonly source: string; readonly appliedAt: Date | undefined },
-): Promise<PlanAuthor[]> {
-  const since = new Date((appliedAt?.getTime() ?? EDIT_DELAY) - EDIT_DELAY)
-  const editors = await service.query((tx) => selectEditors(tx, { source, since }))
-  return editors.map((name) => ({ names: [name] }))
 }
 
 /** Throws forbidden if the approver made a change of the plan, or its authors are unknown. */
