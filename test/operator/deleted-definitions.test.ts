@@ -46,13 +46,13 @@ describe.skipIf(!hasOwnCluster)(onOwnCluster, () => {
       resource('Realm', name, { realm, allowedNamespaces: [{ name: tenant.namespace }], ...more })
     const toClient = (name: string) =>
       resource('RealmClient', name, { realmRef: { name, namespace: space.namespace }, clientId: 'app' })
-    for (const each of realms) {
-      await space.apply(toRealm(each))
-      await tenant.apply(toClient(each.name))
-      await tenant.waitForReady(toClient(each.name), 'True')
-      await createObject(service, SYSTEM, each.realm, 'user', { username: 'eve' })
-      await space.apply(toRealm(each, each.control))
-      await space.waitForReady(toRealm(each), 'True')
+    for (const declared of realms) {
+      await space.apply(toRealm(declared))
+      await tenant.apply(toClient(declared.name))
+      await tenant.waitForReady(toClient(declared.name), 'True')
+      await createObject(service, SYSTEM, declared.realm, 'user', { username: 'eve' })
+      await space.apply(toRealm(declared, declared.control))
+      await space.waitForReady(toRealm(declared), 'True')
     }
     const hasClient = async (realm: string) =>
       (await getLiveObject(service, SYSTEM, realm, 'client', 'app').catch(() => undefined)) !== undefined
@@ -67,12 +67,12 @@ describe.skipIf(!hasOwnCluster)(onOwnCluster, () => {
 
     // The same resources manage their realms again.
     kubernetes = await openKubernetes(ownCluster.config)
-    for (const each of realms) {
-      await space.apply(toRealm(each))
-      await space.waitForReady(toRealm(each), 'True')
-      await tenant.apply(toClient(each.name))
-      await tenant.waitForReady(toClient(each.name), 'True')
-      expect(await hasUser(each.realm)).toBe(true)
+    for (const declared of realms) {
+      await space.apply(toRealm(declared))
+      await space.waitForReady(toRealm(declared), 'True')
+      await tenant.apply(toClient(declared.name))
+      await tenant.waitForReady(toClient(declared.name), 'True')
+      expect(await hasUser(declared.realm)).toBe(true)
     }
   })
 })

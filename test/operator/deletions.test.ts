@@ -1,4 +1,4 @@
-// Deletions of resources, namespaces, definitions and sources with realms in them: nothing hangs, and no user is lost.
+// Deletions of resources, namespaces, definitions and sources with realms in them: nothing blocks, and no user is lost.
 import { describe, expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'

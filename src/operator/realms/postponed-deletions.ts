@@ -1,4 +1,4 @@
-// Deletions of objects that are not possible now: their resources are gone, since neither a namespace nor a definition waits for them.
+// Deletions of objects that are not possible now: their resources are deleted, since neither a namespace nor a definition waits for them.
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import type { Service } from '../../service/context/service.ts'
 import { toTenantPermissions } from '../../service/context/source-permissions.ts'
@@ -23,7 +23,10 @@ export class PostponedDeletions {
     this.#service = service
     const byRealm = Map.groupBy(deleted, ({ realm }) => realm)
     this.#byRealm = new Map(
-      [...byRealm].map(([realm, all]) => [realm, new Map(all.map((one) => [one.file, toDeclaringResource(one)]))]),
+      [...byRealm].map(([realm, all]) => [
+        realm,
+        new Map(all.map((deleted) => [deleted.file, toDeclaringResource(deleted)])),
+      ]),
     )
   }
 
@@ -41,18 +44,18 @@ export class PostponedDeletions {
 
   /** Records the deletions that a reconciliation has postponed, and forgets those that it has made up for. */
   async update(realm: ClusterRealm, reconciliation: RealmReconciliation): Promise<void> {
-    const known = this.#byRealm.get(realm.name) ?? new Map<string, DeclaringResource>()
+    const postponed = this.#byRealm.get(realm.name) ?? new Map<string, DeclaringResource>()
     const isPostponed = (declaring: DeclaringResource) => isRemovalPostponed(declaring, realm, reconciliation)
-    const added = realm.resources.filter((declaring) => !known.has(declaring.file) && isPostponed(declaring))
+    const added = realm.resources.filter((declaring) => !postponed.has(declaring.file) && isPostponed(declaring))
     if (added.length) await recordDeletedResources(this.#service, realm.name, added.map(toRecord(realm.name)))
     const current = new Map(realm.resources.map((declaring) => [declaring.file, declaring]))
     const isDone = (file: string) => {
-      const declaring = current.get(file) ?? known.get(file)!
+      const declaring = current.get(file) ?? postponed.get(file)!
       return 'result' in reconciliation && !isPostponed(declaring)
     }
-    const done = [...known.keys()].filter(isDone)
+    const done = [...postponed.keys()].filter(isDone)
     if (done.length) await forgetDeletedResources(this.#service, realm.name, done)
-    const remaining = [...known].filter(([file]) => !done.includes(file))
+    const remaining = [...postponed].filter(([file]) => !done.includes(file))
     const entries = [...remaining, ...added.map((declaring) => [declaring.file, declaring] as const)]
     if (entries.length) this.#byRealm.set(realm.name, new Map(entries))
     else this.#byRealm.delete(realm.name)
