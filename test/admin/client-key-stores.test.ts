@@ -136,9 +136,9 @@ test('a downloaded key store has the key, its certificate, and the certificate o
     expect((await upload(bytes, format)).body).toEqual(generated)
     expect((await upload(bytes, format, { keyAlias: realm })).body).toEqual({ certificate: ofRealm })
     await upload(bytes, format)
-    const named = await download({ format, keyAlias: 'mine', realmAlias: 'issuer' })
-    expect((await upload(named.bytes, format, { keyAlias: 'issuer' })).body).toEqual({ certificate: ofRealm })
-    expect((await upload(named.bytes, format, { keyAlias: 'mine' })).body).toEqual(generated)
+    const renamed = await download({ format, keyAlias: 'mine', realmAlias: 'issuer' })
+    expect((await upload(renamed.bytes, format, { keyAlias: 'issuer' })).body).toEqual({ certificate: ofRealm })
+    expect((await upload(renamed.bytes, format, { keyAlias: 'mine' })).body).toEqual(generated)
     const alone = await download({ format, realmCertificate: false })
     expect((await upload(alone.bytes, format, { keyAlias: realm })).status).toBe(400)
   }
@@ -168,12 +168,12 @@ test('a key that is generated for the download is not kept, only its certificate
   const { upload, download, read } = await createClient()
   const body = { format: 'PKCS12', keySize: 2048, validity: 1 }
   const { status, bytes } = await download(body, { operation: 'generate-and-download' })
-  const kept = await read()
-  expect([status, Object.keys(kept)]).toEqual([200, ['certificate']])
-  const days = (toCertificate(kept.certificate).validToDate.getTime() - Date.now()) / 86_400_000
+  const stored = await read()
+  expect([status, Object.keys(stored)]).toEqual([200, ['certificate']])
+  const days = (toCertificate(stored.certificate).validToDate.getTime() - Date.now()) / 86_400_000
   expect(Math.round(days)).toBeOneOf([365, 366])
   const read12 = (await upload(bytes, 'PKCS12')).body
-  expect([read12.certificate, isKeyOf(read12)]).toEqual([kept.certificate, true])
+  expect([read12.certificate, isKeyOf(read12)]).toEqual([stored.certificate, true])
 })
 
 test('invalid settings of a download are refused, and change nothing', async () => {
