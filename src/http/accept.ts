@@ -9,7 +9,7 @@ const response = { description: 'The caller does not accept the media type of th
 /** Adds the response to callers who do not accept the media type to operations that read. */
 export function withAcceptResponses(operations: readonly Operation[]): Operation[] {
   return operations.map((operation) =>
-    operation.method === 'GET'
+    operation.method === 'GET' && !operation.ignoresAccept
       ? { ...operation, responses: { ...operation.responses, [STATUS]: response } }
       : operation,
   )

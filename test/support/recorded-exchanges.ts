@@ -131,7 +131,7 @@ async function adminToken(run: Run): Promise<string> {
 
 /** Returns the body: JSON, a text, or whether there are bytes. */
 async function readResponse(response: Response): Promise<unknown> {
-  if (response.headers.get('content-type') !== 'application/octet-stream') return parseBody(await response.text())
+  if (!/octet-stream|zip/.test(response.headers.get('content-type') ?? '')) return parseBody(await response.text())
   return (await response.arrayBuffer()).byteLength > 0 ? '<some bytes>' : '<no bytes>'
 }
 
