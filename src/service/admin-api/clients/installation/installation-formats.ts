@@ -1,9 +1,8 @@
 // The formats of installation documents. Keycloak: ClientInstallationProvider.
 import type { InstalledClient } from './installed-client.ts'
-import { packMellonFiles } from './mellon-files.ts'
 import { renderAdapterJson, renderSubsystemCommands, renderSubsystemXml } from './oidc-adapter.ts'
 import { renderSamlAdapterXml, renderSamlSubsystemCommands, renderSamlSubsystemXml } from './saml-adapter.ts'
-import { renderClientMetadata } from './saml-metadata.ts'
+import { packMellonFiles, renderClientMetadata } from './saml-metadata.ts'
 
 /** A format, as the server information describes it. */
 export interface InstallationFormat {

@@ -1,5 +1,9 @@
 // What installation documents are made of: a client, its realm, and the address of the server.
-import type { Representation } from '../../../../kinds/json.ts'
+import { type Representation, readTextMap } from '../../../../kinds/json.ts'
+import type { Context } from '../../../context/context.ts'
+import { writers } from '../../../kinds/index.ts'
+import { findLiveRealm } from '../../../objects/live-objects.ts'
+import { clients } from '../clients.ts'
 
 /** A client to install, and its surroundings. */
 export interface InstalledClient {
@@ -16,6 +20,26 @@ export interface InstalledClient {
   readonly base: string
   /** The certificates of the realm that sign, in Base64 of their DER form. */
   readonly certificates: readonly { readonly kid: string; readonly certificate: string }[]
+}
+
+/** Returns a client as the caller may see it, with its surroundings. Throws forbidden, not_found. */
+export async function loadInstalledClient(
+  context: Context,
+  id: string,
+  { base, certificates }: Pick<InstalledClient, 'base' | 'certificates'>,
+): Promise<InstalledClient> {
+  const client = await clients.get(context, { id })
+  const roles = await writers.role.list(context, { parents: { kind: 'client', ids: [id] } })
+  const realm = await findLiveRealm(context)
+  return {
+    client,
+    attributes: readTextMap(client.attributes),
+    roles: roles.map(({ key }) => key.at(-1)!),
+    realm: context.realm.name,
+    sslRequired: String(realm?.representation.sslRequired ?? 'external').toLowerCase(),
+    base,
+    certificates,
+  }
 }
 
 /** Returns the address of the realm. */

@@ -86,26 +86,20 @@ function renderProvider({
   logout,
 }: AdapterSettings): string[] {
   return [
-    ...renderStart('    ', 'SP', { entityID: entityId, sslPolicy, logoutPage }, '>'),
+    renderStart('    <SP', { entityID: entityId, sslPolicy, logoutPage }, '>'),
     ...(keys.length ? ['        <Keys>', ...keys.flatMap(renderKey), '        </Keys>'] : []),
-    ...renderStart('        ', 'IDP', { entityID: 'idp', ...signatures }, '>'),
-    ...renderStart('            ', 'SingleSignOnService', signOn, '/>'),
-    ...renderStart('            ', 'SingleLogoutService', logout, '/>'),
+    renderStart('        <IDP', { entityID: 'idp', ...signatures }, '>'),
+    renderStart('            <SingleSignOnService', signOn, '/>'),
+    renderStart('            <SingleLogoutService', logout, '/>'),
     '        </IDP>',
     '    </SP>',
   ]
 }
 
-/** Renders a start tag with one attribute per line. */
-function renderStart(
-  indent: string,
-  name: string,
-  attributes: Readonly<Record<string, string>>,
-  end: string,
-): string[] {
-  const separator = `\n${indent}${' '.repeat(name.length + 2)}`
+/** Renders a start tag with one attribute per line. `start`: its beginning, with the indentation. */
+function renderStart(start: string, attributes: Readonly<Record<string, string>>, end: string): string {
   const texts = Object.entries(attributes).map(([key, value]) => `${key}="${escapeXml(value)}"`)
-  return [`${indent}<${name} ${texts.join(separator)}${end}`]
+  return `${start} ${texts.join(`\n${' '.repeat(start.length + 1)}`)}${end}`
 }
 
 function renderKey({ use, privateKey, certificate }: AdapterKey): string[] {

@@ -1,6 +1,8 @@
-// The SAML metadata of clients and of realms. SAML 2.0 Metadata, sections 2.3 and 2.4.
+// The SAML metadata of clients and of realms, and an archive with both for Apache's module mod_auth_mellon. SAML 2.0 Metadata, sections 2.3 and 2.4.
 import { randomUUID } from 'node:crypto'
+import { readText } from '../../../../kinds/json.ts'
 import { renderElement } from '../../../../lib/xml.ts'
+import { parsePrivateKey } from '../../../realms/realm-keys.ts'
 import { getRealmAddress, type InstalledClient } from './installed-client.ts'
 
 const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata'
@@ -28,16 +30,18 @@ export function renderClientMetadata({ client, attributes }: InstalledClient): s
   const binding = isOn('saml.force.post.binding') ? 'HTTP-POST' : 'HTTP-Redirect'
   const usesArtifacts = isOn('saml.artifact.binding')
   const suffix = binding === 'HTTP-POST' ? 'post' : 'redirect'
-  const getAddress = (name: string) => attributes[name] ?? client.adminUrl ?? NOT_SET
+  const getAddress = (name: string) => attributes[name] ?? readText(client.adminUrl) ?? NOT_SET
   const consumer = usesArtifacts ? 'saml_artifact_binding_url' : `saml_assertion_consumer_url_${suffix}`
   const content = [
     ...(isOn('saml.client.signature') ? [renderKey('signing', attributes['saml.signing.certificate'])] : []),
     ...(isOn('saml.encrypt') ? [renderKey('encryption', attributes['saml.encryption.certificate'])] : []),
-    renderService('SingleLogoutService', binding, String(getAddress(`saml_single_logout_service_url_${suffix}`))),
+    renderService('SingleLogoutService', { binding, location: getAddress(`saml_single_logout_service_url_${suffix}`) }),
     renderElement('md:NameIDFormat', {}, [
       NAME_FORMATS[attributes.saml_name_id_format ?? ''] ?? NAME_FORMATS.username!,
     ]),
-    renderService('AssertionConsumerService', usesArtifacts ? 'HTTP-Artifact' : binding, String(getAddress(consumer)), {
+    renderService('AssertionConsumerService', {
+      binding: usesArtifacts ? 'HTTP-Artifact' : binding,
+      location: getAddress(consumer),
       isDefault: 'true',
       index: '1',
     }),
@@ -60,10 +64,10 @@ export function renderRealmMetadata(installed: InstalledClient): string {
   const address = getRealmAddress(installed)
   const endpoint = `${address}/protocol/saml`
   const services = (name: string, bindings: readonly string[]) =>
-    bindings.map((binding) => renderService(name, binding, endpoint))
+    bindings.map((binding) => renderService(name, { binding, location: endpoint }))
   const content = [
     ...installed.certificates.map(({ kid, certificate }) => renderKey('signing', certificate, kid)),
-    renderService('ArtifactResolutionService', 'SOAP', `${endpoint}/resolve`, { index: '0' }),
+    renderService('ArtifactResolutionService', { binding: 'SOAP', location: `${endpoint}/resolve`, index: '0' }),
     ...services('SingleLogoutService', ['HTTP-POST', 'HTTP-Redirect', 'HTTP-Artifact', 'SOAP']),
     ...Object.values(NAME_FORMATS).map((format) => renderElement('md:NameIDFormat', {}, [format])),
     ...services('SingleSignOnService', ['HTTP-POST', 'HTTP-Redirect', 'SOAP', 'HTTP-Artifact']),
@@ -76,12 +80,15 @@ export function renderRealmMetadata(installed: InstalledClient): string {
   return renderElement('md:EntityDescriptor', { ...NAMESPACES, entityID: address }, [description])
 }
 
-function renderService(
-  name: string,
-  binding: string,
-  location: string,
-  attributes: Record<string, string> = {},
-): string {
+/** A service of a client or realm, with its further attributes. */
+interface MetadataService {
+  readonly binding: string
+  readonly location: string
+  readonly isDefault?: string
+  readonly index?: string
+}
+
+function renderService(name: string, { binding, location, ...attributes }: MetadataService): string {
   return renderElement(`md:${name}`, { Binding: `${BINDINGS}${binding}`, Location: location, ...attributes })
 }
 
@@ -89,4 +96,26 @@ function renderKey(use: 'signing' | 'encryption', certificate = '', name?: strin
   const data = renderElement('ds:X509Data', {}, [renderElement('ds:X509Certificate', {}, [certificate])])
   const names = name === undefined ? [] : [renderElement('ds:KeyName', {}, [name])]
   return renderElement('md:KeyDescriptor', { use }, [renderElement('ds:KeyInfo', {}, [...names, data])])
+}
+
+/** Returns a ZIP archive with the metadata of both sides, and with the key and certificate of a client that signs. */
+export async function packMellonFiles(installed: InstalledClient): Promise<Uint8Array> {
+  const { zipSync, strToU8 } = await import('fflate')
+  const { 'saml.signing.private.key': privateKey, 'saml.signing.certificate': certificate } = installed.attributes
+  const key = privateKey === undefined ? undefined : parsePrivateKey(privateKey)
+  const signs = installed.attributes['saml.client.signature'] === 'true'
+  const texts: Readonly<Record<string, string | false | undefined>> = {
+    'idp-metadata.xml': renderRealmMetadata(installed),
+    'sp-metadata.xml': renderClientMetadata(installed),
+    'client-private-key.pem': signs && key?.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    'client-cert.pem': signs && certificate !== undefined && toPem(certificate),
+  }
+  const folder = String(installed.client.clientId).replace(/[/\\]/g, '_')
+  const files = Object.entries(texts).flatMap(([name, text]) => (text ? [[`${folder}/${name}`, strToU8(text)]] : []))
+  return zipSync(Object.fromEntries(files))
+}
+
+function toPem(certificate: string): string {
+  const lines = certificate.match(/.{1,64}/g) ?? []
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }
