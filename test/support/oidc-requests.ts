@@ -4,6 +4,8 @@ import { type TestResponse, testServer } from './server.ts'
 import { LABEL, MEMBER } from './sized-realm.ts'
 
 const PROTOCOL = '/realms/{realm}/protocol/openid-connect'
+const REGISTRATION = '/realms/{realm}/clients-registrations/openid-connect'
+const METADATA = { redirect_uris: ['https://registered.example.org/'] }
 
 /** A request of an endpoint. */
 interface OidcRequest {
@@ -62,9 +64,6 @@ export const oidcRequests: readonly OidcRequest[] = [
     },
   },
 ]
-
-const REGISTRATION = '/realms/{realm}/clients-registrations/openid-connect'
-const METADATA = { redirect_uris: ['https://registered.example.org/'] }
 
 async function createInitialToken(realm: string): Promise<string> {
   const { call } = await testServer()
