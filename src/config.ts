@@ -267,6 +267,16 @@ export const settings = {
     description:
       "File with the SSH keys whose signatures are accepted, in the format of git's `gpg.ssh.allowedSignersFile`. Commits without such a signature are not applied.",
   }),
+  requireSecondApprover: setting('require-second-approver', {
+    schema: z.union(
+      [z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })],
+      'must be true or false',
+    ),
+    default: false,
+    summary: 'Let authors of a plan not approve it',
+    description:
+      'Whether the users who made the changes of a plan may not approve it: the authors of commits, the users who edited resources, or the caller of the apply. See docs/permissions.md.',
+  }),
   sourceVariables: setting('source-variables', {
     placeholder: 'names and folders',
     schema: variables,

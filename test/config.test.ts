@@ -41,6 +41,7 @@ test('without settings, the mode is development on the embedded store', () => {
     operator: false,
     admissionPort: 9443,
     production: false,
+    requireSecondApprover: false,
     logLevel: 'warn',
   })
 })

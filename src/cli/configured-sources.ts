@@ -31,6 +31,8 @@ export interface ConfiguredSource {
   /** The variables and files that documents may use, such as `env:ACME_*`. Absent: all. */
   readonly variables: readonly string[] | undefined
   readonly signers: string | undefined
+  /** Whether the authors of commits are read. */
+  readonly readsAuthors: boolean
   /** In seconds: between polls, between attempts after a failure, and at most for a git command. */
   readonly interval: number
   readonly retryInterval: number
@@ -144,6 +146,7 @@ function configureSource(
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
     signers: spec.signersFile ?? settings.sourceSigners,
+    readsAuthors: settings.requireSecondApprover,
     interval: seconds,
     retryInterval: retryInterval ? parseDuration(retryInterval) : seconds,
     timeout: timeout ? parseDuration(timeout) : undefined,

@@ -30,7 +30,11 @@ export async function startOperator(
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
     isAdoptable: (namespace, realm) =>
       adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
-    gitDefaults: { interval: settings.sourceInterval, signersFile: settings.sourceSigners },
+    gitDefaults: {
+      interval: settings.sourceInterval,
+      signersFile: settings.sourceSigners,
+      readsAuthors: settings.requireSecondApprover,
+    },
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
     log: (line) => console.log(`${line}\n`),
     onError: failed,

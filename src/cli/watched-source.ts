@@ -74,11 +74,11 @@ async function openGitRepository(
   source: ConfiguredSource,
   { hooks, signal }: { hooks: boolean; signal: AbortSignal },
 ): Promise<WatchedSource> {
-  const { signers, timeout, interval } = source
+  const { signers, readsAuthors, timeout, interval } = source
   const repository = await openRepository(address, {
     ...toFollowOptions(source),
     ...toReadOptions(source),
-    ...{ identity: source.identity, signersFile: signers, timeout, interval, signal },
+    ...{ identity: source.identity, signersFile: signers, readsAuthors, timeout, interval, signal },
     configure: (state) => withServerSettings(state, source),
   })
   const timings = [...(hooks ? ['at once by a webhook'] : []), ...(interval ? [`within ${interval} s`] : [])]

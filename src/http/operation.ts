@@ -44,6 +44,8 @@ export interface Operation {
   readonly event?: EventDescription
   readonly query?: z.ZodObject
   readonly body?: BodyForm
+  /** Keycloak: the Accept header is ignored. */
+  readonly ignoresAccept?: true
   /** Whether bodies may be YAML as well, by Content-Type and Accept. */
   readonly yaml?: true
   readonly responses: Readonly<Record<number, Response>>

@@ -47,6 +47,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'required-actions/alias': 'Alias of the required action.',
   'instances/alias': 'Alias of the identity provider.',
   'identity-providers/alias': 'Alias of the identity provider.',
+  'providers/providerId': 'Format of the document, such as keycloak-oidc-keycloak-json.',
   provider_id: 'Type of the identity provider, such as oidc or github.',
   locale: 'Language, such as de.',
   'locale/key': 'Key of the text.',

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { renderSetCookie } from '../lib/http/cookies.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import type { Caller, Service } from '../service/context/service.ts'
-import { requireAccepted } from './accept.ts'
+import { requireAccepted, requireBytesAccepted } from './accept.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { checkMissingOperation, notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
@@ -152,6 +152,7 @@ function handler(
         }),
       )
     if (condition !== undefined && !taggedRead && operation.method !== 'GET') throw noTagError()
+    requireBytesAccepted(operation, request.headers.accept)
     const response = await operation.handle({
       ...about,
       operation,
@@ -169,7 +170,7 @@ function handler(
     if (events) return sendEvents(reply, events, streams)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
-    if (body instanceof Readable) return reply.type(type ?? 'application/octet-stream').send(body)
+    if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
     requireAccepted(operation, request.headers.accept, type ?? 'application/json')
     const json = renderJson(operation, response)
@@ -182,6 +183,9 @@ function handler(
     return reply.type('application/json;charset=UTF-8').send(json)
   }
 }
+
+/** Whether a body consists of bytes, complete or as a stream. */
+const isBytes = (body: unknown): body is Readable | Uint8Array => body instanceof Readable || body instanceof Uint8Array
 
 /** Sets the headers of a response that the answer decides. `address`: the URL of the request. */
 function setHeaders(

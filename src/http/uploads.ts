@@ -10,12 +10,23 @@ export function findFile(parts: FormData | undefined): File | undefined {
   return FILE_PARTS.map((name) => parts?.get(name)).find((part) => part instanceof File)
 }
 
-/** Returns the uploaded file with a key or certificate, and its format. @throws invalid if either is missing */
-export async function readKeyFileUpload(call: Call): Promise<{ readonly format: string; readonly file: File }> {
+/** An uploaded file with a key or certificate. */
+export interface KeyFileUpload {
+  readonly format: string
+  readonly file: File
+  /** Returns a text of the form, such as the password of a key store. */
+  readonly readText: (name: string) => string | undefined
+}
+
+/** Returns the uploaded file with a key or certificate. @throws invalid if the file or its format is missing */
+export async function readKeyFileUpload(call: Call): Promise<KeyFileUpload> {
   const parts = await call.parts()
-  const format = parts?.get('keystoreFormat')
-  const file = findFile(parts)
-  if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
+  const readText = (name: string) => {
+    const text = parts?.get(name)
+    return typeof text === 'string' ? text : undefined
+  }
+  const [format, file] = [readText('keystoreFormat'), findFile(parts)]
+  if (format === undefined) throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
   if (!file) throw failure('invalid', 'file cannot be empty', { form: 'error' })
-  return { format, file }
+  return { format, file, readText }
 }

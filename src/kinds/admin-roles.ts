@@ -27,8 +27,20 @@ export const adminRoles = [
   'view-users',
 ] as const
 
+/** Regent's own permissions, which Keycloak does not have: they are roles of the client `regent-permissions`, if a realm has one. */
+export const regentRoles = ['accept-drift', 'approve-plans', 'roll-back-realm', 'suspend-sources'] as const
+
+/** The client ID of the client whose roles grant Regent's own permissions. No realm has it unless it is declared or created. */
+export const PERMISSIONS_CLIENT = 'regent-permissions'
+
+/** The name of a role for one of Regent's own permissions. */
+export type RegentRole = (typeof regentRoles)[number]
+
 /** The name of an admin role. */
-export type AdminRole = (typeof adminRoles)[number]
+export type AdminRole = (typeof adminRoles)[number] | RegentRole
+
+/** Whether the text is the name of a role for one of Regent's own permissions. */
+export const isRegentRole = (name: string): name is RegentRole => regentRoles.some((role) => role === name)
 
 /** The roles that grant each permission; one of them is sufficient. `realm-admin` grants all permissions in the realm. */
 const rolesByPermission = {
@@ -61,6 +73,10 @@ const rolesByPermission = {
   'view-events': ['view-events', 'manage-events'],
   'manage-events': ['manage-events'],
   'administer-realm': [],
+  'accept-drift': ['accept-drift'],
+  'approve-plans': ['approve-plans'],
+  'roll-back-realm': ['roll-back-realm'],
+  'suspend-sources': ['suspend-sources'],
 } as const satisfies Record<string, readonly AdminRole[]>
 
 /** A permission that an operation requires in a realm. `create-realm` is granted in master, and `every-realm` is all permissions in all realms. */
@@ -92,6 +108,10 @@ export const permissionToGrant: Readonly<Record<AdminRole, Permission>> = {
   'query-realms': 'see-realm',
   'query-users': 'list-users',
   'realm-admin': 'administer-realm',
+  'accept-drift': 'accept-drift',
+  'approve-plans': 'approve-plans',
+  'roll-back-realm': 'roll-back-realm',
+  'suspend-sources': 'suspend-sources',
   'view-authorization': 'view-authorization',
   'view-clients': 'view-clients',
   'view-events': 'view-events',

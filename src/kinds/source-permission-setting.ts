@@ -1,6 +1,6 @@
 // Source permissions as they are written: in the settings of the server, in RealmSources, and in `allowedNamespaces` of Realms.
 import * as z from 'zod'
-import { type AdminRole, adminRoles } from './admin-roles.ts'
+import { type AdminRole, adminRoles, isRegentRole, regentRoles } from './admin-roles.ts'
 
 /** The kinds of resources that tenants may declare: all but Realm. Written out, since commands load the settings without the table of kinds. */
 export const tenantKinds = [
@@ -47,7 +47,7 @@ export const tenantPermissionFields = {
 
 /** The roles that a tenant may grant. */
 export const grantableRoles = z.array(
-  z.string().regex(new RegExp(`^(?:${adminRoles.join('|')})$|${ROLE_PATTERN.source}`), {
+  z.string().regex(new RegExp(`^(?:${[...adminRoles, ...regentRoles].join('|')})$|${ROLE_PATTERN.source}`), {
     error: 'must be an admin role, realm/<role> or client/<client>/<role>',
   }),
 )
@@ -87,4 +87,5 @@ export function parseSourcePermissions(text: string): SourcePermissionSetting | 
 const splitList = (text: string): string[] => text.split('|').filter(Boolean)
 
 /** Whether the text is the name of an admin role. */
-export const isAdminRoleName = (name: string): name is AdminRole => adminRoles.some((role) => role === name)
+export const isAdminRoleName = (name: string): name is AdminRole =>
+  isRegentRole(name) || adminRoles.some((role) => role === name)

@@ -17,6 +17,7 @@ import { GitSourceController } from './git/git-source-controller.ts'
 import { createOperatorQueue } from './operator-queue.ts'
 import { type DriftIndex, watchDrift } from './realms/drift-index.ts'
 import { type NamespaceInventory, readNamespaceInventory } from './realms/namespace-inventory.ts'
+import { type PostponedDeletions, readPostponedDeletions } from './realms/postponed-deletions.ts'
 import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
 import { createSecretWriter } from './secrets/secret-writer.ts'
 import { StatusWriter } from './status/status-writer.ts'
@@ -106,13 +107,14 @@ class Operator implements LeaseWork {
   async #startControllers(): Promise<Controllers | undefined> {
     const { signal } = this.#abort
     const inventory = await readNamespaceInventory(this.#service, this.#options.isWatchedNamespace)
+    const postponedDeletions = await readPostponedDeletions(this.#service)
     await raceAbort(this.#cache.synced, signal).catch(() => undefined)
     if (signal.aborted) return undefined
     // The first reconciliation of each realm handles drift that exists already.
     const driftIndex = await watchDrift(this.#service, (realm, needsCorrection) =>
       this.#handleDriftChange(realm, needsCorrection),
     )
-    const realms = this.#startRealmController(inventory, driftIndex)
+    const realms = this.#startRealmController(inventory, postponedDeletions, driftIndex)
     this.#addPermissionLookup(realms)
     return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
   }
@@ -127,11 +129,15 @@ class Operator implements LeaseWork {
     this.#abort.signal.addEventListener('abort', () => lookups.splice(lookups.indexOf(find), 1))
   }
 
-  #startRealmController(inventory: NamespaceInventory, driftIndex: DriftIndex): RealmController {
+  #startRealmController(
+    inventory: NamespaceInventory,
+    postponedDeletions: PostponedDeletions,
+    driftIndex: DriftIndex,
+  ): RealmController {
     const { cluster, findSourcePermissions, isAdoptable, log, onError } = this.#options
     return new RealmController(this.#service, {
       ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
-      ...{ findSourcePermissions, isAdoptable, log, onError },
+      ...{ postponedDeletions, findSourcePermissions, isAdoptable, log, onError },
       secretWriter: createSecretWriter(cluster, this.#cache),
       onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })

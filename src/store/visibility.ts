@@ -16,6 +16,8 @@ export interface VisibleObjects {
 
 /** The groups of which a caller may view the direct members. A user who is a member of a hidden group is hidden, also with other groups. */
 export interface VisibleGroups {
+  /** The number of their realm. */
+  readonly realm: number
   readonly ids: readonly string[]
   /** The members of these groups and of the groups below them are hidden. */
   readonly hiddenIds: readonly string[]
@@ -32,14 +34,15 @@ export function buildVisibility(alias: string, visible: Visibility = 'all'): Raw
   const isHidden = sql`${id} = any(${hiddenIds})`
   if (!groups) return sql`(${id} = any(${ids}) or not ${isHidden})`
   const hasGroup = (condition: RawBuilder<unknown>) => sql`exists (select from user_group m
-    where m.realm = ${sql.ref(alias)}.realm and m.user_account = ${id} and ${condition})`
-  const isInHiddenGroup = hasGroup(sql`m.realm_group in (
+    where m.realm = ${groups.realm} and m.user_account = ${id} and ${condition})`
+  // An array is computed once, whereas another subquery might be executed for each user.
+  const isInHiddenGroup = hasGroup(sql`m.realm_group = any(array(
     with recursive hidden as (
-      select g.id from realm_group g where g.realm = ${sql.ref(alias)}.realm and g.id = any(${groups.hiddenIds})
+      select g.id from realm_group g where g.realm = ${groups.realm} and g.id = any(${groups.hiddenIds})
       union
-      select g.id from hidden h join realm_group g on g.realm = ${sql.ref(alias)}.realm and g.parent = h.id
+      select g.id from hidden h join realm_group g on g.realm = ${groups.realm} and g.parent = h.id
     )
-    select id from hidden)`)
+    select id from hidden))`)
   const isVisible = [
     hasGroup(sql`m.realm_group = any(${groups.ids})`),
     ...(groups.all ? [hasGroup(sql`true`)] : []),

@@ -53,3 +53,23 @@ test('sources of a file have the names, permissions and settings that it declare
   const list = await cli.run('source', 'list', '--output', 'json')
   expect(JSON.parse(list.out)).toMatchObject([{ source: 'team', realm: 'acme' }])
 })
+
+test('a source that is removed from the settings leaves its realms and their users live', async () => {
+  await writeFile(join(cli.folder, 'acme.yaml'), 'realm: acme\nusers: [{ username: ann }]\n')
+  await writeFile(join(cli.folder, 'other.yaml'), 'realm: other\n')
+  const both = [resource('team', { path: 'acme.yaml' }), resource('other', { path: 'other.yaml' })]
+  await writeFile(join(cli.folder, 'sources.yaml'), both.join(''))
+  const server = await cli.serve('--sources', 'sources.yaml')
+  await server.stop()
+  await writeFile(join(cli.folder, 'sources.yaml'), both[1]!)
+  await cli.serve('--sources', 'sources.yaml')
+  const list = await cli.run('source', 'list', '--output', 'json')
+  expect(JSON.parse(list.out)).toMatchObject([
+    { source: 'other', realm: 'other' },
+    { source: 'team', realm: 'acme' },
+  ])
+  const user = await cli.run('get', 'acme/users?username=ann')
+  expect(user.out).toContain('ann')
+  const plans = await cli.run('plans')
+  expect(plans.out).not.toContain('acme')
+})

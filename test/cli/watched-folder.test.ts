@@ -29,6 +29,7 @@ beforeEach(async () => {
     unknownFields: 'error',
     variables: undefined,
     signers: undefined,
+    readsAuthors: false,
     interval: 60,
     retryInterval: 60,
     timeout: undefined,

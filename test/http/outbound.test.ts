@@ -299,7 +299,7 @@ test.skipIf(!hasGit)('the operator does not connect to a private address for a R
     lastRequest: undefined,
   }
   const repository = await openFollowedRepository(service, followed, {
-    defaults: { interval: 60, signersFile: undefined },
+    defaults: { interval: 60, signersFile: undefined, readsAuthors: false },
     findLatest: () => source,
     getPermissionInputs: () => {
       throw new Error('nothing was read')

@@ -255,7 +255,7 @@ test('a rollback creates a deleted key provider with a new key, and no provider 
   const config = keyComponent('own', 'rsa-generated', { priority: ['200'] })
   const generated = await create(`${path}/components`, config)
   const [first] = await listPublishedKeys(name)
-  const { privateKey, certificate } = await generateCertifiedKey('own', 2048, new Date())
+  const { privateKey, certificate } = await generateCertifiedKey(2048, { owner: 'own', now: new Date(), years: 1 })
   const keys = { privateKey: [privateKey], certificate: [certificate] }
   const uploaded = await create(`${path}/components`, keyComponent('uploaded', 'rsa', keys))
   const { body: before } = await call('GET', `/regent/v1/history/${name}?max=1`)

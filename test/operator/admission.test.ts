@@ -1,51 +1,32 @@
 // Admission reviews of a real API server: invalid resources are refused with the path of the error, and valid ones get warnings.
-import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { type RequestOptions, request } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isLoopback } from '../../src/lib/http/loopback.ts'
 import { createDeadline } from '../../src/lib/timing/deadline.ts'
 import { createAdmissionReviewer } from '../../src/operator/admission/admission-reviewer.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission/admission-server.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
-import { renderChart, requiredValues } from '../support/chart.ts'
-import { hasHelm, withHelm } from '../support/helm.ts'
-import { connect, hasKubernetes, type KubernetesResponse, onKubernetes } from '../support/kubernetes.ts'
-import { newName } from '../support/service.ts'
 import {
-  createNamespace,
-  getOperatorCluster,
-  resource,
-  setUpOperator,
-  type TestNamespace,
-  waitUntil,
-} from '../support/test-operator.ts'
+  hasAdmission,
+  onAdmission,
+  type ReviewerOptions,
+  startAdmission,
+  type TestAdmission,
+} from '../support/admission-webhook.ts'
+import type { KubernetesResponse } from '../support/kubernetes.ts'
+import { newName } from '../support/service.ts'
+import { getOperatorCluster, resource, setUpOperator, type TestNamespace } from '../support/test-operator.ts'
 
-/** Whether the API server can reach the test. */
-const isReachable = hasKubernetes && isLoopback(new URL(connect().config.getCurrentCluster()!.server).hostname)
-const HOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
-
-const skipReason = [
-  hasKubernetes && !isReachable && 'skipped: Kubernetes runs on another machine',
-  !hasHelm && withHelm,
-].find(Boolean)
-
-describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
+describe.skipIf(!hasAdmission)(onAdmission, () => {
   const setup = setUpOperator()
   const label = newName('regent-test')
   const failures: unknown[] = []
   const ending = new AbortController()
-  let [options, server, folder, ca] = [] as unknown as [
-    Parameters<typeof createAdmissionReviewer>[1],
-    AdmissionServer,
-    string,
-    Buffer,
-  ]
+  let admission: TestAdmission
+  let options: ReviewerOptions
 
-  const createReviewedNamespace = () => createNamespace(setup.kubernetes, { [label]: 'yes' })
+  const createReviewedNamespace = () => admission.createReviewedNamespace()
   const tryApply = (space: TestNamespace, candidate: ReturnType<typeof resource>, options = 'dryRun=All') =>
     setup.kubernetes.apply({ ...candidate, metadata: { ...candidate.metadata, namespace: space.namespace } }, options)
   const client = (name: string, spec: object) => resource('RealmClient', name, { realmRef: { name: 'acme' }, ...spec })
@@ -55,43 +36,18 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
   })
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
-    const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
-    const subject = ['-subj', '/CN=regent', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-    spawnSync('openssl', ['req', '-x509', ...key, '-keyout', keyFile, '-out', certificateFile, ...subject])
-    ca = await readFile(certificateFile)
-    const reportFailure = (error: unknown) => failures.push(error)
     options = {
       cluster: getOperatorCluster(),
       findSourcePermissions: () => undefined,
       isAdoptable: () => false,
       isWatchedNamespace: () => true,
-      onError: reportFailure,
+      onError: (error) => failures.push(error),
     }
-    const serverOptions = { host: '127.0.0.1', port: 0, certificateFile, keyFile }
-    server = await serveAdmission(
-      createAdmissionReviewer(setup.service, options, ending.signal),
-      serverOptions,
-      reportFailure,
-    )
-    const values = [...requiredValues, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]
-    const configuration = renderChart(values, { release: label, templates: ['admission'] })[1]!
-    const [hook] = configuration.webhooks as object[]
-    const clientConfig = { url: `https://127.0.0.1:${server.port}/admission`, caBundle: ca.toString('base64') }
-    await setup.kubernetes.request('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
-    // An API server uses a new webhook after a while.
-    const probe = await createReviewedNamespace()
-    const typo = resource('Realm', 'probe', {
-      groups: [{ name: 'a', subGroups: [{ name: 'b', subGroups: [{ nam: 'c' }] }] }],
-    })
-    await waitUntil(async () => (await tryApply(probe, typo)).status === 422)
+    admission = await startAdmission(setup, label, options)
   })
   afterAll(async () => {
-    await setup.kubernetes?.request('DELETE', `${HOOKS}/${label}`)
-    await server?.close()
     ending.abort()
-    if (folder) await rm(folder, { recursive: true })
+    await admission?.stop()
   })
 
   test('an invalid field or reference is refused with its path, and nothing is stored', async () => {
@@ -157,7 +113,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     const { body } = await tryApply(space, client('portal', {}))
     const invalidClient = { ...body, spec: { ...body.spec, protocol: 'oidc' } }
     const { refusal: refused } = await review(
-      { resource: invalidClient },
+      { resource: invalidClient, user: 'ann', isDryRun: true, isDeletion: false },
       ending.signal,
       createDeadline(60_000, new Error('too late')),
     )
@@ -230,7 +186,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
         host: '127.0.0.1',
         port: target.port,
         path: '/admission',
-        ca,
+        ca: admission.certificate,
         method: 'POST',
         ...options,
       }
@@ -238,17 +194,19 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
       post.end(body)
       return promise
     }
-    expect(await getStatus(server, { method: 'GET' })).toBe(404)
-    for (const path of ['/', '//']) expect(await getStatus(server, { path })).toBe(404)
-    expect(await getStatus(server, {}, '{')).toBe(400)
-    expect(await getStatus(server, {}, JSON.stringify({ kind: 'AdmissionReview' }))).toBe(400)
-    expect(await getStatus(server, {}, ' '.repeat(9 * 1024 * 1024))).toBe(413)
-    const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
+    expect(await getStatus(admission.server, { method: 'GET' })).toBe(404)
+    for (const path of ['/', '//']) expect(await getStatus(admission.server, { path })).toBe(404)
+    expect(await getStatus(admission.server, {}, '{')).toBe(400)
+    expect(await getStatus(admission.server, {}, JSON.stringify({ kind: 'AdmissionReview' }))).toBe(400)
+    expect(await getStatus(admission.server, {}, ' '.repeat(9 * 1024 * 1024))).toBe(413)
+    const { certificateFile, keyFile } = admission.files
     const files = { certificateFile, keyFile, clientCaFile: certificateFile }
     const nobody = { review: () => Promise.reject(new Error('reviewed')) }
     const mutualTlsServer = await serveAdmission(nobody, { host: '127.0.0.1', port: 0, ...files }, () => {})
     await expect(getStatus(mutualTlsServer, {}, '{')).rejects.toThrow()
-    expect(await getStatus(mutualTlsServer, { cert: ca, key: await readFile(keyFile) }, '{')).toBe(400)
+    expect(await getStatus(mutualTlsServer, { cert: admission.certificate, key: await readFile(keyFile) }, '{')).toBe(
+      400,
+    )
     await mutualTlsServer.close()
   })
 
@@ -257,7 +215,7 @@ describe.skipIf(!isReachable || !hasHelm)(skipReason || onKubernetes, () => {
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
     const invalidClient = client('portal', { protocol: 'oidc' })
     expect(await tryApply(space, invalidClient)).toMatchObject(denial('Invalid protocol'))
-    await server.close()
+    await admission.server.close()
     await space.apply(invalidClient)
     await space.waitForReady(invalidClient, 'False', 'Invalid')
     expect(failures).toEqual([])

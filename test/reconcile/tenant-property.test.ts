@@ -6,7 +6,7 @@ import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { toTenantPermissions } from '../../src/service/context/source-permissions.ts'
-import { propertyOptions } from '../support/property-options.ts'
+import { propertyOptions, TIME_LIMIT } from '../support/property-options.ts'
 import { newName, testService } from '../support/service.ts'
 import { applySource, createSource } from '../support/sources.ts'
 
@@ -81,59 +81,63 @@ const tenants = fc.array(fc.record({ permissions, attempts: fc.shuffledSubarray(
 const matches = (pattern: string, text: string) =>
   pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : pattern === text
 
-test('tenants change nothing beyond their permissions, and their removal restores the realm', async () => {
-  await fc.assert(
-    fc.asyncProperty(tenants, async (all) => {
-      const realm = newName()
-      const owner = createSource(
-        [
-          {
-            ...{ realm, enabled: true, displayName: 'Owned' },
-            clients: [{ clientId: 'shop', redirectUris: ['https://shop.example/*'] }],
-            roles: { realm: [{ name: 'staff' }], client: { shop: [{ name: 'admin' }] } },
-            groups: [{ name: 'staff', realmRoles: ['staff'] }],
-          },
-        ],
-        `owner-of-${realm}`,
-      )
-      await applySource(service, owner)
-      const readRealm = () => service.read(SYSTEM, realm, (context) => exportRealm(context, {}))
-      const before = await readRealm()
-      for (const [at, { permissions: entry, attempts }] of all.entries()) {
-        const toSource = (accepted: readonly Attempt[]) => ({
-          ...createSource(
-            accepted.map(({ kind, name, spec }) => ({
-              apiVersion: 'regent.dev/v1alpha1',
-              ...{ kind, metadata: { name }, spec: { realm, ...spec } },
-            })),
-            `tenant-${at}-of-${realm}`,
-          ),
-          sourcePermissions: { realms: [realm], tenant: [toTenantPermissions([entry])] },
-        })
-        let accepted: readonly Attempt[] = []
-        for (const attempt of attempts) {
-          const isApplied = await applySource(service, toSource([...accepted, attempt])).then(
-            () => true,
-            () => false,
-          )
-          if (!isApplied) continue
-          accepted = [...accepted, attempt]
-          const [kind, name] = attempt.top ?? expect.fail(`${attempt.kind} ${attempt.name} was applied`)
-          expect(entry.kinds).toContain(kind)
-          expect(entry.names.some((pattern) => matches(pattern, name))).toBe(true)
-          for (const role of attempt.grants ?? [])
-            expect(entry.roles.some((pattern) => matches(pattern, role))).toBe(true)
+test(
+  'tenants change nothing beyond their permissions, and their removal restores the realm',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(tenants, async (all) => {
+        const realm = newName()
+        const owner = createSource(
+          [
+            {
+              ...{ realm, enabled: true, displayName: 'Owned' },
+              clients: [{ clientId: 'shop', redirectUris: ['https://shop.example/*'] }],
+              roles: { realm: [{ name: 'staff' }], client: { shop: [{ name: 'admin' }] } },
+              groups: [{ name: 'staff', realmRoles: ['staff'] }],
+            },
+          ],
+          `owner-of-${realm}`,
+        )
+        await applySource(service, owner)
+        const readRealm = () => service.read(SYSTEM, realm, (context) => exportRealm(context, {}))
+        const before = await readRealm()
+        for (const [at, { permissions: entry, attempts }] of all.entries()) {
+          const toSource = (accepted: readonly Attempt[]) => ({
+            ...createSource(
+              accepted.map(({ kind, name, spec }) => ({
+                apiVersion: 'regent.dev/v1alpha1',
+                ...{ kind, metadata: { name }, spec: { realm, ...spec } },
+              })),
+              `tenant-${at}-of-${realm}`,
+            ),
+            sourcePermissions: { realms: [realm], tenant: [toTenantPermissions([entry])] },
+          })
+          let accepted: readonly Attempt[] = []
+          for (const attempt of attempts) {
+            const isApplied = await applySource(service, toSource([...accepted, attempt])).then(
+              () => true,
+              () => false,
+            )
+            if (!isApplied) continue
+            accepted = [...accepted, attempt]
+            const [kind, name] = attempt.top ?? expect.fail(`${attempt.kind} ${attempt.name} was applied`)
+            expect(entry.kinds).toContain(kind)
+            expect(entry.names.some((pattern) => matches(pattern, name))).toBe(true)
+            for (const role of attempt.grants ?? [])
+              expect(entry.roles.some((pattern) => matches(pattern, role))).toBe(true)
+          }
+          const [planned] = (await planSources(service, SYSTEM, [owner])).realms
+          expect(planned?.plan.actions).toEqual([])
         }
-        const [planned] = (await planSources(service, SYSTEM, [owner])).realms
-        expect(planned?.plan.actions).toEqual([])
-      }
-      for (const at of all.keys())
-        await applySource(service, {
-          ...createSource([], `tenant-${at}-of-${realm}`),
-          sourcePermissions: { realms: [realm] },
-        })
-      expect(await readRealm()).toEqual(before)
-    }),
-    { ...propertyOptions, numRuns: Math.ceil(propertyOptions.numRuns / 5) },
-  )
-}, 120_000)
+        for (const at of all.keys())
+          await applySource(service, {
+            ...createSource([], `tenant-${at}-of-${realm}`),
+            sourcePermissions: { realms: [realm] },
+          })
+        expect(await readRealm()).toEqual(before)
+      }),
+      { ...propertyOptions, numRuns: Math.ceil(propertyOptions.numRuns / 5) },
+    )
+  },
+  TIME_LIMIT,
+)

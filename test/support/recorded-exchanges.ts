@@ -29,8 +29,11 @@ interface Call {
   readonly form?: Record<string, string>
   readonly text?: string
   /** Texts and files of a multipart form, by name. */
-  readonly parts?: Record<string, string | { readonly filename: string; readonly text: string }>
+  readonly parts?: Record<string, string | RecordedFile>
 }
+
+/** A file of a form, with its content as text or in base64. */
+type RecordedFile = { readonly filename: string } & ({ readonly text: string } | { readonly base64: string })
 
 interface Answer {
   readonly status: number
@@ -66,7 +69,7 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
   const { headers, body } = await toRequest(run, request)
   const url = run.server + String(substitute(request.path, run.vars))
   const response = await fetch(url, { method: request.method, headers, body: body ?? null, redirect: 'manual' })
-  const raw = parseBody(await response.text())
+  const raw = await readResponse(response)
   const described = { status: response.status, headers: Object.fromEntries(response.headers), body: raw }
   expectDescribedResponse(request.method, url.slice(run.server.length), described)
   const location = response.headers.get('location') ?? undefined
@@ -106,7 +109,7 @@ async function toRequest(run: Run, request: Call) {
     const form = new FormData()
     for (const [name, part] of Object.entries(substitute(request.parts, run.vars) as Required<Call>['parts'])) {
       if (typeof part === 'string') form.append(name, part)
-      else form.append(name, new Blob([part.text]), part.filename)
+      else form.append(name, new Blob(['text' in part ? part.text : Buffer.from(part.base64, 'base64')]), part.filename)
     }
     return { headers, body: form }
   }
@@ -124,6 +127,12 @@ async function adminToken(run: Run): Promise<string> {
   })
   run.token = { text: ((await response.json()) as { access_token: string }).access_token, at: Date.now() }
   return run.token.text
+}
+
+/** Returns the body: JSON, a text, or whether there are bytes. */
+async function readResponse(response: Response): Promise<unknown> {
+  if (!/octet-stream|zip/.test(response.headers.get('content-type') ?? '')) return parseBody(await response.text())
+  return (await response.arrayBuffer()).byteLength > 0 ? '<some bytes>' : '<no bytes>'
 }
 
 function parseBody(text: string): unknown {

@@ -117,6 +117,7 @@ export async function openNewService(
     onStatement?: typeof checkStatement
     outbound?: Outbound
     vaultDirectory?: VaultDirectory
+    requiresSecondApprover?: boolean
   } = {},
 ): Promise<Service> {
   const onStatement = (statement: Parameters<typeof checkStatement>[0]) => {

@@ -4,6 +4,8 @@
 const FREE = new Set([
   'realm',
   'source',
+  // A source has editors before it has a realm.
+  'source_editor',
   'generated_secret',
   'store_setting',
   'lease',

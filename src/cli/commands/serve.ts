@@ -45,6 +45,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     key,
     passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
     vaultDirectory: openVaultDirectory(settings.vaultDir),
+    requiresSecondApprover: settings.requireSecondApprover,
     searchableClientAttributes: settings.clientSearchableAttributes,
     findSourcePermissions: (source) => permissions.get(source),
     outbound: createOutboundGuard(settings),

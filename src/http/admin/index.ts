@@ -10,6 +10,7 @@ import { authenticationProviderOperations } from './authentication-providers.ts'
 import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { authorizationOperations } from './authorization.ts'
 import { clientDescriptionOperations } from './client-descriptions.ts'
+import { clientInstallationOperations } from './client-installation.ts'
 import { clientPolicyOperations } from './client-policies.ts'
 import { clientRegistrationOperations } from './client-registration.ts'
 import { clientRuntimeOperations } from './client-runtime.ts'
@@ -74,6 +75,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...componentOperations,
       ...keyOperations,
       ...localizationOperations,
+      ...clientInstallationOperations,
       ...clientPolicyOperations,
       ...identityProviderOperations,
       ...authenticationFlowOperations,

@@ -6,6 +6,7 @@ import { nameSchema } from '../../kinds/json-schema.ts'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
 import { BUILT_IN_LANGUAGES } from '../../oidc/pages/localize.ts'
+import { installationFormats } from '../../service/admin-api/clients/installation/installation-formats.ts'
 import { features, listProviders } from '../../service/admin-api/realms/server-info.ts'
 import { requireAdministrator } from '../../service/permissions/require-permissions.ts'
 import { type Operation, tagged } from '../operation.ts'
@@ -25,6 +26,16 @@ const provider = z.object({
     .optional()
     .describe('Of an authenticator of clients: settings of each client.'),
   metadata: z.record(z.string(), z.json()).describe('Capabilities of the provider, such as synchronization.'),
+})
+
+const installation = z.object({
+  id: text('Id of the format.'),
+  protocol: text('Protocol of the clients.'),
+  downloadOnly: z.boolean().describe('Whether the document is not a text.'),
+  displayType: text('Display name.'),
+  helpText: text('Help text.'),
+  filename: text('Name of the file.'),
+  mediaType: text('Media type of the file.'),
 })
 
 const identityProvider = z.object({
@@ -153,7 +164,7 @@ const serverInfo = nameSchema(
     protocolMapperTypes: z.record(z.string(), z.array(mapperType)).describe('Types of protocol mappers by protocol.'),
     builtinProtocolMappers: z.record(z.string(), z.array(mapper)).describe('Built-in protocol mappers by protocol.'),
     clientInstallations: z
-      .record(z.string(), z.array(z.object({})))
+      .record(z.string(), z.array(installation))
       .describe('Formats of client installations by protocol.'),
     componentTypes: z
       .record(z.string(), z.array(provider))
@@ -235,7 +246,7 @@ function about() {
       clientSignatureAsymmetricAlgorithms: KEY_ALGORITHMS,
     },
     themes,
-    clientInstallations: {},
+    clientInstallations: installationFormats,
     ...rest,
     protocolMapperTypes: Object.fromEntries(mapperTypes),
     componentTypes: Object.fromEntries(providers),

@@ -29,7 +29,7 @@ const historyOperations: readonly UntaggedOperation[] = [
     method: 'GET',
     path: '/regent/v1/history/{realm}',
     summary: 'List the revisions of a realm, newest first',
-    permission,
+    permission: 'roll-back-realm',
     query: z.object({
       before: revision.optional().describe('Only revisions before this one.'),
       max: z.coerce
@@ -49,7 +49,7 @@ const historyOperations: readonly UntaggedOperation[] = [
     method: 'GET',
     path: '/regent/v1/diff/{realm}',
     summary: 'Get the diff between two revisions of a realm, or a revision and the live state',
-    permission,
+    permission: 'roll-back-realm',
     query: z.object({
       from: revision.optional().describe('First revision; required.'),
       to: revision.optional().describe('Second revision; default: the live state.'),
@@ -66,7 +66,7 @@ const historyOperations: readonly UntaggedOperation[] = [
     method: 'POST',
     path: '/regent/v1/rollback/{realm}',
     summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
-    permission,
+    permission: 'roll-back-realm',
     body: { schema: rollbackBody, description: 'The revision to roll back to.', namesFields: true },
     responses: { 200: { description: 'The outcome, or the plan.', schema: realmOutcome }, ...answers },
     handle: async (call) => {
@@ -128,7 +128,7 @@ const sourceOperations: readonly UntaggedOperation[] = [
     method: 'POST',
     path: '/regent/v1/sources/{realm}/resume',
     summary: 'Resume a source that a rollback of the realm suspended',
-    permission,
+    permission: 'suspend-sources',
     query: z.object({ source: z.string().optional().describe('Name of the source; required.') }),
     responses: { ...noContentResponse, ...answers },
     handle: (call) => changeSource(call, resumeSourceInRealm),

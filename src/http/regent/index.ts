@@ -78,7 +78,7 @@ export const regentOperations: readonly Operation[] = [
     method: 'GET',
     path: '/regent/v1/drift',
     summary: 'List drift: managed fields and objects that were changed, and by whom',
-    permission: 'administer-realm',
+    permission: 'accept-drift',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
     responses: {
       200: { description: 'Each field or object that differs.', schema: z.array(drift) },

@@ -32,6 +32,12 @@ const fields = {
   outdated: z
     .boolean()
     .describe('Whether a realm of the plan was changed since: the plan may be stale, which its apply checks.'),
+  authors: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Users who made the changes and may not approve them. Absent: unknown, or no second approver is required.',
+    ),
   approvedAt: at.optional().describe('Time of the approval, in ISO 8601.'),
   approvedBy: z.string().optional().describe('Username of the administrator who approved the plan.'),
   withCredentials: z.boolean().describe('Whether adopted users get their declared credentials.'),

@@ -10,7 +10,8 @@ import { applyBody, approvalAnswer, approvalBody, savedPlan, staleAnswer, wholeP
 import { outcome } from './schemas.ts'
 
 const answers = { ...errorResponses, ...badRequest }
-const permission = 'any'
+/** In each realm of the plan. */
+const permission = 'approve-plans'
 const stale = {
   409: { description: 'The plan is stale, expired, already applied, or pending approval.', schema: staleAnswer },
 }
@@ -21,8 +22,8 @@ export const regentPlanOperations: readonly Operation[] = tagged('Plans', [
     operationId: 'listPlans',
     method: 'GET',
     path: '/regent/v1/plans',
-    summary: 'List the saved plans of the realms that the caller administers, newest first',
-    permission,
+    summary: 'List the saved plans that the caller may approve, newest first',
+    permission: 'any',
     responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...errorResponses },
     handle: async ({ service, caller }) => {
       const now = service.clock()
@@ -46,7 +47,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Plans', [
     method: 'POST',
     path: '/regent/v1/plans/{plan}/apply',
     summary: 'Apply a saved plan exactly, or nothing if it is stale',
-    permission,
+    permission: 'administer-realm',
     body: applyBody,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers, ...stale },
     handle: async (call) => {
@@ -106,6 +107,7 @@ function toRepresentation(plan: SavedPlan, now: Date): object {
     isFromRun,
     createdAt,
     createdBy,
+    authors,
     expires,
     approvedAt,
     approvedBy,
@@ -127,6 +129,7 @@ function toRepresentation(plan: SavedPlan, now: Date): object {
     created: toAttribution({ actor: createdBy, at: createdAt }),
     expires,
     outdated: isOutdated,
+    ...(authors && { authors: authors.flatMap(({ names }) => names[0] ?? []) }),
     ...(approvedAt && { approvedAt, approvedBy }),
     withCredentials,
   }

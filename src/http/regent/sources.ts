@@ -80,14 +80,13 @@ type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<
 
 /** Returns an operation on the source that its query names. */
 function onSource(
-  described: Pick<Operation, 'operationId' | 'path' | 'summary'>,
+  described: Pick<Operation, 'operationId' | 'path' | 'summary' | 'permission'>,
   work: Work,
   more: z.ZodRawShape = {},
 ): UntaggedOperation {
   return {
     ...described,
     method: 'POST',
-    permission: 'administer-realm',
     query: z.object({ source: source.optional(), ...more }),
     responses: { ...noContentResponse, ...answers },
     async handle(call) {
@@ -115,6 +114,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
       operationId: 'suspendSource',
       path: '/regent/v1/source-states/suspend',
       summary: 'Suspend a source until it is resumed',
+      permission: 'suspend-sources',
     },
     ({ service, caller }, name) => suspendSource(service, caller, name),
   ),
@@ -123,6 +123,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
       operationId: 'resumeSource',
       path: '/regent/v1/source-states/resume',
       summary: 'Resume a source in all realms, also one that a rollback suspended',
+      permission: 'suspend-sources',
     },
     ({ service, caller }, name) => resumeSource(service, caller, name),
   ),
@@ -131,6 +132,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
       operationId: 'forceSource',
       path: '/regent/v1/source-states/force',
       summary: 'Reconcile a source now',
+      permission: 'administer-realm',
     },
     ({ service, caller }, name) => requestReconciliation(service, caller, name),
   ),
@@ -139,6 +141,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Sources', [
       operationId: 'renameSource',
       path: '/regent/v1/source-states/rename',
       summary: 'Rename a source',
+      permission: 'administer-realm',
     },
     async ({ service, caller, query }, name) => {
       if (!query.to) throw new HttpError(400, { errorMessage: 'The parameter to is missing. Pass the new name.' })

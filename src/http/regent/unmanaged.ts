@@ -81,7 +81,7 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Drift', [
     method: 'GET',
     path: '/regent/v1/accept/{realm}',
     summary: 'Get the declarations to commit that accept the live values: a document, and edits of existing documents',
-    permission,
+    permission: 'accept-drift',
     query: z.object({
       path: queryTexts.describe(
         'Only these objects or fields, as in a realm file: `clients/my-app`, `clients/my-app/redirectUris`; repeatable.',

@@ -26,6 +26,8 @@ const admissionReview = z.object({
     uid: z.string(),
     operation: z.string(),
     subResource: z.string().optional(),
+    userInfo: z.object({ username: z.string() }),
+    dryRun: z.boolean().optional(),
     object: resource.nullish(),
     oldObject: resource.nullish(),
   }),
@@ -34,7 +36,7 @@ const admissionReview = z.object({
 /** A request of an API server. */
 export interface AdmissionRequest {
   readonly uid: string
-  /** Absent: it needs no review, such as a deletion, a status, or a resource of another kind. */
+  /** Absent: it needs no review, such as a status, or a resource of another kind. */
   readonly change: ResourceChange | undefined
 }
 
@@ -42,11 +44,14 @@ export interface AdmissionRequest {
 export function parseAdmissionReview(body: unknown): AdmissionRequest | undefined {
   const { data } = admissionReview.safeParse(body)
   if (!data) return undefined
-  const { uid, operation, subResource, object, oldObject } = data.request
-  const isWrite = (operation === 'CREATE' || operation === 'UPDATE') && !subResource
-  if (!isWrite || !object || object.apiVersion !== API_VERSION || !resourceKinds.has(object.kind))
+  const { uid, operation, subResource, object, oldObject, userInfo, dryRun: isDryRun = false } = data.request
+  const isDeletion = operation === 'DELETE'
+  const resource = isDeletion ? oldObject : object
+  const isWrite = ['CREATE', 'UPDATE', 'DELETE'].includes(operation) && !subResource
+  if (!isWrite || !resource || resource.apiVersion !== API_VERSION || !resourceKinds.has(resource.kind))
     return { uid, change: undefined }
-  return { uid, change: { resource: object, ...(oldObject && { before: oldObject }) } }
+  const change = { resource, user: userInfo.username, isDryRun, isDeletion }
+  return { uid, change: { ...change, ...(oldObject && { before: oldObject }) } }
 }
 
 /** Renders the response. A refusal has the status of a resource that violates its CRD. */

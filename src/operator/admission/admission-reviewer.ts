@@ -4,11 +4,20 @@ import type { Deadline } from '../../lib/timing/deadline.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
+import { recordEditor } from '../../service/sources/cluster-resources.ts'
+import { recordAnnotator } from '../../service/sources/saved-plans.ts'
 import { type ClusterSnapshot, watchCluster } from '../cluster/cluster-cache.ts'
-import { getResourceName, isDisabled, RECONCILE_ANNOTATION, type Resource } from '../cluster/resource.ts'
+import {
+  APPROVED_PLAN_ANNOTATION,
+  getResourceName,
+  isDisabled,
+  RECONCILE_ANNOTATION,
+  type Resource,
+} from '../cluster/resource.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import { getUnresolvedFiles, resolveDesiredRealms } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
+import { toSourceName } from '../desired/source-name.ts'
 import type { OperatorOptions } from '../operator.ts'
 import { readNamespaceInventory } from '../realms/namespace-inventory.ts'
 import { dryRunRealm } from '../realms/realm-run.ts'
@@ -19,6 +28,11 @@ export interface ResourceChange {
   readonly resource: Resource
   /** Its current version; absent if it is created. */
   readonly before?: Resource
+  /** The name of the user in the cluster. */
+  readonly user: string
+  /** Whether nothing is stored. */
+  readonly isDryRun: boolean
+  readonly isDeletion: boolean
 }
 
 /** The decision about a change. */
@@ -30,7 +44,7 @@ export interface AdmissionDecision {
 
 /** Reviews changes of resources. */
 export interface AdmissionReviewer {
-  /** Reviews a change without writing anything. Throws where that fails, and when the signal is aborted or the deadline exceeded. */
+  /** Reviews a change, and records its author if a second approver is required. Throws where that fails, and when the signal is aborted or the deadline exceeded. */
   review(change: ResourceChange, signal: AbortSignal, deadline: Deadline): Promise<AdmissionDecision>
 }
 
@@ -71,8 +85,12 @@ export function createAdmissionReviewer(
   }
 
   return {
-    async review({ resource, before }, until, deadline) {
-      if (resource.metadata.deletionTimestamp || !isWatchedNamespace(resource.metadata.namespace!)) return ALLOWED
+    async review(change, until, deadline) {
+      const { resource, before, isDeletion } = change
+      if (!isWatchedNamespace(resource.metadata.namespace!)) return ALLOWED
+      const refusal = await reviewAuthor(service, change)
+      if (refusal !== undefined) return { refusal, warnings: [] }
+      if (isDeletion || resource.metadata.deletionTimestamp) return ALLOWED
       if (before && declaresSame(resource, before)) return ALLOWED
       await raceAbort(watch.synced, until)
       const reviewWith = (snapshot: ClusterSnapshot) => review(service, options, { resource, snapshot, deadline })
@@ -130,6 +148,28 @@ async function review(
 function toDecision({ message, isIntended, isTemporary }: ResourceFault): AdmissionDecision {
   if (isIntended) return ALLOWED
   return isTemporary ? { warnings: [message] } : { refusal: message, warnings: [] }
+}
+
+/**
+ * Records the author of an edit or an approval, unless it is a dry run. Returns why the author may not approve a plan; undefined if
+ * nothing is refused. Edits are recorded before the review: one that is refused makes its author no approver of other edits.
+ */
+async function reviewAuthor(
+  service: Service,
+  { resource, before, user, isDryRun, isDeletion }: ResourceChange,
+): Promise<string | undefined> {
+  const plan = resource.metadata.annotations?.[APPROVED_PLAN_ANNOTATION]
+  try {
+    if (!isDeletion && plan !== undefined && plan !== before?.metadata.annotations?.[APPROVED_PLAN_ANNOTATION])
+      await recordAnnotator(service, { plan, annotator: user, isDryRun })
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'forbidden') return error.reason
+    throw error
+  }
+  const isEdit = isDeletion || !before || !declaresSame(resource, before)
+  if (service.requiresSecondApprover && isEdit && !isDryRun)
+    await recordEditor(service, { source: toSourceName(resource.metadata.namespace!), editor: user })
+  return undefined
 }
 
 /** Whether two versions of a resource declare the same: only finalizers, the approval of a plan or other metadata differ. */

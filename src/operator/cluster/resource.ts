@@ -1,7 +1,6 @@
 // Kubernetes resources as the operator reads them, and the annotations, labels and finalizers that it uses.
 import type { Representation } from '../../kinds/json.ts'
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
-import type { Actor } from '../../service/context/store-types.ts'
 
 /** An object of the API server. */
 export interface ApiObject {
@@ -104,11 +103,4 @@ export const isRegentResource = ({ apiVersion }: Resource): boolean => apiVersio
 /** Whether an annotation of the resource has the value `disabled`. */
 export function isDisabled({ metadata: { annotations } }: Resource, annotation: string): boolean {
   return annotations?.[annotation] === 'disabled'
-}
-
-/** Returns the actor who approved a plan by an annotation: the namespace, and the program that wrote the annotation. */
-export function getApprover({ metadata: { namespace, managedFields = [] } }: Resource): Actor {
-  const field = `"f:${APPROVED_PLAN_ANNOTATION}"`
-  const entry = managedFields.find(({ fieldsV1 = {} }) => JSON.stringify(fieldsV1).includes(field))
-  return { kind: 'administrator', user: `kubernetes:${namespace}${entry?.manager ? ` by ${entry.manager}` : ''}` }
 }

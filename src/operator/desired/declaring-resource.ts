@@ -48,8 +48,9 @@ export function toDeclaringResource(resource: Resource): DeclaringResource {
   const isReleased =
     isObserver ||
     spec.deletionPolicy === 'Orphan' ||
-    // Only realms and sources have this field.
+    // Only realms and sources have these fields.
     spec.prune === 'none' ||
+    spec.suspend === true ||
     isDisabled(resource, PRUNE_ANNOTATION) ||
     isDisabled(resource, RECONCILE_ANNOTATION)
   return { ...declaring, removal: isReleased ? 'released' : 'deleted' }

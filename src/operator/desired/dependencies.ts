@@ -11,17 +11,16 @@ export interface SkipReason {
   readonly type?: 'intended' | 'stalled'
 }
 
-/** Returns why a realm is not reconciled now; undefined if it is. A realm whose resource is being deleted ignores its dependencies. */
+/** Returns why a realm is not reconciled now; undefined if it is. A realm whose resource is being deleted is not skipped. */
 export function findSkipReason(
   { owner }: ClusterRealm,
   realms: ReadonlyMap<string, ClusterRealm>,
 ): SkipReason | undefined {
-  if (!owner) return undefined
+  if (!owner || owner.removal) return undefined
   if (owner.resource.spec?.suspend === true) {
     const message = `${owner.file} is suspended. Set spec.suspend to false to apply the realm again.`
     return { reason: 'Suspended', message, type: 'intended' }
   }
-  if (owner.removal) return undefined
   const owners = getOwnersIn(owner.namespace, realms)
   const cycle = findDependencyCycle(owner, owners)
   if (cycle) {

@@ -8,6 +8,7 @@ import { intersectSourcePermissions, toSourcePermissions } from '../../service/c
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { getAppliedAndPending } from '../../service/sources/source-records.ts'
 import { readSourceSettings } from '../desired/declaring-resource.ts'
+import type { RefusedApproval } from '../status/realm-run-result.ts'
 import { type GitSource, getGitSourceName } from './git-source.ts'
 import { getGitSourcePermissions, getRealmPermissions, type PermissionInputs } from './git-source-permissions.ts'
 import type { GitSourceResult } from './git-source-status.ts'
@@ -33,6 +34,8 @@ export interface FollowedGitSource {
   lastRequest: string | undefined
   /** The plan that was approved last. */
   approvedPlan?: string
+  /** A plan that the annotation of the resource does not approve. */
+  refusedApproval?: RefusedApproval
   /** The realms that it has applied. Absent: not queried yet. */
   applied?: readonly AppliedSource[]
   /** The number of objects that it manages. Absent: not counted since its last change. */
@@ -45,6 +48,8 @@ export interface GitSourceDefaults {
   readonly interval: number
   /** Path of the file with the allowed signers of commits. */
   readonly signersFile: string | undefined
+  /** Whether the authors of commits are read. */
+  readonly readsAuthors: boolean
 }
 
 /** Options of `openFollowedRepository`. */
@@ -90,6 +95,7 @@ export async function openFollowedRepository(
       keys,
       interval,
       signersFile: defaults.signersFile,
+      readsAuthors: defaults.readsAuthors,
     },
     configure: async (content) => {
       const sourcePermissions = await updatePermissions(service, followed, { content, getPermissionInputs })

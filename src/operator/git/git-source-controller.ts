@@ -3,9 +3,10 @@ import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import type { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { FollowedSource, ReportedSourceStatus } from '../../reconcile/following/followed-source.ts'
 import { SourceError } from '../../reconcile/read/file-source.ts'
+import { ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import { recordApproval } from '../../service/sources/saved-plans.ts'
-import { APPROVED_PLAN_ANNOTATION, getApprover } from '../cluster/resource.ts'
+import { approveByAnnotation } from '../cluster/approve-by-annotation.ts'
+import { APPROVED_PLAN_ANNOTATION } from '../cluster/resource.ts'
 import { createOperatorQueue } from '../operator-queue.ts'
 import { findReconcileRequest } from '../status/conditions.ts'
 import {
@@ -232,9 +233,13 @@ export class GitSourceController {
     if (plan === undefined || plan === followed.approvedPlan || !isReported(followed.result)) return
     if (!listPendingApprovals(followed.result.outcome).some((pending) => pending.plan === plan)) return
     followed.approvedPlan = plan
-    recordApproval(this.#service, { actor: getApprover(resource) }, { plan, withCredentials: false }).then(
+    approveByAnnotation(this.#service, resource, plan).then(
       () => this.#applyAgain(followed),
-      this.#options.onError,
+      (error: unknown) => {
+        if (!(error instanceof ServiceError && error.code === 'forbidden')) return this.#options.onError(error)
+        followed.refusedApproval = { plan, reason: error.reason ?? error.message }
+        this.#statusController.update(followed.source.name)
+      },
     )
   }
 

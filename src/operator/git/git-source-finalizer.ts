@@ -1,11 +1,13 @@
 // Finalizes RealmSources whose resource was deleted: deletes or releases their objects, then removes the finalizer.
 import type { ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
 import { isLeaseLost, isRefusal } from '../../reconcile/following/failures.ts'
+import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { applySources } from '../../reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { forgetSourceInRealm, getAppliedAndPending } from '../../service/sources/source-records.ts'
 import { saveSourceStatus } from '../../service/sources/source-status.ts'
+import type { ResourceEvent } from '../cluster/resource.ts'
 import { isConflict } from '../cluster/resource-writer.ts'
 import { readSourceSettings } from '../desired/declaring-resource.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
@@ -35,9 +37,6 @@ interface FinalizerContext {
   readonly waitUntilStopped: (name: string) => Promise<void>
 }
 
-/** Milliseconds until a blocked deletion is tried again. */
-const RETRY_INTERVAL = 600_000
-
 /** A finalizer of RealmSources. */
 export class GitSourceFinalizer {
   readonly #service: Service
@@ -63,18 +62,14 @@ export class GitSourceFinalizer {
   }
 
   async #reconcile(name: string): Promise<ReconcileResult> {
-    const { followed: sources, statusController, waitUntilStopped } = this.#context
+    const { followed: sources, waitUntilStopped } = this.#context
     const followed = sources.get(name)
     if (!followed?.source.removal) return {}
     await waitUntilStopped(name)
     try {
-      const fault = await this.#finalize(followed.source)
-      if (fault) {
-        statusController.setResult(followed, { fault })
-        return { requeueAfter: RETRY_INTERVAL }
-      }
+      const event = await this.#finalize(followed.source)
       this.#options.inventory.recordGitSource(name, [])
-      await this.#options.statusWriter.release(followed.source)
+      await this.#options.statusWriter.release(followed.source, event)
       return {}
     } catch (error) {
       return this.#handleError(followed, error)
@@ -82,44 +77,43 @@ export class GitSourceFinalizer {
   }
 
   /**
-   * Deletes or releases the objects of a source, and deletes its records. Returns what blocks that. The resource does not wait for the
-   * approval of the deletion of a realm with users, which stays live.
+   * Deletes or releases the objects of a source, and deletes its records. The resource does not wait for approvals or for what depends on
+   * an object: these objects stay live. Returns an event about them.
    */
-  async #finalize(source: GitSource): Promise<ResourceFault | undefined> {
-    const fault = source.removal === 'deleted' ? await this.#deleteObjects(source) : undefined
-    if (fault === 'realmPending') return undefined
-    if (!fault) await this.#forgetSource(source.name)
-    return fault
+  async #finalize(source: GitSource): Promise<ResourceEvent | undefined> {
+    const obstacle = source.removal === 'deleted' ? await this.#deleteObjects(source) : undefined
+    // The approved plan deletes what the records contain.
+    if (obstacle?.reason !== 'PendingApproval') await this.#forgetSource(source.name)
+    return obstacle && { type: 'Warning', reason: obstacle.reason, message: `Objects stay live. ${obstacle.message}` }
   }
 
-  /** Deletes the objects of a source in all realms that it may still declare. Returns what blocks that. */
-  async #deleteObjects(source: GitSource): Promise<ResourceFault | 'realmPending' | undefined> {
-    const { name, namespace, resource } = source
-    if (resource.spec?.suspend === true) {
-      const message = 'The source is suspended. Set spec.suspend to false to delete its objects.'
-      return { reason: 'Suspended', message, isIntended: true }
-    }
+  /** Deletes the objects of a source in all realms that it may still declare. Returns what prevents that, other than a temporary failure. */
+  async #deleteObjects(source: GitSource): Promise<ResourceFault | undefined> {
+    const { name, namespace } = source
     const { lease, getPermissionInputs } = this.#options
     const { applied } = await getAppliedAndPending(this.#service, [name])
     const inputs = getPermissionInputs()
     const realms = applied
       .map(({ realm, declaredName }) => declaredName ?? realm)
       .filter((realm) => 'permissions' in getRealmPermissions(namespace, { name: realm, exists: true }, inputs))
-    const outcome = await applySources(this.#service, { actor: { kind: 'source', source: name }, lease }, [
-      {
-        ...{ name, revision: '', documents: [], files: [], settings: readSourceSettings(source.resource) },
-        sourcePermissions: { realms },
-        removals: { rest: 'deleted' },
-      },
-    ])
+    const content: SourceContent = {
+      ...{ name, revision: '', documents: [], files: [], settings: readSourceSettings(source.resource) },
+      sourcePermissions: { realms },
+      removals: { rest: 'deleted' },
+    }
+    const caller = { actor: { kind: 'source', source: name }, lease } as const
+    const outcome = await applySources(this.#service, caller, [content]).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error
+      return { reason: 'InUse', message: renderSourceError(error) }
+    })
+    if ('reason' in outcome) return outcome
     for (const { plan, pendingApproval, suspended } of outcome.realms) {
-      if (pendingApproval?.guards.some(({ guard }) => guard === 'deletesRealm')) return 'realmPending'
       if (pendingApproval) {
         const message = `The plan ${pendingApproval.plan} is pending approval. Approve it with "regent approve ${pendingApproval.plan}".`
         return { reason: 'PendingApproval', message }
       }
       if (suspended) {
-        const message = `The realm ${plan.realm} was rolled back. Resume with "regent source resume ${name}".`
+        const message = `The realm ${plan.realm} was rolled back to an earlier revision.`
         return { reason: 'RolledBack', message }
       }
     }
@@ -139,10 +133,6 @@ export class GitSourceFinalizer {
     // Another process has the lease, and reports the status.
     if (isLeaseLost(error)) return {}
     const { statusController } = this.#context
-    if (isRefusal(error)) {
-      statusController.setResult(followed, { fault: { reason: 'InUse', message: renderSourceError(error) } })
-      return { failed: true }
-    }
     if (!isConflict(error)) this.#options.onError(error)
     followed.result = { failure: `The objects of the source are not deleted yet: ${renderSourceError(error)}` }
     statusController.update(followed.source.name)

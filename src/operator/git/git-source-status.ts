@@ -12,6 +12,7 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from '../status/conditions.ts'
+import type { RefusedApproval } from '../status/realm-run-result.ts'
 import type { GitSource } from './git-source.ts'
 
 /**
@@ -32,6 +33,8 @@ export interface ObservedGitSource {
   /** The request for a reconciliation that the result belongs to. */
   readonly handledRequest?: string | undefined
   readonly realms: readonly string[]
+  /** A plan that the annotation of the resource does not approve. */
+  readonly refusedApproval?: RefusedApproval
   /** The number of objects that it manages. Absent: not counted yet. */
   readonly objectCount?: number
 }
@@ -48,7 +51,7 @@ export function toGitSourceStatus(
   return {
     ...toCommonStatus(source, prior, {
       realm: realms.length ? [...realms].sort().join(', ') : prior.realm,
-      ready: toReadyCondition(source, result),
+      ready: toReadyCondition(observed),
       suspended,
       drifts: sourceDrifts,
       now,
@@ -108,7 +111,7 @@ function keepAttemptFields({ handledRequest }: ObservedGitSource, prior: Resourc
   }
 }
 
-function toReadyCondition(source: GitSource, result: GitSourceResult): ReadyCondition {
+function toReadyCondition({ source, result, refusedApproval }: ObservedGitSource): ReadyCondition {
   if (result === 'progressing')
     return {
       status: 'Unknown',
@@ -122,6 +125,9 @@ function toReadyCondition(source: GitSource, result: GitSourceResult): ReadyCond
   // A suspended source keeps the condition of its last attempt.
   if (result.isSuspended && !result.status.ready)
     return { status: 'False', reason: 'Suspended', message: describeSuspension(source) }
+  const [pendingApproval] = listPendingApprovals(result.outcome)
+  if (pendingApproval && result.status.ready?.reason === 'PendingApproval')
+    return toPendingApprovalCondition(pendingApproval, source.resource, refusedApproval)
   return toAttemptCondition(source, result)
 }
 
@@ -131,8 +137,8 @@ function describeSuspension({ name, config }: GitSource): string {
 }
 
 function toAttemptCondition(
-  { name, resource }: GitSource,
-  { status: { ready, attempted }, outcome }: ReportedSourceStatus,
+  { name }: GitSource,
+  { status: { ready, attempted } }: ReportedSourceStatus,
 ): ReadyCondition {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
   switch (ready?.reason) {
@@ -142,11 +148,8 @@ function toAttemptCondition(
       return { status: 'False', reason: 'Failed', message, abnormal: 'Reconciling' }
     case 'DependencyNotReady':
       return { status: 'False', reason: 'DependencyNotReady', message, abnormal: 'Reconciling' }
-    case 'PendingApproval': {
-      const [pendingApproval] = listPendingApprovals(outcome)
-      if (pendingApproval) return toPendingApprovalCondition(pendingApproval, resource)
+    case 'PendingApproval':
       return { status: 'False', reason: 'PendingApproval', message, abnormal: 'Stalled' }
-    }
     case 'RolledBack': {
       const text = `The source is ${message}. Resume it with "regent source resume ${name}".`
       return { status: 'False', reason: 'RolledBack', message: text, abnormal: 'Stalled' }

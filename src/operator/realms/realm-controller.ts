@@ -18,6 +18,7 @@ import type { SecretWriter } from '../secrets/secret-writer.ts'
 import type { RealmRunResult } from '../status/realm-run-result.ts'
 import { FaultMemory } from './fault-memory.ts'
 import type { NamespaceInventory } from './namespace-inventory.ts'
+import type { PostponedDeletions } from './postponed-deletions.ts'
 import { type DryRunOptions, limitSourcePermissions, type RealmRunOptions } from './realm-run.ts'
 import { RealmStatusController, type RealmStatusOptions } from './realm-status-controller.ts'
 import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
@@ -33,6 +34,7 @@ export interface RealmControllerOptions
   readonly cache: ClusterCache
   readonly secretWriter: SecretWriter
   readonly inventory: NamespaceInventory
+  readonly postponedDeletions: PostponedDeletions
   /** Called after a run has changed something in a realm. */
   readonly onRealmChange: (realm: string) => void
   /** Prints a message for the administrator. */
@@ -129,6 +131,7 @@ export class RealmController {
       const applied = await this.#apply(realm, { withoutFinalizer, retriesFaulty })
       const outcome = await this.#withSecrets(realm, applied)
       await confirmLease(this.#service, this.#options.lease)
+      await this.#options.postponedDeletions.update(realm, { at: this.#service.clock(), ...outcome })
       this.#record(realm, outcome)
       this.#announce(realm, outcome)
       const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome) || hasFailedTenants(outcome)
@@ -156,7 +159,7 @@ export class RealmController {
     const { lease, findSourcePermissions, isAdoptable, inventory } = this.#options
     const { name, owner } = realm
     const isOwner = owner !== undefined && inventory.findOwnerNamespace(name) === owner.namespace
-    const outcome = await reconcileRealm(this.#service, realm, {
+    const outcome = await reconcileRealm(this.#service, this.#options.postponedDeletions.addTo(realm), {
       skipReason: findSkipReason(realm, this.#desired.realms),
       ...{ lease, findSourcePermissions, isAdoptable, isOwner, onError: this.#options.onError, ...run },
       faultMemory: this.#getFaultMemory(name),

@@ -1,13 +1,13 @@
 // Reconciles one realm: applies it unless it is suspended or not ready, and approves its plan if an annotation does.
 import { createDeadline, type Deadline } from '../../lib/timing/deadline.ts'
 import { parseDuration } from '../../realm-file/resources/duration.ts'
-import { failure } from '../../service/context/errors.ts'
+import { failure, ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import { recordApproval } from '../../service/sources/saved-plans.ts'
-import { APPROVED_PLAN_ANNOTATION, getApprover } from '../cluster/resource.ts'
+import { approveByAnnotation } from '../cluster/approve-by-annotation.ts'
+import { APPROVED_PLAN_ANNOTATION } from '../cluster/resource.ts'
 import type { SkipReason } from '../desired/dependencies.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
-import { listPendingPlans, type RealmRunResult } from '../status/realm-run-result.ts'
+import { listPendingPlans, type RealmRunResult, type RefusedApproval } from '../status/realm-run-result.ts'
 import { applyRealm, type RealmRunOptions } from './realm-run.ts'
 
 /** The outcome of a reconciliation: a run, or the reason why there was none. */
@@ -22,16 +22,28 @@ export async function reconcileRealm(
   if (skipReason) return { skipReason }
   const options = { ...rest, deadline: createRunDeadline(realm) }
   const result = await applyRealm(service, realm, options)
-  if (!(await approvePlan(service, realm, result))) return { result }
+  const approval = await approvePlan(service, realm, result)
+  if (approval === 'none') return { result }
+  if (approval !== 'approved') return { result: { ...result, refusedApproval: approval } }
   return { result: await applyRealm(service, realm, options) }
 }
 
-/** Approves the pending plan of a run if an annotation of the realm's resource names it. Returns whether it did. */
-async function approvePlan(service: Service, { owner }: ClusterRealm, result: RealmRunResult): Promise<boolean> {
+/** Approves the pending plan of a run if an annotation of the realm's resource names it. Returns the refusal, if it may not. */
+async function approvePlan(
+  service: Service,
+  { owner }: ClusterRealm,
+  result: RealmRunResult,
+): Promise<'none' | 'approved' | RefusedApproval> {
   const plan = owner?.resource.metadata.annotations?.[APPROVED_PLAN_ANNOTATION]
-  if (!owner || plan === undefined || !listPendingPlans(result).includes(plan)) return false
-  await recordApproval(service, { actor: getApprover(owner.resource) }, { plan, withCredentials: false })
-  return true
+  if (!owner || plan === undefined || !listPendingPlans(result).includes(plan)) return 'none'
+  try {
+    await approveByAnnotation(service, owner.resource, plan)
+    return 'approved'
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'forbidden')
+      return { plan, reason: error.reason ?? error.message }
+    throw error
+  }
 }
 
 /** Returns the deadline of a run that starts now; undefined if the realm has no `timeout`. */

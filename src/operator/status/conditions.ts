@@ -11,6 +11,7 @@ import {
 } from '../cluster/resource.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
+import type { RefusedApproval } from './realm-run-result.ts'
 
 /** The condition `Ready`, and the abnormal condition with the same reason, if there is one. */
 export type ReadyCondition = ConditionContent & {
@@ -80,9 +81,12 @@ export function toFaultCondition(fault: ResourceFault): ReadyCondition {
 export function toPendingApprovalCondition(
   { plan, guards }: PendingApproval,
   resource: Resource | undefined,
+  refusedApproval?: RefusedApproval,
 ): ReadyCondition {
   const reasons = guards.map(({ message }) => message).join('; ')
-  const message = `The plan ${plan} is pending approval, since it ${reasons}. Approve it with: ${renderApproval(plan, resource)}`
+  const refusal = refusedApproval?.plan === plan ? refusedApproval.reason : undefined
+  const advice = refusal ?? `Approve it with: ${renderApproval(plan, resource)}`
+  const message = `The plan ${plan} is pending approval, since it ${reasons}. ${advice}`
   return { status: 'False', reason: 'PendingApproval', message, abnormal: 'Stalled' }
 }
 

@@ -11,6 +11,12 @@ export interface NamespaceResult {
   readonly warnings?: ReadonlyMap<string, readonly string[]>
 }
 
+/** A plan that an annotation does not approve, and the reason. */
+export interface RefusedApproval {
+  readonly plan: string
+  readonly reason: string
+}
+
 /** A number of changes by operation. */
 export interface ChangeCounts {
   readonly create: number
@@ -24,6 +30,8 @@ export interface RealmRunResult extends NamespaceResult {
   readonly tenants: ReadonlyMap<string, NamespaceResult | string>
   /** The faults of resources that were excluded, by file. Of all namespaces. */
   readonly faults: ReadonlyMap<string, ResourceFault>
+  /** The reason why the annotation of the Realm does not approve its plan. */
+  readonly refusedApproval?: RefusedApproval
   /** The faults of applied resources whose client secrets could not be written to Secrets, by file. */
   readonly secretFaults?: ReadonlyMap<string, ResourceFault>
   /** The digest of all resources that were included. */

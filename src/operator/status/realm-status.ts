@@ -79,6 +79,23 @@ export function toResourceStatus(
   }
 }
 
+/**
+ * Whether the object of a deleted resource cannot be deleted or released before something changes, such as an approval. Temporary failures
+ * do not count, and neither does the resource of the realm itself.
+ */
+export function isRemovalPostponed(
+  { file, namespace, removal, resource }: DeclaringResource,
+  { owner }: ClusterRealm,
+  reconciliation: RealmReconciliation,
+): boolean {
+  const wasApplied = resource.status?.lastAppliedRevision !== undefined
+  if (!removal || !wasApplied || file === owner?.file || 'failure' in reconciliation) return false
+  if ('skipReason' in reconciliation) return true
+  const ofNamespace = getNamespaceResult(reconciliation.result, namespace)
+  if (typeof ofNamespace === 'string') return false
+  return ofNamespace.outcome !== 'applied' || reconciliation.result.faults.has(file)
+}
+
 /** Lists the warnings about a resource: those of the run, or the current ones if nothing was planned. */
 function listWarnings(
   { file, namespace }: DeclaringResource,
@@ -137,7 +154,7 @@ function toRunCondition(declaring: DeclaringResource, { owner }: ClusterRealm, r
   const ofNamespace = getNamespaceResult(result, declaring.namespace)
   if (typeof ofNamespace === 'string') return toFailureCondition(declaring, ofNamespace)
   const { outcome, plan, pendingApproval } = ofNamespace
-  if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource)
+  if (pendingApproval) return toPendingApprovalCondition(pendingApproval, owner?.resource, result.refusedApproval)
   if (outcome === 'suspended') {
     const message = 'The realm was rolled back to an earlier revision. Resume with "regent source resume".'
     return { status: 'False', reason: 'RolledBack', message, abnormal: 'Stalled' }

@@ -18,7 +18,7 @@ import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms
 import type { ResourceFault } from '../desired/resource-fault.ts'
 import { toPendingApprovalCondition } from './conditions.ts'
 import { getNamespaceResult } from './realm-run-result.ts'
-import { type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
+import { isRemovalPostponed, type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
 /** A realm as it was reconciled, and the end of the reconciliation. */
 export interface ReconciledRealm {
@@ -57,13 +57,16 @@ export class StatusWriter {
   /** Writes the status of all resources of a realm, and removes the finalizers of those whose objects are deleted. */
   writeRealm({ realm, reconciliation }: ReconciledRealm, drifts: readonly Drift[]): Promise<void> {
     const pendingDeletion = findPendingDeletion(realm, reconciliation)
-    return writeAll(realm.resources, (declaring) =>
-      declaring.removal && (pendingDeletion || canRelease(declaring, reconciliation))
-        ? this.release(declaring, declaring.file === realm.owner?.file ? pendingDeletion : undefined)
-        : this.write(declaring, (prior) =>
-            toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() }),
-          ),
-    )
+    const toStatus = (declaring: DeclaringResource) => (prior: ResourceStatus) =>
+      toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() })
+    return writeAll(realm.resources, (declaring) => {
+      const { resource, removal, file } = declaring
+      if (removal && (pendingDeletion || canRelease(declaring, reconciliation)))
+        return this.release(declaring, file === realm.owner?.file ? pendingDeletion : undefined)
+      if (isRemovalPostponed(declaring, realm, reconciliation))
+        return this.release(declaring, toPostponementEvent(toStatus(declaring)(resource.status ?? {})))
+      return this.write(declaring, toStatus(declaring))
+    })
   }
 
   /** Writes the status of resources that belong to no realm, and removes the finalizers of deleted ones. */
@@ -134,6 +137,12 @@ function findPendingDeletion({ owner }: ClusterRealm, reconciliation: RealmRecon
   if (owner?.removal !== 'deleted' || !pendingApproval) return undefined
   const { reason, message } = toPendingApprovalCondition(pendingApproval, undefined)
   return { type: 'Warning', reason, message: `The realm stays live, unmanaged. ${message}` }
+}
+
+/** Returns the event of a deleted resource whose object cannot be deleted now. */
+function toPostponementEvent({ conditions = [] }: ResourceStatus): ResourceEvent | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  return ready && { type: 'Warning', reason: ready.reason, message: `The object stays live for now. ${ready.message}` }
 }
 
 /** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */

@@ -48,8 +48,9 @@ export async function findAcceptedDrift(
   context: Context,
   { paths, users }: { paths: readonly string[]; users: boolean },
 ): Promise<AcceptedDrift> {
-  requirePermissions(context, 'administer-realm')
+  requirePermissions(context, 'accept-drift')
   const scope = createPathScope(context.realm.name, paths, users)
+  if (scope.users) requirePermissions(context, 'view-users')
   const content = await readRealmContent(context, scope.users)
   const { rows } = await getInventoryDifference(context, [])
   const objects = [...listUnmanagedObjects(content, scope), ...listUnmanagedFields(content, scope, rows)]

@@ -58,6 +58,7 @@ export async function listUnmanaged(
 }
 
 async function listUnmanagedInRealm(context: Context, users: boolean): Promise<UnmanagedObjects> {
+  requirePermissions(context, 'administer-realm')
   const { live, unmanaged } = await readRealmContent(context, users)
   const addresses = new Set(unmanaged.map(({ kind, key }) => formatAddress(kind, key)))
   const objects = unmanaged
@@ -94,7 +95,6 @@ export interface RealmContent {
 
 /** Reads a realm, with its users or without. A few statements per kind. */
 export async function readRealmContent(context: Context, users: boolean): Promise<RealmContent> {
-  requirePermissions(context, 'administer-realm')
   const realm = context.realm.name
   const kindNames = creationOrder.filter((kind) => users || !kinds[kind].isUserData)
   const objects: LiveObject[] = []

@@ -1,6 +1,6 @@
 // Stores plans, to be applied or approved later by their ids.
 import type { Caller, Service } from '../../service/context/service.ts'
-import type { SavedRealmPlan } from '../../service/context/store-types.ts'
+import type { PlanAuthor, SavedRealmPlan } from '../../service/context/store-types.ts'
 import { type SavedPlanWithContent, savePlan } from '../../service/sources/saved-plans.ts'
 import type { RealmOutcome } from '../execute/realm-outcome.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
@@ -28,6 +28,7 @@ export interface SavedOutcome {
 interface PlanToStore {
   readonly sources: readonly SourceContent[]
   readonly outcome: SavedOutcome
+  readonly authors: readonly PlanAuthor[] | null
   /** Whether an apply of the sources left the plan pending: it is applied as soon as it is approved. */
   readonly isFromRun?: boolean
 }
@@ -36,7 +37,7 @@ interface PlanToStore {
 export async function storePlan(
   service: Service,
   caller: Caller,
-  { sources, outcome, isFromRun = false }: PlanToStore,
+  { sources, outcome, authors, isFromRun = false }: PlanToStore,
 ): Promise<SavedPlanReference> {
   const realms = outcome.realms.map(removeTransientParts)
   const saved = await savePlan(service, caller, {
@@ -45,6 +46,7 @@ export async function storePlan(
     outcome: JSON.stringify({ ...outcome, realms }),
     sealedSources: service.vault.seal(JSON.stringify(sources.map(packSource))),
     isFromRun,
+    authors,
     realms: realms.map((realm): SavedRealmPlan => {
       const { plan, guards = [] } = realm
       const hasChanges = plan.creates || plan.actions.length > 0 || guards.length > 0
@@ -63,10 +65,14 @@ function removeTransientParts({ suspended: _, guards = [], plan, ...outcome }: R
 export async function storePendingPlan(
   service: Service,
   caller: Caller,
-  { sources, realm }: { readonly sources: readonly SourceContent[]; readonly realm: RealmOutcome },
+  { realm, ...plan }: Pick<PlanToStore, 'sources' | 'authors'> & { readonly realm: RealmOutcome },
 ): Promise<PendingApproval> {
-  const outcome = { sources: sources.map(({ name, revision }) => ({ name, revision })), realms: [realm], notes: [] }
-  const { id, expires } = await storePlan(service, caller, { sources, outcome, isFromRun: true })
+  const outcome = {
+    sources: plan.sources.map(({ name, revision }) => ({ name, revision })),
+    realms: [realm],
+    notes: [],
+  }
+  const { id, expires } = await storePlan(service, caller, { ...plan, outcome, isFromRun: true })
   return { plan: id, guards: realm.guards ?? [], expires }
 }
 

@@ -45,18 +45,19 @@ export async function listDrift(service: Service, caller: Caller, realm?: string
   for (const name of await listMarkedRealms(service)) {
     drift.push(
       ...(await service.read(caller, name, async (context) =>
-        isPermitted(context, 'administer-realm') ? listRealmDrift(context) : [],
+        isPermitted(context, 'accept-drift') ? listRealmDrift(context) : [],
       )),
     )
   }
   return drift
 }
 
-/** Lists the drift of the context's realm. Throws forbidden. A few statements where objects have changed, otherwise one. */
+/** Lists the drift of the context's realm, of users only if the caller may view them. Throws forbidden. A few statements where objects have changed, otherwise one. */
 export async function listRealmDrift(context: Context): Promise<Drift[]> {
-  requirePermissions(context, 'administer-realm')
+  requirePermissions(context, 'accept-drift')
+  const seesUsers = isPermitted(context, 'view-users')
   // Every change of an object marks its inventory rows, so that rows without a mark have no drift.
-  const rows = await listMarkedInventory(context)
+  const rows = (await listMarkedInventory(context)).filter(({ kind }) => seesUsers || !kinds[kind].isUserData)
   if (!rows.length) return []
   const changedBy = blame(await listLatestEntries(context, rows))
   const live = new Map<string, FlatFields>()

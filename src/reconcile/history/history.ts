@@ -38,7 +38,7 @@ export async function listHistory(
   context: Context,
   { below, max = 50 }: { below?: number | undefined; max?: number | undefined },
 ): Promise<Revision[]> {
-  requirePermissions(context, 'administer-realm')
+  requirePermissions(context, 'roll-back-realm')
   return listRealmRevisions(context, below ?? context.realm.revision + 1, Math.min(max, MAX_REVISIONS))
 }
 
@@ -47,7 +47,7 @@ export async function listHistory(
  * revision. A few statements per kind.
  */
 export async function diffRevisions(context: Context, from: number, to = context.realm.revision): Promise<Action[]> {
-  requirePermissions(context, 'administer-realm')
+  requirePermissions(context, 'roll-back-realm')
   await requireRevisions(context, [from, to])
   const [older, newer] = [Math.min(from, to), Math.max(from, to)]
   const entries = (await listEntriesBetween(context, older, newer)) as readonly JournalChange[]
@@ -66,7 +66,7 @@ export function rollback(
   const actor = { ...asStoreOperator(caller.actor), rolledBackTo: revision }
   // Sources with `ownership: refuse` do not refuse a rollback, which suspends them.
   return service.write({ ...caller, actor, allowDrift: true }, { realm, withMaster: true }, async (context) => {
-    requirePermissions(context, 'administer-realm')
+    requirePermissions(context, 'roll-back-realm')
     const reversals = await diffRevisions(context, context.version - 1, revision)
     const plan = await planRollback(context, reversals, revision)
     const access = await getCallerAccess(context, caller)

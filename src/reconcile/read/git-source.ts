@@ -10,7 +10,7 @@ import { type GitAddress, renderGitAddress } from './git-address.ts'
 import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-command.ts'
 import { createRemoteGit } from './git-connection.ts'
 import { type GitKeys, writeKeyFiles } from './git-keys.ts'
-import type { SerializedSource, SourceContent } from './source-content.ts'
+import type { Commit, SerializedSource, SourceContent } from './source-content.ts'
 import { type GivenIdentity, locateSource, requireSourceName } from './source-identity.ts'
 
 /** Options of reading a git source. */
@@ -19,6 +19,8 @@ export interface GitSourceOptions
     Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed'> {
   /** File with the allowed signers, in the format of `gpg.ssh.allowedSignersFile`. Default: commits need no signature. */
   readonly signersFile?: string | undefined
+  /** Whether the authors of commits are read. */
+  readonly readsAuthors?: boolean | undefined
   /** Seconds after which a git command is killed. */
   readonly timeout?: number | undefined
   /** Kills git commands in progress. */
@@ -31,14 +33,9 @@ export interface GitSourceOptions
 
 /** The ref that holds the last fetched commit, so that the server sends only new objects. */
 const FETCHED = 'refs/source'
-const FETCH_OPTIONS = [
-  '--quiet',
-  '--depth=1',
-  '--no-tags',
-  '--force',
-  '--no-recurse-submodules',
-  '--no-write-fetch-head',
-]
+/** The number of commits that are fetched to find the authors of changes. */
+const AUTHORS_DEPTH = 100
+const FETCH_OPTIONS = ['--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
 
 /** Creates an empty clone of the repository, without connecting to its server. Throws SourceError where git is not installed. */
 export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<ClonedGitSource> {
@@ -128,7 +125,8 @@ export class ClonedGitSource {
     const isCommit = ref !== undefined && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)
     if (isCommit && ref === this.#attemptedRevision) return ref
     const name = isCommit ? ref : (this.#refName ?? (await this.#findRefName()))
-    const fetch = ['fetch', ...FETCH_OPTIONS, '--', url, `${name}:${FETCHED}`]
+    const depth = this.#options.readsAuthors ? AUTHORS_DEPTH : 1
+    const fetch = ['fetch', ...FETCH_OPTIONS, `--depth=${depth}`, '--', url, `${name}:${FETCHED}`]
     try {
       await this.#remoteGit(fetch, this.#toRemoteError('git cannot fetch the commit'))
     } catch (error) {
@@ -175,6 +173,17 @@ export class ClonedGitSource {
     )
   }
 
+  /** Lists a commit and those before it, as far as they were fetched. */
+  async #listCommits(commit: string): Promise<Commit[]> {
+    const format = '--format=%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce'
+    const output = await this.#git(['log', '--topo-order', format, commit], this.toError)
+    return output.split('\n').flatMap((line) => {
+      const [hash = '', parents = '', ...names] = line.split('\0')
+      const authors = [names.slice(0, 2), names.slice(2)]
+      return hash ? [{ hash, parents: parents.split(' ').filter(Boolean), authors }] : []
+    })
+  }
+
   async #readCommit(commit: string): Promise<SourceContent & SerializedSource> {
     const { address, unknownFields, env, isAllowed } = this.#options
     const folder = await mkdtemp(join(this.#clone.folder, 'commit-'))
@@ -198,7 +207,8 @@ export class ClonedGitSource {
         scope: location.scope,
         origin: location.origin,
       })
-      return { ...source, revision: commit }
+      const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
+      return { ...source, revision: commit, commits }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

@@ -25,6 +25,14 @@ export interface SerializedSource {
   }[]
 }
 
+/** A commit of a git source. */
+export interface Commit {
+  readonly hash: string
+  readonly parents: readonly string[]
+  /** Name and email address of its author, and of its committer. */
+  readonly authors: readonly (readonly string[])[]
+}
+
 /** The documents of a source at one revision, and the settings that apply to them. */
 export interface SourceContent {
   readonly name: string
@@ -40,6 +48,8 @@ export interface SourceContent {
   readonly settings?: SourceSettings | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Absent: there are no files. */
   readonly origin?: string | undefined
+  /** The last commits, the newest first. Absent: they are unknown. */
+  readonly commits?: readonly Commit[] | undefined
   /** The texts that were read, for saved plans. */
   readonly files: SerializedSource['files']
   /** The realms that the source may declare, and the roles that it may grant. The caller's own permissions apply too. */

@@ -6,12 +6,14 @@ import { toGrantablePermissions } from '../../service/context/admin-permissions.
 import type { Context } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Caller } from '../../service/context/service.ts'
+import type { AppliedSource } from '../../service/context/store-types.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
 import { recordObjectEvents } from '../../service/objects/object-events.ts'
 import { markPlanApplied } from '../../service/sources/saved-plans.ts'
 import { hashPassword } from '../../service/users/password-hashing.ts'
 import { type AppliedPlanReference, findApproval } from '../approve/approvals.ts'
 import { type EvaluatedGuards, findGuards, requireSameGuards } from '../approve/find-guards.ts'
+import { findPlanAuthors } from '../approve/plan-authors.ts'
 import { storePendingPlan } from '../approve/plan-storage.ts'
 import { ActionError } from '../execute/action-error.ts'
 import { recordsAdminEvents } from '../execute/apply.ts'
@@ -140,14 +142,24 @@ function listUnenforcedProblems(notes: readonly Note[]): DocumentProblem[] {
 async function leavePending(run: SourceRun, planned: PlannedRealm, notes?: readonly Note[]): Promise<RealmOutcome> {
   const { service, caller, sources } = run
   const outcome = await dryRun(service, caller, planned)
+  const authors = notes && (await findPlanAuthors(service, caller, { sources, applied: findApplied(run, planned) }))
   run.pending = notes
-    ? await storePendingPlan(service, caller, { sources, realm: outcome })
+    ? await storePendingPlan(service, caller, { sources, realm: outcome, authors: authors ?? null })
     : { ...run.pending!, guards: [] }
   return {
     ...outcome,
     plan: { ...outcome.plan, notes: [...outcome.plan.notes, ...(notes ?? [])] },
     pendingApproval: run.pending,
   }
+}
+
+/** Returns what each source has applied last to the realm of a plan. */
+function findApplied({ queue }: SourceRun, { plan }: PlannedRealm): ReadonlyMap<string, AppliedSource> {
+  const toApplied = (applied: readonly AppliedSource[]) =>
+    applied.filter(({ realm, declaredName }) => (declaredName ?? realm) === plan.realm)
+  return new Map(
+    [...queue.applied].flatMap(([name, applied]) => toApplied(applied).map((last) => [name, last] as const)),
+  )
 }
 
 /** A plan to apply. `reference`: the saved plan that it equals, which is marked as applied. */

@@ -1,5 +1,6 @@
 // Saved plans: planned and saved, applied exactly as they were saved, or approved.
 import { formatAddress } from '../../kinds/tree.ts'
+import { hasPermission } from '../../service/context/admin-permissions.ts'
 import { failure } from '../../service/context/errors.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
@@ -10,6 +11,7 @@ import {
   requireOpenPlan,
   type SavedPlanWithContent,
 } from '../../service/sources/saved-plans.ts'
+import { findPlanAuthors } from '../approve/plan-authors.ts'
 import {
   getSavedOutcome,
   listRealmNames,
@@ -39,7 +41,8 @@ export async function planAndSave(input: RunInput): Promise<RunOutcome & { reado
   const { service, caller, sources } = input
   const outcome = await planRun(input)
   if (!outcome.realms.length) throw failure('invalid', 'The sources declare no realm, so there is no plan to save.')
-  return { ...outcome, saved: await storePlan(service, caller, { sources, outcome }) }
+  const authors = await findPlanAuthors(service, caller, { sources, applied: new Map() })
+  return { ...outcome, saved: await storePlan(service, caller, { sources, outcome, authors }) }
 }
 
 /**
@@ -94,11 +97,18 @@ export async function approveSavedPlan(
 ): Promise<ApprovalOutcome> {
   const plan = await recordApproval(service, caller, { plan: id, withCredentials })
   if (!plan.isFromRun) return { plan }
-  // A source applies with its own permissions, an administrator with those of the approver.
   const { createdBy } = plan
+  // A source applies with its own permissions, an administrator with those of the approver, who may only be permitted to approve.
+  if (createdBy.kind !== 'source' && !(await canApply(service, caller, plan))) return { plan }
   const applier = createdBy.kind === 'source' ? { actor: createdBy } : caller
   const sources = unpackSources(service, plan.sealedSources!)
   return { plan, outcome: await applyRun({ service, caller: applier, sources, only: listRealmNames(plan) }) }
+}
+
+/** Whether the caller may apply to all realms of a plan. */
+async function canApply(service: Service, caller: Caller, plan: SavedPlanWithContent): Promise<boolean> {
+  const permissions = await service.getPermissions(caller)
+  return [...listRealmNames(plan)].every((realm) => hasPermission(permissions, realm, 'administer-realm'))
 }
 
 /** The current plan of a realm, which is absent if there is nothing to do in it, and the outcome of its dry run. */

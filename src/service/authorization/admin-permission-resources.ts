@@ -54,16 +54,12 @@ async function findIds(
   type: PermissionType,
   objects: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (!objects.length) return new Map()
-  const { kind, hasNames } = permissionTypes[type]
-  const toKey = (name: string) => [kind === 'user' ? name.toLowerCase() : name]
-  const live = await listObjects(context, kind, { ids: objects, ...(hasNames && { keys: objects.map(toKey) }) })
-  const byName = new Map(live.flatMap(({ id, key }) => [[id, id] as const, [key[0]!, id] as const]))
+  const find = await loadObjects(context, type, objects)
   return new Map(
     objects.map((object) => {
-      const id = byName.get(object) ?? (hasNames && byName.get(toKey(object)[0]!))
-      if (!id) throw invalid(`there is no ${kind} ${object}`)
-      return [object, id]
+      const live = find(object)
+      if (!live) throw invalid(`there is no ${permissionTypes[type].kind} ${object}`)
+      return [object, live.id]
     }),
   )
 }
@@ -74,10 +70,23 @@ export async function findPermittedObject(
   type: PermissionType,
   name: string,
 ): Promise<LiveObject | undefined> {
+  return (await loadObjects(context, type, [name]))(name)
+}
+
+/** Loads objects, and returns a function that finds them by what they are called in a permission. One statement, or none. */
+async function loadObjects(
+  context: Context,
+  type: PermissionType,
+  objects: readonly string[],
+): Promise<(object: string) => LiveObject | undefined> {
+  if (!objects.length) return () => undefined
   const { kind, hasNames } = permissionTypes[type]
-  const key = [kind === 'user' ? name.toLowerCase() : name]
-  const live = await listObjects(context, kind, { ids: [name], ...(hasNames && { keys: [key] }) })
-  return live.find(({ id }) => id === name) ?? live[0]
+  const toKey = (name: string) => (kind === 'user' ? name.toLowerCase() : name)
+  const keys = hasNames ? objects.map((object) => [toKey(object)]) : []
+  const live = await listObjects(context, kind, { ids: objects, ...(hasNames && { keys }) })
+  const byId = new Map(live.map((object) => [object.id, object]))
+  const byName = new Map(hasNames ? live.map((object) => [object.key[0]!, object]) : [])
+  return (object) => byId.get(object) ?? byName.get(toKey(object))
 }
 
 /** Deletes the resources that represent objects, and the permissions that have no other resource. No statement in a realm without policies. */

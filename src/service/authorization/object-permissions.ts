@@ -113,7 +113,7 @@ export async function getObjectVisibility(
 ): Promise<Visibility> {
   if (isPermitted(context, permissionsByScope[type].view)) return 'all'
   const grants = await findCallerGrants(context)
-  return grants ? toVisibility(grants, type) : { ids: [] }
+  return grants ? toVisibility(context, grants, type) : { ids: [] }
 }
 
 /** Throws forbidden unless the caller may list objects: by an admin role, or by a fine-grained permission on all of them. */
@@ -126,7 +126,7 @@ export async function requireListPermission(
   await requireObjectPermission(context, { type, scope: 'view', objects: 'new' })
 }
 
-function toVisibility(grants: ObjectGrants, type: PermissionType): Visibility {
+function toVisibility({ realm }: Context, grants: ObjectGrants, type: PermissionType): Visibility {
   const rules = listScopeRules(grants.version, type, 'view')
   const ofObjects = rules.flatMap(({ ofObject: scope }) => scope ?? []).map((scope) => grants.find(type, scope))
   const listIds = (isGranted: boolean) =>
@@ -137,11 +137,16 @@ function toVisibility(grants: ObjectGrants, type: PermissionType): Visibility {
   const isAllGranted = ofObjects.some(({ all }) => all === true)
   const groups = type === 'Users' ? toVisibleGroups(grants, rules) : undefined
   if (!isAllGranted && !groups) return { ids }
-  return { ids, hiddenIds: listIds(false), all: isAllGranted, ...(groups && { groups }) }
+  return {
+    ids,
+    hiddenIds: listIds(false),
+    all: isAllGranted,
+    ...(groups && { groups: { realm: realm.number, ...groups } }),
+  }
 }
 
 /** Returns the groups of which the members are visible or hidden; undefined if there are none. */
-function toVisibleGroups(grants: ObjectGrants, rules: readonly ScopeRule[]): VisibleGroups | undefined {
+function toVisibleGroups(grants: ObjectGrants, rules: readonly ScopeRule[]): Omit<VisibleGroups, 'realm'> | undefined {
   const ofGroups = rules.flatMap(({ ofGroups: scope }) => scope ?? []).map((scope) => grants.find('Groups', scope))
   const decisions = ofGroups.flatMap(({ byId }) => [...byId])
   const all = ofGroups.map((scope) => scope.all).find((decision) => decision !== undefined)

@@ -2,9 +2,12 @@
 import {
   type AdminRole,
   adminRoles,
+  isRegentRole,
   listRolesGranting,
+  PERMISSIONS_CLIENT,
   type Permission,
   permissionToGrant,
+  regentRoles,
 } from '../../kinds/admin-roles.ts'
 import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
 import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
@@ -92,7 +95,7 @@ export function listGrantableRoles(realm: string, permissions: AdminPermissions)
   const rolesByRealm = permissions.all ? new Map<string, ReadonlySet<AdminRole>>() : permissions.realms
   const targets = realm === MASTER ? [...rolesByRealm.keys()] : [realm]
   return targets.flatMap((target) =>
-    adminRoles
+    [...adminRoles, ...regentRoles]
       .filter(
         (role) => rolesByRealm.get(target)?.has(role) || hasPermission(permissions, target, permissionToGrant[role]),
       )
@@ -122,10 +125,12 @@ export function toGrantablePermissions(
   )
 }
 
-/** Whether the permissions contain more than impersonation. Keycloak: that alone shows nothing of the server. */
+/** Whether the permissions contain more than impersonation and Regent's own. Keycloak: the first alone shows nothing of the server. */
 export const isAdministrator = (permissions: AdminPermissions): boolean =>
   permissions.all ||
-  [...permissions.realms.values()].some((roles) => [...roles].some((role) => role !== 'impersonation'))
+  [...permissions.realms.values()].some((roles) =>
+    [...roles].some((role) => role !== 'impersonation' && !isRegentRole(role)),
+  )
 
 /** Whether the permissions contain all of at least one realm. */
 export const isRealmAdministrator = (permissions: AdminPermissions): boolean =>
@@ -138,6 +143,7 @@ export const hasNoPermissions = (permissions: AdminPermissions): boolean =>
 
 /** Returns the realm that a role administers. Keycloak: in master, each realm has a client whose roles administer it. */
 function findAdministeredRealm(realm: string, { client, name }: RoleName): string | undefined {
+  if (isRegentRole(name)) return client === PERMISSIONS_CLIENT ? realm : undefined
   if (realm !== MASTER) return client === MANAGEMENT_CLIENT && name !== CREATE_REALM_ROLE ? realm : undefined
   if (client === null) return name === CREATE_REALM_ROLE ? MASTER : undefined
   return client.endsWith(SUFFIX) && name !== CREATE_REALM_ROLE ? client.slice(0, -SUFFIX.length) : undefined
@@ -145,8 +151,9 @@ function findAdministeredRealm(realm: string, { client, name }: RoleName): strin
 
 /** Returns the role of a realm that administers another realm, or itself: the inverse of `findAdministeredRealm`. */
 function listRolesFor(realm: string, target: string, name: AdminRole): RoleName[] {
+  if (isRegentRole(name)) return realm === target ? [{ client: PERMISSIONS_CLIENT, name }] : []
   if (name === CREATE_REALM_ROLE) return realm === MASTER && target === MASTER ? [{ client: null, name }] : []
   return [{ client: realm === MASTER ? getAdminClientId(target) : MANAGEMENT_CLIENT, name }]
 }
 
-const isAdminRole = (name: string): name is AdminRole => adminRoles.some((role) => role === name)
+const isAdminRole = (name: string): name is AdminRole => isRegentRole(name) || adminRoles.some((role) => role === name)

@@ -62,6 +62,8 @@ export interface Service {
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   readonly passwordBlacklists: PasswordBlacklists
+  /** Whether the authors of a plan may not approve it. */
+  readonly requiresSecondApprover: boolean
   /** Find permissions of sources by their names. A cluster adds its own. */
   readonly sourcePermissionLookups: SourcePermissionLookup[]
   /** Attributes by which clients can be searched, besides those of Keycloak. */

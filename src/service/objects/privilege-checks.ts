@@ -1,5 +1,6 @@
 // Finds the admin permissions that a write grants or revokes, from the facts about its fields. See permissions/privilege-escalation.ts.
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
+import { PERMISSIONS_CLIENT, regentRoles } from '../../kinds/admin-roles.ts'
 import { type FlatFields, flatten, isCredential, isLoginControl, isSecret, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isList } from '../../kinds/json.ts'
@@ -15,6 +16,7 @@ import {
   requireGrantableGroups,
   requireGrantableNames,
   requireGrantablePolicies,
+  requireGrantableRoleNames,
   requireGrantableRoles,
 } from '../permissions/privilege-escalation.ts'
 import {
@@ -93,6 +95,7 @@ export async function checkPrivilegesOfUpdates(
   if (context.permissions.all) return
   if (updates.some((update) => isAdminPolicy(context, kind, update.live.key) || selectsPolicies(context, kind, update)))
     requireGrantablePolicies(context)
+  requireGrantablePermissionClient(context, listRenamedClients(kind, updates))
   const granting = added.filter(({ field }) => kind.fields[field]!.grants)
   const written = updates.map(({ set }) => set)
   await requireGrantable(context, kind, { written, granting })
@@ -124,6 +127,11 @@ export async function checkPrivilegesOfDeleted(
   const ids = objects.map(({ id }) => id)
   if (objects.some(({ key }) => isAdminPolicy(context, kind, key))) requireGrantablePolicies(context)
   await deletionChecks[kind.name]?.(context, ids)
+  if (kind.name === 'client')
+    requireGrantablePermissionClient(
+      context,
+      objects.map(({ key }) => key[0]!),
+    )
   if (kind.name === 'role') await requireControlOfConditionRoles(context, { keys: objects.map(({ key }) => key), ids })
   if (kind.name === 'group') await requireControlOfConditionGroups(context, ids)
   const fields = objects.map(({ representation }) => flatten(kind, representation))
@@ -162,6 +170,21 @@ function selectsPolicies(context: Context, { name }: Kind, { live, set }: Resolv
 
 function isPolicyClient({ realm }: Context, clientId: string | undefined): boolean {
   return clientId === ADMIN_PERMISSIONS || clientId === getManagementClientId(realm.name)
+}
+
+/** Throws forbidden if the client with the roles for Regent's own permissions is among the clients, and the caller may not grant these. */
+function requireGrantablePermissionClient(context: Context, clientIds: readonly string[]): void {
+  if (!clientIds.includes(PERMISSIONS_CLIENT)) return
+  requireGrantableRoleNames(
+    context,
+    regentRoles.map((name) => ({ client: PERMISSIONS_CLIENT, name })),
+  )
+}
+
+/** Returns the former and the new client IDs of renamed clients. */
+function listRenamedClients(kind: Kind, updates: readonly ResolvedUpdate[]): string[] {
+  if (kind.name !== 'client') return []
+  return updates.flatMap(({ live, set }) => (set.clientId === undefined ? [] : [live.key[0]!, String(set.clientId)]))
 }
 
 /** Returns the former and the new keys of renamed roles; the key of a client means all of its roles. */

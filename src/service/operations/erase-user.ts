@@ -174,14 +174,17 @@ async function eraseFromPlans({ tx, vault }: WriteContext, users: ErasedUsers): 
   const mentioning = plans.filter((plan) => !isOpen(plan) || mentions(plan))
   const deleted = mentioning.filter(isOpen).map(({ id }) => id)
   await deleteErasedPlans(tx, deleted)
+  const redactName = (name: string | null) => (name !== null && pattern.test(name) ? ERASED : name)
   const redacted = mentioning.filter((plan) => !isOpen(plan))
   await updateErasedPlans(
     tx,
-    redacted.map(({ id, outcome, createdBy, approvedBy, guards }) => ({
+    redacted.map(({ id, outcome, createdBy, authors, annotatedBy, approvedBy, guards }) => ({
       id,
       outcome: redactUsers(outcome, users),
       createdBy: redactUsers(createdBy, users),
-      approvedBy: approvedBy !== null && pattern.test(approvedBy) ? ERASED : approvedBy,
+      authors: authors?.filter(({ names }) => !names.some((name) => pattern.test(name))) ?? null,
+      annotatedBy: redactName(annotatedBy),
+      approvedBy: redactName(approvedBy),
       guards: Object.fromEntries(Object.entries(guards).map(([name, value]) => [name, redactUsers(value, users)])),
     })),
   )

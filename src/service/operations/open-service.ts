@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly vaultDirectory?: VaultDirectory
   /** Finds the permissions of sources in the settings. Default: none. */
   readonly findSourcePermissions?: SourcePermissionLookup
+  /** Whether the authors of a plan may not approve it. Default: they may. */
+  readonly requiresSecondApprover?: boolean | undefined
   /** Attributes by which clients can be searched, besides those of Keycloak. */
   readonly searchableClientAttributes?: readonly string[] | undefined
   /** Absent: public addresses only. */
@@ -53,6 +55,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...shared,
     outbound,
     vaultDirectory,
+    requiresSecondApprover: options.requiresSecondApprover === true,
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },

@@ -1,6 +1,7 @@
 // Checks what a tenant declares in the realm of another owner: its permissions, and that all objects that it changes are its own.
 
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
+import { PERMISSIONS_CLIENT } from '../../kinds/admin-roles.ts'
 import { isAdminClient, isBuiltIn } from '../../kinds/built-in/index.ts'
 import { readKeys, resolveField } from '../../kinds/compare.ts'
 import { getParentComponentPath } from '../../kinds/component.ts'
@@ -187,7 +188,8 @@ class TenantCheck<D extends TenantDeclaration> {
 /** Whether an object is built in, or reserved for Regent. */
 function isReserved(realm: string, { kind, key }: ConcernedObject): boolean {
   const client = kind === 'client' ? key[0]! : undefined
-  if (client !== undefined && (client === ADMIN_PERMISSIONS || isAdminClient(realm, client))) return true
+  const reserved = [ADMIN_PERMISSIONS, PERMISSIONS_CLIENT]
+  if (client !== undefined && (reserved.includes(client) || isAdminClient(realm, client))) return true
   return isBuiltIn(realm, kind, key)
 }
 

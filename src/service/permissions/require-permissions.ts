@@ -1,5 +1,5 @@
 // The admin permissions of callers. Those of a token are cached; writes check that they are current.
-import type { Permission } from '../../kinds/admin-roles.ts'
+import { isRegentRole, PERMISSIONS_CLIENT, type Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { findUserPermissions } from '../../store/users/role-mappings.ts'
@@ -46,7 +46,9 @@ export function requireAdministrator(permissions: AdminPermissions): void {
 
 /** Throws forbidden unless the permissions contain one in a realm, whether the realm exists or not. */
 export function requireRealmPermission(permissions: AdminPermissions, realm: string, permission: Permission): void {
-  if (!hasPermission(permissions, realm, permission)) throw failure('forbidden', 'HTTP 403 Forbidden')
+  if (hasPermission(permissions, realm, permission)) return
+  const reason = `You lack the permission ${permission} in realm ${realm}. The role ${permission} of its client ${PERMISSIONS_CLIENT} grants it, and so does realm-admin.`
+  throw failure('forbidden', 'HTTP 403 Forbidden', isRegentRole(permission) ? { reason } : {})
 }
 
 /** Returns the condition that limits lists to the objects that the caller may view: all, or none. */

@@ -12,9 +12,16 @@ import {
 } from './realm-keys.ts'
 
 const generate = promisify(generateKeyPair)
-/** Keycloak: certificates are valid from a little earlier, for clocks that are slow, and for ten years. */
+/** Keycloak: certificates are valid from a little earlier, for clocks that are slow, and those of realms for ten years. */
 const CLOCK_TOLERANCE_MS = 100_000
 const VALIDITY_YEARS = 10
+
+/** The common name of a certificate, and the years for which it is valid. */
+export interface CertificateValidity {
+  readonly owner: string
+  readonly now: Date
+  readonly years: number
+}
 
 /** Generates what the config of a key provider lacks, such as its private key; undefined if it lacks nothing. `owner`: common name of the certificate. */
 export async function generateMissingConfig(
@@ -26,7 +33,9 @@ export async function generateMissingConfig(
   const missing = provider ? listMissing(provider, config) : []
   if (!provider || !missing.length) return undefined
   const generated =
-    provider.type === 'OCT' ? generateSecret(provider, config) : await generatePair(provider, config, { owner, now })
+    provider.type === 'OCT'
+      ? generateSecret(provider, config)
+      : await generatePair(provider, config, { owner, now, years: VALIDITY_YEARS })
   return generated && Object.fromEntries(missing.map((name) => [name, [generated[name]!]]))
 }
 
@@ -48,7 +57,7 @@ function generateSecret({ keyParameter: shape }: KeyProvider, config: KeyCompone
 async function generatePair(
   { type, secret, keyParameter: shape }: KeyProvider,
   config: KeyComponentConfig,
-  { owner, now }: { readonly owner: string; readonly now: Date },
+  validity: CertificateValidity,
 ): Promise<Record<string, string> | undefined> {
   const existing = firstValue(config, secret)
   const privateKey =
@@ -59,7 +68,7 @@ async function generatePair(
   const publicKey = createPublicKey(privateKey)
   const text = (der: Buffer) => der.toString('base64')
   const certificate =
-    type === 'OKP' ? {} : { certificate: text(createCertificate(owner, { publicKey, privateKey }, now)) }
+    type === 'OKP' ? {} : { certificate: text(createCertificate(validity, { publicKey, privateKey })) }
   // Keycloak: an RSA private key is stored alone, in PKCS #1.
   if (type === 'RSA') return { [secret]: text(privateKey.export({ type: 'pkcs1', format: 'der' })), ...certificate }
   return {
@@ -77,21 +86,19 @@ async function generatePrivateKey(type: KeyProvider['type'], sizeOrCurve: string
 
 /** Generates an RSA key with a self-signed certificate, both in base64 of DER. */
 export async function generateCertifiedKey(
-  owner: string,
   bits: number,
-  now: Date,
+  validity: CertificateValidity,
 ): Promise<{ readonly privateKey: string; readonly certificate: string }> {
-  const pair = await generatePair(findKeyProvider('rsa-generated')!, { keySize: [String(bits)] }, { owner, now })
+  const pair = await generatePair(findKeyProvider('rsa-generated')!, { keySize: [String(bits)] }, validity)
   return { privateKey: pair!.privateKey!, certificate: pair!.certificate! }
 }
 
 function createCertificate(
-  owner: string,
+  { owner, now, years }: CertificateValidity,
   pair: { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
-  now: Date,
 ): Buffer {
   const until = new Date(now)
-  until.setUTCFullYear(until.getUTCFullYear() + VALIDITY_YEARS)
+  until.setUTCFullYear(until.getUTCFullYear() + years)
   return createSelfSignedCertificate({
     name: owner,
     ...pair,

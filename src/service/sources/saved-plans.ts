@@ -15,6 +15,7 @@ import {
   type SavedRealmPlan,
   findPlanApproval as selectPlanApproval,
   selectPlans,
+  updateAnnotator,
   withdrawApproval,
 } from '../../store/sources/plans.ts'
 import { hasPermission } from '../context/admin-permissions.ts'
@@ -22,8 +23,9 @@ import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
 import { asStoreOperator } from '../context/store-operator.ts'
-import type { Actor } from '../context/store-types.ts'
+import type { Actor, PlanAuthor } from '../context/store-types.ts'
 import { getLastVersion } from '../journal/history.ts'
+import { getCallingAuthor, requireSecondApprover } from './plan-authors.ts'
 
 /** A saved plan with its outcome and its sealed sources; null after they were deleted. */
 export type SavedPlanWithContent = SavedPlan & { readonly outcome: unknown; readonly sealedSources: string | null }
@@ -44,7 +46,10 @@ export function getPlanState(plan: SavedPlan, now: Date): SavedPlanState {
 }
 
 /** A plan to save. */
-export type PlanToSave = Pick<NewSavedPlan, 'digest' | 'sources' | 'outcome' | 'sealedSources' | 'isFromRun'> & {
+export type PlanToSave = Pick<
+  NewSavedPlan,
+  'digest' | 'sources' | 'outcome' | 'sealedSources' | 'isFromRun' | 'authors'
+> & {
   readonly realms: readonly SavedRealmPlan[]
 }
 
@@ -72,21 +77,21 @@ function generatePlanId(): string {
   return Array.from({ length: 3 }, () => syllable() + syllable()).join('-')
 }
 
-/** Returns the saved plans whose realms the caller may administer, the newest first. One statement, besides those of a read. */
+/** Returns the saved plans that the caller may approve in all of their realms, the newest first. One statement, besides those of a read. */
 export function listSavedPlans(service: Service, caller: Caller): Promise<SavedPlan[]> {
   return service.read(caller, MASTER, async ({ tx, permissions }) =>
     (await selectPlans(tx)).filter(({ realms }) =>
-      realms.every(({ name }) => hasPermission(permissions, name, 'administer-realm')),
+      realms.every(({ name }) => hasPermission(permissions, name, 'approve-plans')),
     ),
   )
 }
 
-/** Returns a saved plan. Throws not_found, or forbidden unless the caller may administer all its realms. Two statements. */
+/** Returns a saved plan. Throws not_found, or forbidden unless the caller may approve it in all its realms. Two statements. */
 export async function getSavedPlan(service: Service, caller: Caller, id: string): Promise<SavedPlanWithContent> {
   const plan = await service.query((tx) => findPlan(tx, id))
   if (!plan) throw failure('not_found', `There is no plan ${id}. "regent plans" lists the saved plans.`)
   const realms = plan.realms.map(({ name }) => name)
-  await service.requirePermission(caller, 'administer-realm', realms)
+  await service.requirePermission(caller, 'approve-plans', realms)
   return plan
 }
 
@@ -103,22 +108,41 @@ export function requireOpenPlan(plan: SavedPlan, now: Date): void {
 export interface NewApproval {
   readonly plan: string
   readonly withCredentials: boolean
+  /** An annotation of a resource approves the plan: only an admission review knows its author. */
+  readonly isAnnotation?: true
 }
 
 /** Records the approval of a saved plan. Throws not_found, forbidden, invalid or conflict. Three statements. */
 export async function recordApproval(
   service: Service,
   caller: Caller,
-  { plan: id, withCredentials }: NewApproval,
+  { plan: id, withCredentials, isAnnotation }: NewApproval,
 ): Promise<SavedPlanWithContent> {
   const plan = await getSavedPlan(service, caller, id)
-  const [by, at] = [getApprover(caller.actor), service.clock()]
+  const at = service.clock()
   requireOpenPlan(plan, at)
   if (!plan.realms.some(({ guards }) => guards.length))
     throw failure('invalid', `The plan ${id} needs no approval. Apply it with "regent apply --plan ${id}".`)
+  if (service.requiresSecondApprover)
+    requireSecondApprover(plan, isAnnotation ? getAnnotator(plan) : await getCallingAuthor(service, caller))
+  const by = (isAnnotation && plan.annotatedBy) || getApprover(caller.actor)
   if (!(await service.query((tx) => approvePlan(tx, id, { at, by, withCredentials }))))
     throw failure('conflict', `The plan ${id} was applied meanwhile.`)
   return { ...plan, approvedAt: at, approvedBy: by, withCredentials }
+}
+
+/**
+ * Records that a user of a cluster sets the annotation that approves a plan. `isDryRun`: only checks it. Throws forbidden if the user
+ * made changes of the plan, and a second approver is required. Unknown plans are ignored. Two statements.
+ */
+export async function recordAnnotator(
+  service: Service,
+  { plan: id, annotator, isDryRun }: { readonly plan: string; readonly annotator: string; readonly isDryRun: boolean },
+): Promise<void> {
+  const plan = await service.query((tx) => findPlan(tx, id))
+  if (!plan) return
+  if (service.requiresSecondApprover) requireSecondApprover(plan, { names: [annotator] })
+  if (!isDryRun) await service.query((tx) => updateAnnotator(tx, id, annotator))
 }
 
 /** Rejects and deletes a saved plan; the same plan would need an approval again. Throws not_found, forbidden or conflict. Three statements. */
@@ -136,6 +160,13 @@ export function countPlansPendingApproval(service: Service): Promise<number> {
 /** Deletes saved plans that were not applied, such as those whose sources have changed. One statement. */
 export function deleteSavedPlans(service: Service, ids: readonly string[]): Promise<void> {
   return service.query((tx) => deletePlans(tx, ids))
+}
+
+/** Returns the user who set the annotation that approves a plan. Throws forbidden if that is unknown. */
+function getAnnotator({ id, annotatedBy }: SavedPlan): PlanAuthor {
+  if (annotatedBy !== null) return { names: [annotatedBy] }
+  const reason = `Regent does not know who set the annotation with the plan ${id}, since no admission review has seen it. Approve it with "regent approve ${id}", or enable admission, remove the annotation and set it again.`
+  throw failure('forbidden', 'HTTP 403 Forbidden', { reason })
 }
 
 /** Returns the name of the user who approves. Throws forbidden if it is not a user. */

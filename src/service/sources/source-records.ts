@@ -120,7 +120,7 @@ export function listPermittedSources(service: Service, caller: Caller): Promise<
 /** Resumes a source that a rollback of the realm suspended. Throws forbidden or not_found. One statement. */
 export async function resumeSourceInRealm(context: WriteContext, source: string): Promise<void> {
   const { tx, realm } = context
-  requirePermissions(context, 'administer-realm')
+  requirePermissions(context, 'suspend-sources')
   if (!(await resumeSource(tx, realm.number, source))) throw sourceNotFound(realm.name, source)
 }
 

@@ -1,4 +1,5 @@
 // The status of sources, and what administrators do with sources: suspend, resume, reconcile now, rename.
+import type { Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import {
   countNotReadySources,
@@ -114,12 +115,12 @@ export async function findSourceStates(service: Service, names?: readonly string
   return (await service.query((tx) => selectSourceStates(tx, names))).map(toSourceState)
 }
 
-/** Returns the states of the sources all of whose realms the caller may administer. One statement, besides those of a read. */
+/** Returns the states of the sources that the caller may suspend in all of their realms. One statement, besides those of a read. */
 export function listSourceStates(service: Service, caller: Caller): Promise<SourceState[]> {
   return service.read(caller, MASTER, async ({ tx, permissions }) => {
     const states = (await selectSourceStates(tx)).map(toSourceState)
     return states.filter((state) =>
-      listAdministeredRealms(state).every((realm) => hasPermission(permissions, realm, 'administer-realm')),
+      listAdministeredRealms(state).every((realm) => hasPermission(permissions, realm, 'suspend-sources')),
     )
   })
 }
@@ -135,20 +136,20 @@ export function saveSourceStatus(
 
 /** Suspends a source: it is not read until it is resumed. Throws forbidden or not_found. */
 export async function suspendSource(service: Service, caller: Caller, source: string): Promise<void> {
-  await requireSource(service, caller, source)
+  await requireSource(service, caller, { source, permission: 'suspend-sources' })
   const suspension = { by: getAuthor(caller), at: service.clock().toISOString() }
   await service.query((tx) => updateSuspension(tx, source, suspension))
 }
 
 /** Resumes a source in all realms, also after a rollback. Throws forbidden or not_found. */
 export async function resumeSource(service: Service, caller: Caller, source: string): Promise<void> {
-  await requireSource(service, caller, source)
+  await requireSource(service, caller, { source, permission: 'suspend-sources' })
   await service.query((tx) => updateSuspension(tx, source, undefined))
 }
 
 /** Requests that a source is reconciled now. Throws forbidden or not_found; conflict if it is suspended or no server follows it. */
 export async function requestReconciliation(service: Service, caller: Caller, source: string): Promise<void> {
-  const { suspended, status } = await requireSource(service, caller, source)
+  const { suspended, status } = await requireSource(service, caller, { source, permission: 'administer-realm' })
   if (suspended)
     throw failure(
       'conflict',
@@ -170,7 +171,7 @@ export async function renameSource(
   caller: Caller,
   { source, newName }: { readonly source: string; readonly newName: string },
 ): Promise<void> {
-  await requireSource(service, caller, source)
+  await requireSource(service, caller, { source, permission: 'administer-realm' })
   await service.write(SYSTEM, MASTER, async ({ tx }) => {
     const [existing] = await selectSourceStates(tx, [newName])
     if (existing?.realms.length)
@@ -185,15 +186,19 @@ export function countSourcesNotReady(service: Service): Promise<number> {
   return service.query(countNotReadySources)
 }
 
-/** Returns a source. Throws forbidden unless the caller may administer all realms to which it has applied, or not_found. */
-async function requireSource(service: Service, caller: Caller, source: string): Promise<SourceState> {
+/** Returns a source. Throws forbidden unless the caller has the permission in all realms to which it has applied, or not_found. */
+async function requireSource(
+  service: Service,
+  caller: Caller,
+  { source, permission }: { readonly source: string; readonly permission: Permission },
+): Promise<SourceState> {
   const [state] = await findSourceStates(service, [source])
-  await service.requirePermission(caller, 'administer-realm', listAdministeredRealms(state))
+  await service.requirePermission(caller, permission, listAdministeredRealms(state))
   if (!state) throw sourceNotFound(source)
   return state
 }
 
-/** Returns the realms that a caller must administer to see or change a source. */
+/** Returns the realms in which a caller needs permissions to see or change a source. */
 function listAdministeredRealms(state: SourceState | undefined): readonly string[] {
   return state?.realms.length ? state.realms : [MASTER]
 }

@@ -20,6 +20,7 @@ import { permissionTickets } from '../migrations/0015-permission-tickets.ts'
 import { tenants } from '../migrations/0016-tenants.ts'
 import { releasedObjects } from '../migrations/0017-released-objects.ts'
 import { registrationTokens } from '../migrations/0018-registration-tokens.ts'
+import { authorsOfPlans } from '../migrations/0019-authors-of-plans.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -43,6 +44,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0016-tenants': tenants,
   '0017-released-objects': releasedObjects,
   '0018-registration-tokens': registrationTokens,
+  '0019-authors-of-plans': authorsOfPlans,
 }
 
 const names = Object.keys(migrations)

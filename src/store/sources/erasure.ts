@@ -11,6 +11,7 @@ import {
   eraseReferences,
   type UserReference,
 } from '../journal/erasure.ts'
+import type { PlanAuthor } from './plans.ts'
 
 const declarationRow = row({
   source: text,
@@ -55,7 +56,7 @@ export async function eraseFromInventory(
   for (const reference of references) await eraseReferences(tx, realm, { table: 'inventory', users, reference })
 }
 
-/** Erases the users from the plans of applied runs, which nothing reads, and from notified drift and suspensions. Three statements. */
+/** Erases the users from the plans of applied runs, which nothing reads, from notified drift, suspensions and editors. Four statements. */
 export async function eraseFromRuns(
   tx: Transaction,
   realm: number,
@@ -70,6 +71,7 @@ export async function eraseFromRuns(
   await sql`
     /* all realms */ update source_realm sr set suspended = sr.suspended || jsonb_build_object('by', ${ERASED}::text)
     where lower(sr.suspended ->> 'by') = any(${names}::text[]) and (sr.realm = ${realm} or ${isMaster})`.execute(tx)
+  await sql`delete from source_editor e where lower(e.editor) = any(${names}::text[])`.execute(tx)
 }
 
 const planRow = row({
@@ -77,6 +79,8 @@ const planRow = row({
   outcome: json<Json>(),
   sealedSources: optional(text),
   createdBy: json<Json>(),
+  authors: optional(json<readonly PlanAuthor[]>()),
+  annotatedBy: optional(text),
   approvedBy: optional(text),
   /** The guards of each realm of the plan, by its name. */
   guards: json<Readonly<Record<string, Json>>>(),
@@ -91,12 +95,13 @@ export async function selectErasablePlans(
   { realm, ids, pattern }: ErasedUsers,
 ): Promise<ErasablePlan[]> {
   return query(planRow)`
-    select p.id, p.outcome, p.sealed_sources as "sealedSources", p.created_by as "createdBy", p.approved_by as "approvedBy",
+    select p.id, p.outcome, p.sealed_sources as "sealedSources", p.created_by as "createdBy", p.authors,
+      p.annotated_by as "annotatedBy", p.approved_by as "approvedBy",
       coalesce((select jsonb_object_agg(r.name, r.guards) from plan_realm r where r.plan = p.id), '{}') as guards
     from plan p
     where (${realm.isMaster} or exists (select from plan_realm r where r.plan = p.id and r.name = ${realm.name}))
       and (p.sealed_sources is not null or p.outcome::text ~* ${pattern} or p.created_by ->> 'userId' = any(${ids}::text[])
-        or p.approved_by ~* ${pattern})
+        or p.approved_by ~* ${pattern} or p.annotated_by ~* ${pattern} or p.authors::text ~* ${pattern})
     for update`.all(tx)
 }
 
@@ -107,8 +112,9 @@ export async function updateErasedPlans(
 ): Promise<void> {
   const rows = JSON.stringify(plans)
   await sql`
-    update plan p set outcome = x.outcome, created_by = x."createdBy", approved_by = x."approvedBy"
-    from jsonb_to_recordset(${rows}::jsonb) as x(id text, outcome jsonb, "createdBy" jsonb, "approvedBy" text)
+    update plan p set outcome = x.outcome, created_by = x."createdBy", approved_by = x."approvedBy",
+      authors = x.authors, annotated_by = x."annotatedBy"
+    from jsonb_to_recordset(${rows}::jsonb) as x(id text, outcome jsonb, "createdBy" jsonb, "approvedBy" text, authors jsonb, "annotatedBy" text)
     where p.id = x.id`.execute(tx)
   await sql`
     update plan_realm r set guards = x.guards -> r.name

@@ -15,6 +15,14 @@ export interface SavedRealmPlan {
   readonly guards: readonly { readonly guard: string; readonly message: string; readonly objects: readonly string[] }[]
 }
 
+/** A user who made a change. */
+export interface PlanAuthor {
+  /** Username and email address, as far as they are known. */
+  readonly names: readonly string[]
+  /** Id of a user of Regent. */
+  readonly userId?: string | undefined
+}
+
 /** A plan to save. */
 export interface NewSavedPlan {
   readonly id: string
@@ -28,6 +36,8 @@ export interface NewSavedPlan {
   readonly isFromRun: boolean
   readonly createdAt: Date
   readonly createdBy: Actor
+  /** The users who made its changes; null if they are unknown. */
+  readonly authors: readonly PlanAuthor[] | null
   readonly expires: Date
 }
 
@@ -44,6 +54,9 @@ const savedPlanRow = row({
   approvedBy: optional(text),
   /** Whether adopted users get their declared credentials. */
   withCredentials: boolean,
+  authors: optional(json<readonly PlanAuthor[]>()),
+  /** The user of a cluster who set the annotation that approves it. */
+  annotatedBy: optional(text),
   /** Whether a realm that it changes was changed since the plan was saved. */
   isOutdated: boolean,
 })
@@ -54,7 +67,7 @@ export type SavedPlan = RowOf<typeof savedPlanRow>
 const completePlanRow = row({ ...savedPlanRow.columns, outcome: json<unknown>(), sealedSources: optional(text) })
 
 const columns = sql`p.id, p.digest, p.sources, p.is_from_run as "isFromRun", p.created_at as "createdAt", p.created_by as "createdBy", p.expires,
-  p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials",
+  p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials", p.authors, p.annotated_by as "annotatedBy",
   (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'hasChanges', r.has_changes, 'guards', r.guards,
       'appliedAt', r.applied_at, 'revision', r.revision) order by r.name)
     from plan_realm r where r.plan = p.id) as realms,
@@ -74,9 +87,10 @@ export async function insertPlan(
 ): Promise<void> {
   await sql`
     with created as (
-      insert into plan (id, digest, sources, outcome, sealed_sources, is_from_run, created_at, created_by, expires)
+      insert into plan (id, digest, sources, outcome, sealed_sources, is_from_run, created_at, created_by, authors, expires)
       values (${plan.id}, ${plan.digest}, ${JSON.stringify(plan.sources)}::jsonb, ${plan.outcome}::jsonb, ${plan.sealedSources},
-        ${plan.isFromRun}, ${plan.createdAt}::timestamptz, ${JSON.stringify(plan.createdBy)}::jsonb, ${plan.expires}::timestamptz)
+        ${plan.isFromRun}, ${plan.createdAt}::timestamptz, ${JSON.stringify(plan.createdBy)}::jsonb,
+        ${toAuthorText(plan)}::jsonb, ${plan.expires}::timestamptz)
       returning id
     )
     insert into plan_realm (plan, name, digest, has_changes, guards)
@@ -85,14 +99,18 @@ export async function insertPlan(
       as x(name text, digest text, "hasChanges" boolean, guards jsonb)`.execute(tx)
 }
 
-/** Updates the saved plan of an earlier run with the same digest, and returns it; undefined if there is none. One statement. */
+/** Updates the saved plan of an earlier run with the same digest, and returns it; undefined if there is none. Authors are added. One statement. */
 export async function renewPlan(tx: Transaction, plan: NewSavedPlan, now: Date): Promise<SavedPlan | undefined> {
   return query(savedPlanRow)`
     update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, outcome = ${plan.outcome}::jsonb, sealed_sources = ${plan.sealedSources},
-      created_by = ${JSON.stringify(plan.createdBy)}::jsonb
+      created_by = ${JSON.stringify(plan.createdBy)}::jsonb,
+      authors = case when p.authors @> ${toAuthorText(plan)}::jsonb then p.authors
+        else coalesce(p.authors || ${toAuthorText(plan)}::jsonb, p.authors, ${toAuthorText(plan)}::jsonb) end
     where p.is_from_run and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.sealed_sources is not null
     returning ${columns}`.first(tx)
 }
+
+const toAuthorText = ({ authors }: Pick<NewSavedPlan, 'authors'>): string | null => authors && JSON.stringify(authors)
 
 /** Returns all saved plans, latest first. One statement. */
 export async function selectPlans(tx: Transaction): Promise<SavedPlan[]> {
@@ -125,6 +143,11 @@ export async function approvePlan(
     update plan p set approved_at = ${at}::timestamptz, approved_by = ${by}, with_credentials = ${withCredentials}
     where p.id = ${id} and p.expires > ${at}::timestamptz and p.sealed_sources is not null returning p.id`.execute(tx)
   return rows.length > 0
+}
+
+/** Records who set the annotation that approves a plan. One statement. */
+export async function updateAnnotator(tx: Transaction, id: string, annotatedBy: string): Promise<void> {
+  await sql`update plan p set annotated_by = ${annotatedBy} where p.id = ${id}`.execute(tx)
 }
 
 /** Withdraws the approval of a plan. One statement. */

@@ -1,5 +1,5 @@
 // The first request of the admin console: the user who is logged in, and the realms that they may administer.
-import { type AdminRole, adminRoles } from '../../../kinds/admin-roles.ts'
+import { type AdminRole, adminRoles, isRegentRole } from '../../../kinds/admin-roles.ts'
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import { type ViewOf, viewOf } from '../../../kinds/kind.ts'
@@ -77,7 +77,7 @@ async function getAccount(context: Context, id: string): Promise<ViewOf<typeof u
 
 /** Keycloak: `create-realm` administers no realm; an administrator of all realms has every admin role of the realm, and `admin`. */
 function listAdminRoles(permissions: AdminPermissions, realm: string): string[] {
-  const isOfRealm = (role: AdminRole) => role !== 'create-realm'
+  const isOfRealm = (role: AdminRole) => role !== 'create-realm' && !isRegentRole(role)
   if (permissions.all) return [...adminRoles.filter((role) => isOfRealm(role) && role !== 'realm-admin'), ADMIN_ROLE]
   return [...(permissions.realms.get(realm) ?? [])].filter(isOfRealm)
 }
