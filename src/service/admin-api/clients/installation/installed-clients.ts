@@ -1,5 +1,5 @@
 // Looks up what installation documents are made of.
-import { readTextMap } from '../../../../kinds/json.ts'
+import { type Representation, readTextMap } from '../../../../kinds/json.ts'
 import type { Context } from '../../../context/context.ts'
 import { writers } from '../../../kinds/index.ts'
 import { findLiveRealm } from '../../../objects/live-objects.ts'
@@ -12,8 +12,16 @@ export async function loadInstalledClient(
   id: string,
   { base, certificates }: Pick<InstalledClient, 'base' | 'certificates'>,
 ): Promise<InstalledClient> {
-  const client = await clients.get(context, { id })
-  const roles = await writers.role.list(context, { parents: { kind: 'client', ids: [id] } })
+  return describeInstalledClient(context, await clients.get(context, { id }), { base, certificates })
+}
+
+/** Returns the surroundings of a client, which the caller may see as it is. */
+export async function describeInstalledClient(
+  context: Context,
+  client: Representation,
+  { base, certificates }: Pick<InstalledClient, 'base' | 'certificates'>,
+): Promise<InstalledClient> {
+  const roles = await writers.role.list(context, { parents: { kind: 'client', ids: [String(client.id)] } })
   const realm = await findLiveRealm(context)
   return {
     client,
