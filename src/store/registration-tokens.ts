@@ -57,9 +57,10 @@ export async function deleteInitialToken(tx: Transaction, realm: number, id: str
   return numAffectedRows === 1n
 }
 
-/** Deletes at most `limit` initial access tokens that have expired, and returns their number. One statement. */
+/** Deletes at most `limit` initial access tokens that have expired or are used up, and returns their number. One statement. */
 export function deleteExpiredInitialTokens(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const when = sql`old.lifespan > 0 and old.created_at + old.lifespan * interval '1 second' <= ${now}::timestamptz`
+  const isExpired = sql`old.lifespan > 0 and old.created_at + old.lifespan * interval '1 second' <= ${now}::timestamptz`
+  const when = sql`(old.remaining = 0 or (${isExpired}))`
   return deleteExpired(tx, { table: 'initial_access_token', key: ['id'], when }, limit)
 }
 

@@ -81,6 +81,7 @@ export async function createFilledRealm(
     const session = await startSession(context, { user: user!, body: {} })
     await addClientSession(context, session, { client: client!, scope: '', base: 'http://localhost' })
   })
+  await call('POST', `/admin/realms/${realm}/clients-initial-access`, { body: {} })
   for (const list of lists) {
     const { body } = await call('GET', toAddress(`/admin/realms/{realm}/${list}`, filled))
     listed.set(list, body[0].id)

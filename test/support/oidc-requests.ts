@@ -4,6 +4,8 @@ import { type TestResponse, testServer } from './server.ts'
 import { LABEL, MEMBER } from './sized-realm.ts'
 
 const PROTOCOL = '/realms/{realm}/protocol/openid-connect'
+const REGISTRATION = '/realms/{realm}/clients-registrations/openid-connect'
+const METADATA = { redirect_uris: ['https://registered.example.org/'] }
 
 /** A request of an endpoint. */
 interface OidcRequest {
@@ -47,6 +49,13 @@ export const oidcRequests: readonly OidcRequest[] = [
       return async () => toResponse(await testBrowser(app).open(loginAddress(realm, { client_id: LABEL }).address))
     },
   },
+  registrationRequest('POST', async (realm) => ({ path: '', token: await createInitialToken(realm), body: METADATA })),
+  registrationRequest('GET', async (realm) => registerClient(realm)),
+  registrationRequest('PUT', async (realm) => {
+    const registered = await registerClient(realm)
+    return { ...registered, body: { ...METADATA, client_id: registered.path.slice(1) } }
+  }),
+  registrationRequest('DELETE', async (realm) => registerClient(realm)),
   {
     name: 'POST /realms/{realm}/login-actions/authenticate',
     async prepare(realm) {
@@ -55,6 +64,19 @@ export const oidcRequests: readonly OidcRequest[] = [
     },
   },
 ]
+
+async function createInitialToken(realm: string): Promise<string> {
+  const { call } = await testServer()
+  return (await call('POST', `/admin/realms/${realm}/clients-initial-access`, { body: {} })).body.token
+}
+
+/** Registers a client, and returns its address and its token. */
+async function registerClient(realm: string): Promise<{ readonly path: string; readonly token: string }> {
+  const { call } = await testServer()
+  const request = { token: await createInitialToken(realm), body: METADATA }
+  const { body } = await call('POST', toUrl(REGISTRATION, realm), request)
+  return { path: `/${body.client_id}`, token: body.registration_access_token }
+}
 
 const toUrl = (path: string, realm: string): string => path.replace('{realm}', realm)
 const toResponse = ({ status, text }: { status: number; text: string }) => ({ status, body: text })
@@ -79,6 +101,21 @@ function getRequest(path: string): OidcRequest {
     async prepare(realm) {
       const { call } = await testServer()
       return () => call('GET', toUrl(path, realm), { token: null })
+    },
+  }
+}
+
+/** Describes a request of client registration. `prepare` returns the end of its address, and the rest of the request. */
+function registrationRequest(
+  method: string,
+  prepare: (realm: string) => Promise<{ readonly path: string; readonly token: string; readonly body?: object }>,
+): OidcRequest {
+  return {
+    name: `${method} ${REGISTRATION}${method === 'POST' ? '' : '/{client}'}`,
+    async prepare(realm) {
+      const { call } = await testServer()
+      const { path, ...request } = await prepare(realm)
+      return () => call(method, `${toUrl(REGISTRATION, realm)}${path}`, request)
     },
   }
 }

@@ -116,7 +116,7 @@ async function install(
   if (method !== 'GET') throw methodNotAllowed()
   const { authorization } = request.headers
   const from = { authorization, address: request.ip, secure: request.protocol === 'https' }
-  return sendJson(reply, await readAdapterConfiguration(call, from, clientId))
+  return sendText(reply, await readAdapterConfiguration(call, from, clientId))
 }
 
 /** Permits the script of a page to read the response. Throws OriginError where its origin may not send the request. */
@@ -153,5 +153,8 @@ const addressOf = ({ base, realm, request }: RoutedRegistration, clientId: strin
 const send = (call: RoutedRegistration, issued: Awaited<ReturnType<typeof read>>): FastifyReply =>
   sendJson(call.reply, call.format.render({ ...issued, address: addressOf(call, String(issued.client.clientId)) }))
 
-const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>
-  reply.type('application/json').header('cache-control', 'no-store').send(JSON.stringify(body))
+const sendJson = (reply: FastifyReply, body: unknown): FastifyReply => sendText(reply, JSON.stringify(body))
+
+/** Sends a text that is JSON. */
+const sendText = (reply: FastifyReply, json: string): FastifyReply =>
+  reply.type('application/json').header('cache-control', 'no-store').send(json)

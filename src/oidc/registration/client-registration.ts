@@ -3,11 +3,11 @@ import type { Representation } from '../../kinds/json.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Context } from '../../service/context/context.ts'
 import { type ErrorCode, ServiceError } from '../../service/context/errors.ts'
-import { readAdapterConfig } from '../../service/registration/adapter-config.ts'
 import {
   type ClientChange,
   deleteRegisteredClient,
   type RegisteredClient,
+  readAdapterConfig,
   readRegisteredClient,
   registerClient,
   updateRegisteredClient,
@@ -76,12 +76,12 @@ export function remove(call: RegistrationCall, address: string, clientId: string
   })
 }
 
-/** Returns the configuration of a client for Keycloak's adapters. Without a bearer token, the client authenticates itself. */
+/** Returns the text of the configuration of a client for Keycloak's adapters. Without a bearer token, the client authenticates itself. */
 export function readAdapterConfiguration(
   call: RegistrationCall,
   request: RequestOrigin,
   clientId: string,
-): Promise<Representation> {
+): Promise<string> {
   return withRegistrationEvent(call, toEvent('CLIENT_INFO', request.address, clientId), async () => {
     const party = await findParty(call, request, clientId)
     const base = getFrontendUrl(call.base, call.realm)

@@ -5,6 +5,8 @@ import { type Representation, readTexts } from '../../kinds/json.ts'
 import { maskRepresentation } from '../../kinds/mask-representation.ts'
 import { countClients, setRegistrationToken } from '../../store/registration-tokens.ts'
 import { clients, createClient, isUndeletable, updateClient } from '../admin-api/clients/clients.ts'
+import { describeInstalledClient } from '../admin-api/clients/installation/installed-client.ts'
+import { renderAdapterJson } from '../admin-api/clients/installation/oidc-adapter.ts'
 import { getClient, refuseAdminClient } from '../admin-api/common/client-lookup.ts'
 import { requireObjectPermission } from '../authorization/object-permissions.ts'
 import { getDefaultClientScopes } from '../clients/new-client-defaults.ts'
@@ -95,6 +97,16 @@ export async function readRegisteredClient(
     }
   const { access: _, ...client } = await clients.get(context, { id: live.id })
   return { client }
+}
+
+/** Returns the text of `keycloak.json`, the configuration of a client for Keycloak's adapters. Throws unauthorized, forbidden, not_found. */
+export async function readAdapterConfig(
+  context: Context,
+  party: RegistrationParty,
+  { clientId, base }: { readonly clientId: string; readonly base: string },
+): Promise<string> {
+  const { client } = await readRegisteredClient(context, party, clientId)
+  return renderAdapterJson(await describeInstalledClient(context, client, { base, certificates: [] }))
 }
 
 /** An update of a client. */

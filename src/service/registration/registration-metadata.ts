@@ -32,7 +32,12 @@ export function readMetadata(metadata: RegistrationMetadata, live?: Representati
   if (metadata.sector_identifier_uri) throw createMetadataError('sector_identifier_uri is not supported.')
   const client = toClientRepresentation({ ...metadata, redirect_uris: redirect_uris ?? [] })
   const mappers = changeSubjectType(readObjects(live?.protocolMappers), subject_type)
-  return { ...client, ...(mappers && { protocolMappers: mappers }) }
+  return {
+    ...client,
+    // The client manages its resources by its service account.
+    ...(client.authorizationServicesEnabled === true && { serviceAccountsEnabled: true }),
+    ...(mappers && { protocolMappers: mappers }),
+  }
 }
 
 /** Returns the protocol mappers of a client with another type of subject identifiers; undefined if nothing changes. */

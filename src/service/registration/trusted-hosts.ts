@@ -11,6 +11,7 @@ const URL_ATTRIBUTES = [
   'policyUri',
   'post.logout.redirect.uris',
   'request.uris',
+  'saml_artifact_binding_url',
   'saml_artifact_resolution_service_url',
   'saml_assertion_consumer_url_post',
   'saml_assertion_consumer_url_redirect',
@@ -41,8 +42,11 @@ export function listClientHosts(client: Representation): string[] {
 /** Whether a URL is a path of this server or of the client. `//` begins a host. */
 const isRelative = (url: string): boolean => /^\/(?![/\\])/.test(url)
 
-/** Returns the host of a URL; an IPv6 address without brackets. */
-const getHost = (url: string): string => (URL.parse(url)?.hostname ?? '').replace(/^\[|\]$/g, '')
+/** Returns the host that HTTP requests for a URL go to; an IPv6 address without brackets. Empty for other schemes. */
+function getHost(url: string): string {
+  const { protocol, hostname } = URL.parse(url) ?? {}
+  return protocol === 'http:' || protocol === 'https:' ? hostname!.replace(/^\[|\]$/g, '') : ''
+}
 
 /** Whether a host is a trusted one, or in a trusted domain `*.example.org`, to which `example.org` belongs. */
 export function matchesHost(trusted: string, host: string): boolean {

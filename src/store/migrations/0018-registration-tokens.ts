@@ -1,4 +1,4 @@
-/** Tokens of client registration. Expired initial access tokens are deleted. A client has one registration access token at most. */
+/** Tokens of client registration. Expired and used-up initial access tokens are deleted. A client has one registration access token at most. */
 export const registrationTokens = [
   `create table initial_access_token (
     realm integer not null references realm (number) on delete cascade,

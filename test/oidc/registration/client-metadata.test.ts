@@ -65,11 +65,19 @@ test.each([
 test('the hosts of all URLs of a client are found, and those of paths are not', () => {
   const client = {
     rootUrl: 'https://a.org',
-    redirectUris: ['https://b.org:8080/x', '/path', '//c.org/x', '/\\d.org', 'app:/x', 'http://[::1]/x'],
+    redirectUris: [
+      'https://b.org:8080/x',
+      '/path',
+      '//c.org/x',
+      '/\\d.org',
+      'app:/x',
+      'app://b.org/x',
+      'http://[::1]/x',
+    ],
     webOrigins: ['+', '*'],
     attributes: { 'backchannel.logout.url': 'https://e.org', 'request.uris': 'https://f.org/##https://g.org/' },
   }
-  const hosts = ['a.org', 'b.org', '', '', '', '::1', '', 'e.org', 'f.org', 'g.org']
+  const hosts = ['a.org', 'b.org', '', '', '', '', '::1', '', 'e.org', 'f.org', 'g.org']
   expect(listClientHosts(client).sort()).toEqual(hosts.sort())
 })
 

@@ -34,10 +34,11 @@ test('concurrent registrations use a token at most as often as it permits', asyn
   expect(statuses.filter((status) => status === 401)).toHaveLength(7)
 })
 
-test('an expired, deleted or forged token is refused, and expired ones are deleted after a while', async () => {
+test('an expired, deleted or forged token is refused; expired and used-up ones are deleted after a while', async () => {
   const { createToken, send, path } = await createRegistrationRealm()
   const { token: lasting } = await createToken({ count: 5 })
   expect(decodeJwt(lasting)).not.toHaveProperty('exp')
+  await createToken({ count: 0 })
   const { token: expired } = await createToken({ expiration: 1 })
   const { token: deleted, id } = await createToken({ expiration: 60 })
   await call('DELETE', `${path}/clients-initial-access/${id}`)

@@ -1,7 +1,9 @@
 // Client registration policies: the hosts, scopes, mappers and settings of clients that register themselves.
 import { expect, test } from 'vitest'
+import { createServer } from '../../../src/http/server.ts'
 import { createRegistrationRealm, type RegistrationRealm } from '../../support/registration-realm.ts'
 import { testServer } from '../../support/server.ts'
+import { testService } from '../../support/service.ts'
 
 const { app, call, create } = await testServer()
 
@@ -37,16 +39,23 @@ test('without a token clients register from trusted hosts only, by address, name
   expect(await registerAnonymously(realm, {})).toBeUndefined()
 })
 
-test('the address of the sender is not read from headers of proxies that are not trusted', async () => {
+test('the address of the sender is that in the header of a trusted proxy, and of no other', async () => {
   const { name, setPolicy } = await createRegistrationRealm()
   await setPolicy('anonymous', 'trusted-hosts', { 'trusted-hosts': ['10.1.1.1'] })
-  const response = await app.inject({
-    method: 'POST',
-    url: `/realms/${name}/clients-registrations/default`,
-    headers: { 'content-type': 'application/json', 'x-forwarded-for': '10.1.1.1', forwarded: 'for=10.1.1.1' },
-    payload: '{}',
-  })
-  expect(response.statusCode).toBe(403)
+  const register = async (server: typeof app) => {
+    const response = await server.inject({
+      method: 'POST',
+      url: `/realms/${name}/clients-registrations/default`,
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '10.1.1.1' },
+      payload: '{}',
+    })
+    return response.statusCode
+  }
+  expect(await register(app)).toBe(403)
+  const { service } = await testService()
+  const behindProxy = await createServer(service, { proxies: { headers: 'xforwarded', trusted: ['127.0.0.1'] } })
+  expect(await register(behindProxy)).toBe(201)
+  await behindProxy.close()
 })
 
 test.each([

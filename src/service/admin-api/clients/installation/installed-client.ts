@@ -28,8 +28,16 @@ export async function loadInstalledClient(
   id: string,
   { base, certificates }: Pick<InstalledClient, 'base' | 'certificates'>,
 ): Promise<InstalledClient> {
-  const client = await clients.get(context, { id })
-  const roles = await writers.role.list(context, { parents: { kind: 'client', ids: [id] } })
+  return describeInstalledClient(context, await clients.get(context, { id }), { base, certificates })
+}
+
+/** Returns the surroundings of a client, which the caller may see as it is. */
+export async function describeInstalledClient(
+  context: Context,
+  client: Representation,
+  { base, certificates }: Pick<InstalledClient, 'base' | 'certificates'>,
+): Promise<InstalledClient> {
+  const roles = await writers.role.list(context, { parents: { kind: 'client', ids: [String(client.id)] } })
   const realm = await findLiveRealm(context)
   return {
     client,
