@@ -10,7 +10,11 @@ const links: Readonly<Record<string, readonly (readonly [title: string, url: str
       'https://www.keycloak.org/docs-api/latest/rest-api/index.html',
       'operations and representations',
     ],
-    ['Keycloak Operator', 'https://www.keycloak.org/guides#operator', 'the resource `KeycloakRealmImport`'],
+    [
+      'Keycloak Operator',
+      'https://www.keycloak.org/guides#operator',
+      'the resources `KeycloakRealmImport`, `KeycloakOIDCClient` and `KeycloakSAMLClient`',
+    ],
     ['keycloak-config-cli', 'https://github.com/adorsys/keycloak-config-cli', 'realm files and their variables'],
   ],
   'Declarative tools': [

@@ -57,6 +57,6 @@ function listLists(document: Document, converted: ConvertedRealm, realm: Represe
 }
 
 /** Whether the document declares the value at a path. A resource of one object only refers to the realm and the parent around it. */
-export function isDeclaredAt({ objectPath = [] }: Document, path: DocumentPath): boolean {
-  return objectPath.every((step, at) => path[at] === step)
+export function isDeclaredAt({ objectPaths = [[]] }: Document, path: DocumentPath): boolean {
+  return objectPaths.some((objectPath) => objectPath.every((step, at) => path[at] === step))
 }

@@ -1,11 +1,11 @@
 // The permissions of the operator in the ClusterRole of the chart.
 import { globSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listParentFields, resourceKinds } from '../../src/kinds/resource-kinds.ts'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
 import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
-import { installKeycloakImports } from '../support/keycloak-imports.ts'
+import { installKeycloakClients, installKeycloakImports, removeKeycloakClients } from '../support/keycloak-imports.ts'
 import { hasKubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
 import { newName } from '../support/service.ts'
 import { createNamespace, getOperatorCluster, resource, setUpOperator, waitUntil } from '../support/test-operator.ts'
@@ -20,7 +20,15 @@ interface Rule {
 describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, () => {
   const usedPermissions = new Set<string>()
   const setup = setUpOperator(() => ({ cluster: recordPermissions(getOperatorCluster(), usedPermissions) }))
-  beforeAll(() => installKeycloakImports(setup.kubernetes))
+  const clients = ['KeycloakOIDCClient', 'KeycloakSAMLClient']
+  const installAll = async () => {
+    await installKeycloakImports(setup.kubernetes)
+    for (const kind of clients) await installKeycloakClients(setup.kubernetes, kind)
+  }
+  beforeAll(installAll)
+  afterAll(async () => {
+    for (const kind of clients) await removeKeycloakClients(setup.kubernetes, kind)
+  })
 
   test('the operator uses exactly the permissions of the ClusterRole', async () => {
     const space = await createNamespace(setup.kubernetes)
@@ -45,8 +53,8 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )
     const areAllUsed = async () => {
-      // Other tests remove the definition of imports, and install it.
-      await installKeycloakImports(setup.kubernetes)
+      // Other tests remove these definitions, and install them.
+      await installAll()
       return granted.every((permission) => usedPermissions.has(permission))
     }
     await waitUntil(areAllUsed).catch(() => {})

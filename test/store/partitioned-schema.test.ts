@@ -6,7 +6,16 @@ import { partitionTables } from '../support/partitioned-schema.ts'
 import { newDatabase } from '../support/service.ts'
 
 /** The tables without realm data, of which a distributed database has a copy in each shard. */
-const SHARED_TABLES = ['deleted_realm', 'lease', 'plan', 'plan_realm', 'realm', 'source', 'store_setting']
+const SHARED_TABLES = [
+  'deleted_realm',
+  'lease',
+  'plan',
+  'plan_realm',
+  'realm',
+  'source',
+  'source_editor',
+  'store_setting',
+]
 const PARTITIONS = 2
 
 describe.runIf(inject('databaseUrl') && !process.env.REGENT_PARTITIONS)('partitioned by realm', () => {

@@ -1,9 +1,10 @@
-// Keycloak's custom resource definition of realm imports, reduced for tests: any spec, in both versions.
+// Keycloak's custom resource definitions of realm imports and clients, reduced for tests: any spec.
 import { vi } from 'vitest'
 import type { Kubernetes, Resource } from './kubernetes.ts'
 
 const NAME = 'keycloakrealmimports.k8s.keycloak.org'
-const PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${NAME}`
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const PATH = `${DEFINITIONS}/${NAME}`
 /** The label of a definition that tests have installed. Other definitions are not touched. */
 const OWN = 'regent.dev/tests'
 const VERSIONS = ['v2beta1', 'v2alpha1']
@@ -70,4 +71,21 @@ async function served(ask: Kubernetes['request']): Promise<boolean[]> {
     all.push((await ask('GET', `${base}/keycloakrealmimports?limit=1`)).status === 200)
   }
   return all
+}
+
+/** Installs the definition of a client resource of Keycloak's operator, and waits until it is served. */
+export async function installKeycloakClients({ request, apply }: Kubernetes, kind: string): Promise<void> {
+  const plural = `${kind.toLowerCase()}s`
+  const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() }
+  const spec = { group: 'k8s.keycloak.org', scope: 'Namespaced', names, versions: [version('v2alpha1', true)] }
+  const metadata = Object.assign({ name: `${plural}.k8s.keycloak.org` }, { labels: { [OWN]: 'true' } })
+  await apply({ apiVersion: definition.apiVersion, kind: definition.kind, metadata, spec })
+  const isServed = async () =>
+    (await request('GET', `/apis/k8s.keycloak.org/v2alpha1/${plural}?limit=1`)).status === 200
+  await vi.waitUntil(isServed, { timeout })
+}
+
+/** Removes the definition of a client resource. */
+export async function removeKeycloakClients({ request }: Kubernetes, kind: string): Promise<void> {
+  await request('DELETE', `${DEFINITIONS}/${kind.toLowerCase()}s.k8s.keycloak.org`)
 }

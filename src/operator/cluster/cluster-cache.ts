@@ -3,7 +3,7 @@ import { kinds } from '../../kinds/index.ts'
 import { API_GROUP, API_VERSION } from '../../kinds/resource-kinds.ts'
 import type { ClusterClient } from './cluster-client.ts'
 import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
-import { watchKeycloakImports } from './keycloak-imports.ts'
+import { keycloakPlurals, watchKeycloakResources } from './keycloak-resources.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
 import { getResourceNames, type ResourceNames, realmSourceNames } from './resource-names.ts'
 
@@ -70,10 +70,15 @@ export function watchCluster(client: ClusterClient, handler: InformerHandler, si
     }),
   )
   const realmSources = watchKind(realmSourceNames)
-  const imports = watchKeycloakImports(client, handler, signal)
+  const ofKeycloak = new Map(
+    Object.entries(keycloakPlurals).map(([kind, plural]) => [
+      kind,
+      watchKeycloakResources(client, plural, { handler, signal }),
+    ]),
+  )
   const namespaces = watch('/api/v1/namespaces')
   const secrets = new Informer(client, { ...SECRETS_QUERY, handler, signal })
-  const declaring = [...objects.values(), imports]
+  const declaring = [...objects.values(), ...ofKeycloak.values()]
   const findInformer = (kind: string) => (kind === realmSourceNames.kind ? realmSources : objects.get(kind))
   return {
     synced: Promise.all([...declaring, realmSources, namespaces, secrets].map(({ synced }) => synced)),
@@ -84,8 +89,8 @@ export function watchCluster(client: ClusterClient, handler: InformerHandler, si
       findSecretText: createSecretLookup(secrets),
     }),
     findLatest({ kind, metadata: { namespace, name, uid } }) {
-      const { resources } = findInformer(kind) ?? imports
-      const latest = resources.get(`${namespace}/${name}`)
+      const cached = findInformer(kind) ?? ofKeycloak.get(kind)
+      const latest = cached?.resources.get(`${namespace}/${name}`)
       return latest?.metadata.uid === uid ? latest : undefined
     },
     findSecret: (namespace, name) => secrets.resources.get(`${namespace}/${name}`),

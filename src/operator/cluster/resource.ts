@@ -97,7 +97,7 @@ export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Re
   return `${kind} ${namespace}/${name}`
 }
 
-/** Whether Regent owns status and finalizers of the resource. Those of a KeycloakRealmImport belong to Keycloak's operator. */
+/** Whether Regent owns status and finalizers of the resource. Those of a KeycloakRealmImport or a client of Keycloak belong to Keycloak's operator. */
 export const isRegentResource = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
 
 /** Whether an annotation of the resource has the value `disabled`. */

@@ -112,6 +112,7 @@ class SecretResolver {
     if (!isObject(value)) return value
     const { secretKeyRef, ...rest } = value
     if (secretKeyRef !== undefined && !Object.keys(rest).length) return this.#resolveReference(secretKeyRef, path)
+    if (this.#isKeycloakSecret(path)) return this.#resolveKeycloakSecret(value, path)
     return Object.fromEntries(
       Object.entries(value).map(([field, member]) => [field, this.resolve(member, [...path, field])]),
     )
@@ -121,6 +122,17 @@ class SecretResolver {
     const kind = resourceKinds.get(this.#resource.kind)
     if (kind && !canReferToSecret(kind, path.slice(1))) throw createMisplacedReference(this.#resource, path)
     const text = this.#getText(secretKeyRef)
+    this.texts.set(toJsonPointer(path), text)
+    return text
+  }
+
+  /** Keycloak: the path of the reference to the secret of a client. */
+  #isKeycloakSecret(path: DocumentPath): boolean {
+    return this.#resource.kind === 'KeycloakOIDCClient' && path.join() === 'spec,client,auth,secretRef'
+  }
+
+  #resolveKeycloakSecret(reference: Json, path: DocumentPath): string {
+    const text = this.#getText(reference)
     this.texts.set(toJsonPointer(path), text)
     return text
   }

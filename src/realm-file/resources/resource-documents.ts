@@ -51,7 +51,7 @@ export function toObjectDocument(kind: Kind, resource: ParsedResource, resolveRe
     if (!subpath.length) return []
     return isNamedByMetadata && subpath[0] === kind.nameField ? METADATA_NAME : ['spec', ...subpath]
   })
-  return Object.assign(derived, { objectPath })
+  return Object.assign(derived, { objectPaths: [objectPath] })
 }
 
 /** Returns the name of the realm whose resource has this name and namespace. The namespace is null if no resource declares one. */

@@ -12,6 +12,7 @@ import {
   type DocumentWarning,
   toJsonPointer,
 } from '../yaml/problem.ts'
+import { isKeycloakClient, unwrapKeycloakClient } from './keycloak-clients.ts'
 import { isKeycloakImport } from './keycloak-import.ts'
 import { type KubernetesSetting, parseKubernetesSettings, toIgnoredSettingWarnings } from './kubernetes-settings.ts'
 import { createResourceError, type ParsedResource, toObjectDocument, toRealmDocument } from './resource-documents.ts'
@@ -23,8 +24,8 @@ export interface UnwrappedDocuments {
 }
 
 /**
- * Unwraps the resources among the documents of a source: Regent's own, `KeycloakRealmImport`, and lists of these. Other resources, which
- * a folder of manifests may contain, are ignored with a warning.
+ * Unwraps the resources among the documents of a source: Regent's own, those of Keycloak's operator for realms and clients, and lists of
+ * these. Other resources, which a folder of manifests may contain, are ignored with a warning.
  * @throws DocumentError for invalid resources.
  */
 export function unwrapResources(
@@ -51,6 +52,10 @@ export function unwrapResources(
       })
     }
     if (isKeycloakImport(resource)) return collectProblems(problems, () => unwrapImport(document))
+    if (isKeycloakClient(resource))
+      return collectProblems(problems, () =>
+        unwrapKeycloakClient(document, (warning) => resourceWarnings.push(warning)),
+      )
     const name = [resource.kind ?? resource.apiVersion, readPath(resource, ['metadata', 'name'])]
     const message = `${name.map(readText).filter(Boolean).join(' ')} declares no realm and is ignored`
     resourceWarnings.push({ position: document.start, message })

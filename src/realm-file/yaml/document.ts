@@ -17,8 +17,8 @@ export interface Document {
   readonly digest: string
   readonly start: SourcePosition
   readonly warnings: readonly DocumentWarning[]
-  /** For a resource of one object: the path of the object in the realm around it. */
-  readonly objectPath?: DocumentPath
+  /** For a resource of objects: their paths in the realm around them. Absent: the document declares the whole realm. */
+  readonly objectPaths?: readonly DocumentPath[]
   /**
    * Returns the position of the key or list element at a path, or of its nearest ancestor in the file. What comes from an alias or a
    * merge key has the position where it is written.

@@ -99,7 +99,7 @@ const parsedResources = new WeakMap<Document, DeclaredRealm>()
 
 /** Parses a document. Resources stay the same documents from run to run, so their small results are cached. */
 function parseCached(document: Document, unknownFields: UnknownFieldPolicy = 'error'): DeclaredRealm {
-  if (!document.objectPath || unknownFields !== 'error') return parseRealm(document, unknownFields)
+  if (!document.objectPaths || unknownFields !== 'error') return parseRealm(document, unknownFields)
   const parsed = parsedResources.get(document) ?? parseRealm(document)
   parsedResources.set(document, parsed)
   return parsed

@@ -215,7 +215,7 @@ export function digestByRealm(service: Service, source: SourceContent): Readonly
   )
 }
 
-function toDigestInput({ file, start, digest, objectPath: states }: Document): unknown[] {
+function toDigestInput({ file, start, digest, objectPaths: states }: Document): unknown[] {
   return [file, start.line, digest, states]
 }
 

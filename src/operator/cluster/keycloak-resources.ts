@@ -1,10 +1,17 @@
-// Watches the KeycloakRealmImports of Keycloak's operator, in a version that the cluster serves, while their definition exists.
+// Watches the resources of Keycloak's operator for realms and clients, in a version that the cluster serves, while their definition exists.
 import type { ClusterClient } from './cluster-client.ts'
 import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
 import type { ApiObject } from './resource.ts'
 
-/** Name of the definition. It is watched, so that its installation is noticed. */
-const DEFINITION = 'keycloakrealmimports.k8s.keycloak.org'
+const GROUP = 'k8s.keycloak.org'
+
+/** The resources that Regent reads, by their kind. */
+export const keycloakPlurals: Readonly<Record<string, string>> = {
+  KeycloakRealmImport: 'keycloakrealmimports',
+  KeycloakOIDCClient: 'keycloakoidcclients',
+  KeycloakSAMLClient: 'keycloaksamlclients',
+}
+
 /** The versions that Regent reads, in order of preference. */
 const VERSIONS = ['v2beta1', 'v2alpha1']
 
@@ -21,16 +28,16 @@ interface VersionInformer {
   readonly abort: AbortController
 }
 
-/** Watches KeycloakRealmImport resources until the signal is aborted. There are none until their CRD is installed. */
-export function watchKeycloakImports(
+/** Watches resources of Keycloak's operator until the signal is aborted. There are none until their CRD is installed, which is watched. */
+export function watchKeycloakResources(
   client: ClusterClient,
-  handler: InformerHandler,
-  signal: AbortSignal,
+  plural: string,
+  { handler, signal }: { readonly handler: InformerHandler; readonly signal: AbortSignal },
 ): Pick<ResourceCache, 'resources' | 'synced'> {
   let current: VersionInformer | undefined
   const startInformer = (version: string): VersionInformer => {
     const abort = new AbortController()
-    const path = `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`
+    const path = `/apis/${GROUP}/${version}/${plural}`
     const informer = new Informer(client, { path, handler, signal: AbortSignal.any([signal, abort.signal]) })
     return { version, informer, abort }
   }
@@ -45,7 +52,7 @@ export function watchKeycloakImports(
   }
   const definitions: ResourceCache<Definition> = new Informer<Definition>(client, {
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    selector: `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
+    selector: `fieldSelector=${encodeURIComponent(`metadata.name=${plural}.${GROUP}`)}`,
     handler: { ...handler, onChange: followDefinition },
     signal,
   })
