@@ -44,9 +44,16 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )
+    const realmImport = {
+      apiVersion: 'k8s.keycloak.org/v2beta1',
+      kind: 'KeycloakRealmImport',
+      metadata: { name: 'x' },
+      spec: { keycloakCRName: 'keycloak', realm: { realm: newName() } },
+    }
     const areAllUsed = async () => {
       // Other tests remove the definition of imports, and install it.
       await installKeycloakImports(setup.kubernetes)
+      await space.apply(realmImport)
       return granted.every((permission) => usedPermissions.has(permission))
     }
     await waitUntil(areAllUsed).catch(() => {})
