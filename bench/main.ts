@@ -5,6 +5,7 @@
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
+//   npm run bench -- --wrong-resources 500                edits of a realm with and without this many wrong resources, likewise
 //   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N]
 //                     the same requests to Regent, to Keycloak at this URL, and to a minimal server; Regent uses the empty database
 //   npm run bench -- --reference URL --config-cli JAR [--java PATH]
@@ -25,6 +26,7 @@ import { measurePushes } from './pushes.ts'
 import { restrictedListCases } from './restricted-lists.ts'
 import { measureStartUp } from './start-up.ts'
 import { measureReadsDuringLogins, tokenCases } from './tokens.ts'
+import { measureWrongResources } from './wrong-resources.ts'
 
 /** Number of clients in a realm, and the time limit in seconds for each of its bulk cases. */
 const CLIENT_COUNTS = [
@@ -136,6 +138,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     java: { type: 'string', default: 'java' },
     kubernetes: { type: 'string' },
+    'wrong-resources': { type: 'string' },
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine must be pglite or postgres')
@@ -155,6 +158,8 @@ try {
       ...(options.rounds && { rounds: Number(options.rounds) }),
     })
   else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
+  else if (options['wrong-resources'])
+    process.exitCode = (await measureWrongResources(Number(options['wrong-resources']))) ? 0 : 1
   else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
   else if (startUpRounds) await measureStartUp(postgres!.url, Number(startUpRounds))
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))

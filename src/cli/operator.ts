@@ -2,7 +2,7 @@
 import type { ServerSettings } from '../config.ts'
 import { createAdmissionReviewer } from '../operator/admission/admission-reviewer.ts'
 import { serveAdmission } from '../operator/admission/admission-server.ts'
-import { connectToCluster } from '../operator/cluster/cluster-client.ts'
+import { ClusterError, ClusterUnreachable, connectToCluster } from '../operator/cluster/cluster-client.ts'
 import { type WebhookSources, watchWebhookSources } from '../operator/git/git-source-webhooks.ts'
 import { createOperator, OPERATOR_LEASE, type OperatorOptions } from '../operator/operator.ts'
 import type { Service } from '../service/context/service.ts'
@@ -24,9 +24,14 @@ export async function startOperator(
 ): Promise<RunningOperator> {
   const { adoptableRealms = [] } = settings
   const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
+  const log = (line: string) => console.log(`${line}\n`)
+  const onError = (error: unknown) => {
+    // The client prints outages of the API server, and the stack of its errors does not help.
+    if (!(error instanceof ClusterUnreachable)) failed(error instanceof ClusterError ? error.message : error)
+  }
   const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
-    cluster: connectToCluster(),
+    cluster: connectToCluster(undefined, log),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
     isAdoptable: (namespace, realm) =>
       adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
@@ -36,8 +41,8 @@ export async function startOperator(
       readsAuthors: settings.requireSecondApprover,
     },
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
-    log: (line) => console.log(`${line}\n`),
-    onError: failed,
+    log,
+    onError,
   }
   const { admissionCertificateFile, admissionCertificateKeyFile, admissionClientCaFile: clientCaFile } = settings
   const ending = new AbortController()
@@ -46,7 +51,7 @@ export async function startOperator(
       ? await serveAdmission(
           createAdmissionReviewer(service, options, ending.signal),
           { host, port, certificateFile: admissionCertificateFile, keyFile: admissionCertificateKeyFile, clientCaFile },
-          failed,
+          onError,
         ).catch((error: unknown) => {
           ending.abort()
           throw error
@@ -59,7 +64,7 @@ export async function startOperator(
   return {
     webhooks: watchWebhookSources(options.cluster, {
       isWatchedNamespace: options.isWatchedNamespace,
-      onError: failed,
+      onError,
       signal: ending.signal,
     }),
     async close() {

@@ -25,7 +25,7 @@ import { registerOperations } from './register.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
-import { addHealthRoutes, OutageLog } from './server/health.ts'
+import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
 import { renderHomePage } from './server/home.ts'
 import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
@@ -110,7 +110,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   addHooks(app, options)
   // Loaded on demand: commands start faster without it.
   if (options.metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
-  const outages = new OutageLog(app, service)
+  const outages = getOutageLog(app, service)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StoreUnreachable) outages.report(error)
     return sendError(error, request, reply)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { flowTypes } from './authentication-providers.ts'
 import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
@@ -17,7 +18,10 @@ export const authenticationFlow = defineKind({
   fields: {
     alias: text('Alias of the flow, which is unique in the realm.'),
     description: text('Description of the flow.', { onPut: 'clear' }),
-    providerId: text('Type of the flow: basic-flow, client-flow or form-flow.', { default: 'basic-flow' }),
+    providerId: text('Type of the flow: basic-flow, client-flow or form-flow.', {
+      default: 'basic-flow',
+      values: [...flowTypes.keys()],
+    }),
     topLevel: flag('Whether the flow can be bound. Otherwise it is a subflow.', {
       onPut: 'clear',
       default: false,

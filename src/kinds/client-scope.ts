@@ -1,5 +1,6 @@
 import { structured, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
+import { loginProtocols } from './login-protocols.ts'
 import { roleNames } from './role.ts'
 
 /** The client scope of clients with a service account. */
@@ -18,7 +19,7 @@ export const clientScope = defineKind({
   fields: {
     name: text('Name of the client scope, as in the scope parameter.'),
     description: text('Description of the client scope.'),
-    protocol: text('Protocol of the client scope: openid-connect or saml.'),
+    protocol: text('Protocol of the client scope: openid-connect or saml.', { values: loginProtocols }),
     scopeMappings: structured(roleNames, 'Roles that the client scope adds to the scope of its clients.', {
       refersTo: 'role',
       relation: true,

@@ -3,9 +3,8 @@ import { adminPermissionsDefaults, isAdminPermissions } from './admin-permission
 import { choice, flag, flagMap, integer, objectSchema, structured, text, textMap, textSet } from './fields.ts'
 import { type Json, type Representation, readObject, readTexts } from './json.ts'
 import { defineKind } from './kind.ts'
+import { loginProtocols, OIDC } from './login-protocols.ts'
 import { roleNames } from './role.ts'
-
-const OIDC = 'openid-connect'
 
 /** Keycloak: the settings in ResourceServerRepresentation. */
 export const authorizationSettingsFields = {
@@ -72,17 +71,19 @@ export const client = defineKind({
     name: text('Display name of the client.', { cannotAffectTokens: true }),
     description: text('Description of the client.', { cannotAffectTokens: true }),
     type: text('Type of the client, set on creation.'),
-    protocol: text('Protocol of the client: openid-connect or saml.'),
+    protocol: text('Protocol of the client: openid-connect or saml.', { values: loginProtocols }),
     enabled: flag('Whether the client is enabled. Users cannot log in to a disabled client, and it gets no tokens.', {
       credential: true,
       cannotAffectTokens: true,
     }),
     rootUrl: text('Root URL, which is prepended to relative URLs of the client.', {
       credential: true,
+      format: 'url',
     }),
-    baseUrl: text('Home page of the client.'),
+    baseUrl: text('Home page of the client.', { format: 'url' }),
     adminUrl: text(
       'URL of the client for backchannel requests, such as logout and not-before. For SAML, for all requests.',
+      { format: 'url' },
     ),
     redirectUris: textSet('Valid redirect URIs after a login. A * at the end is a wildcard.'),
     webOrigins: textSet('Allowed CORS origins. +: the origins of the redirect URIs.'),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Json } from './json.ts'
 import { nameSchema } from './json-schema.ts'
 import type { KindName } from './kind-name.ts'
+import type { TextFormat } from './text-formats.ts'
 
 type Values = Readonly<Record<string, Json>>
 
@@ -14,6 +15,10 @@ export interface FieldFacts {
   readonly legacy?: true
   /** Keycloak: marked as deprecated in its OpenAPI document. */
   readonly deprecated?: true
+  /** The format of the text, or of the texts in a list. The definitions of resources refuse others; REST accepts what Keycloak does. */
+  readonly format?: TextFormat
+  /** The texts that the service accepts on creation. The definitions of resources refuse others. */
+  readonly values?: readonly string[]
   /** The name in OpenAPI of the schema of the value, or for a list of objects of an element. */
   readonly schemaName?: string
   /** Masked in plans, logs, events and exports: the whole value, or these keys of a map. */

@@ -13,7 +13,7 @@ export const localization = defineKind({
   events: { type: 'REALM', paths: { realm: 'localization/{name}' } },
   hasNoAdminEvents: true,
   fields: {
-    locale: text('Locale, such as de or pt-BR.'),
+    locale: text('Locale, such as de or pt-BR.', { format: 'locale' }),
     texts: textMap('Texts by name.', {
       default: {},
       // A text could leak the link, for example in the URL of an image.

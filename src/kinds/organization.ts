@@ -45,7 +45,10 @@ export const organization = defineKind({
     ),
     enabled: flag('Whether members can log in through the organization.', { onPut: 'clear', default: true }),
     description: text('Description of the organization.', { onPut: 'clear' }),
-    redirectUrl: text('URL that users are redirected to after accepting an invitation.', { onPut: 'clear' }),
+    redirectUrl: text('URL that users are redirected to after accepting an invitation.', {
+      onPut: 'clear',
+      format: 'url',
+    }),
     attributes: textListMap('Attributes: lists of values by name.', { onPut: 'replace', default: {} }),
     domains: objectList(
       {

@@ -1,5 +1,6 @@
 import { flag, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
+import { loginProtocols, OIDC } from './login-protocols.ts'
 
 /** Keycloak: ProtocolMapperRepresentation. Adds a claim or role to the tokens of a client, or of clients with a client scope. */
 export const protocolMapper = defineKind({
@@ -19,7 +20,7 @@ export const protocolMapper = defineKind({
   parents: ['clientScope', 'client'],
   fields: {
     name: text('Name of the mapper, which is unique in the client or client scope.'),
-    protocol: text('Protocol of the mapper: openid-connect or saml.', { default: 'openid-connect' }),
+    protocol: text('Protocol of the mapper: openid-connect or saml.', { default: OIDC, values: loginProtocols }),
     protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {}),
     consentRequired: flag('Keycloak: legacy field, always false.', {
       computed: true,

@@ -247,8 +247,8 @@ export const realm = defineKind({
     adminTheme: text('Theme of the admin console.'),
     emailTheme: text('Theme of emails.'),
     internationalizationEnabled: flag("Whether pages and emails are in the user's language."),
-    supportedLocales: textSet('Supported languages, such as de.'),
-    defaultLocale: text('Language of users who have not chosen one.'),
+    supportedLocales: textSet('Supported languages, such as de.', { format: 'locale' }),
+    defaultLocale: text('Language of users who have not chosen one.', { format: 'locale' }),
 
     eventsEnabled: flag('Whether user events are stored.'),
     eventsExpiration: integer('Seconds after which user events are deleted. 0 or absent: never.'),

@@ -63,7 +63,7 @@ export const user = defineKind({
     username: lowerCaseText('Username, which is unique in the realm, regardless of case.'),
     firstName: text('First name.'),
     lastName: text('Last name.'),
-    email: lowerCaseText('Email address.', { credential: true, emptyIsAbsent: true }),
+    email: lowerCaseText('Email address.', { credential: true, emptyIsAbsent: true, format: 'email' }),
     emailVerified: flag('Whether the email address is verified.'),
     attributes: textOrListMap('Attributes: lists of values by name.', { onPut: 'replace' }),
     userProfileMetadata: opaque('User profile metadata of the attributes.', { computed: true }),

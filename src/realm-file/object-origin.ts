@@ -28,6 +28,11 @@ export class ObjectOrigin {
     return { file: this.#document.file, line: this.#line, column: this.#column }
   }
 
+  /** The position with the path to the object, if its document has no lines. Looked up in the document. */
+  get place(): SourcePosition {
+    return this.#locate([])
+  }
+
   /** The position of the parent's name; without a parent field, of the object itself. */
   get parentPosition(): SourcePosition {
     const { parentField } = kinds[this.#object.kind]

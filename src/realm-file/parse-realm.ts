@@ -5,7 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import { isList, isObject, type Json, type Representation } from '../kinds/json.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { describeObject, formatAddress, type TreeObject } from '../kinds/tree.ts'
-import type { DocumentPath, SourcePosition } from '../lib/source-position.ts'
+import { type DocumentPath, formatPosition, type SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
 import type { DeclaredList } from './declared-lists.ts'
 import { type FieldProblem, listFieldProblems, listIgnoredFieldWarnings, listNameProblems } from './field-problems.ts'
@@ -148,12 +148,13 @@ function listDuplicateObjects(objects: readonly DeclaredObject[]): DocumentProbl
         firstByAddress.set(address, object)
         return []
       }
-      const { line, column } = first.origin.position
+      const { place, position } = first.origin
+      const firstPlace = place.file === position.file ? `${place.line}:${place.column}` : formatPosition(place)
       const name = describeObject(object.kind, object.key)
       return [
         {
-          position: object.origin.position,
-          message: `${name} is declared twice, first at ${line}:${column}: keep one of them`,
+          position: object.origin.place,
+          message: `${name} is declared twice, first at ${firstPlace}: keep one of them`,
         },
       ]
     })

@@ -1,6 +1,8 @@
 // Admission reviews of a real API server: invalid resources are refused with the path of the error, and valid ones get warnings.
+import { globSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type RequestOptions, request } from 'node:https'
+import { loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeadline } from '../../src/lib/timing/deadline.ts'
 import { createAdmissionReviewer } from '../../src/operator/admission/admission-reviewer.ts'
@@ -14,14 +16,24 @@ import {
   startAdmission,
   type TestAdmission,
 } from '../support/admission-webhook.ts'
-import type { KubernetesResponse } from '../support/kubernetes.ts'
+import { type KubernetesResponse, type Resource, readResources } from '../support/kubernetes.ts'
 import { newName } from '../support/service.ts'
 import { getOperatorCluster, resource, setUpOperator, type TestNamespace } from '../support/test-operator.ts'
+
+/** Returns the resources of Kubernetes in the YAML of a page. */
+function readExamples(page: string): Resource[] {
+  const blocks = readFileSync(page, 'utf8').matchAll(/^```yaml\n(.*?)^```/gms)
+  return [...blocks]
+    .flatMap(([, text]) => loadAll(text!) as Resource[])
+    .filter(({ apiVersion, metadata }) => apiVersion === 'regent.dev/v1alpha1' && metadata)
+}
 
 describe.skipIf(!hasAdmission)(onAdmission, () => {
   const setup = setUpOperator()
   const label = newName('regent-test')
   const failures: unknown[] = []
+  /** Whether the server's settings permit namespaces to observe realms. */
+  let permitsAdoption = false
   const ending = new AbortController()
   let admission: TestAdmission
   let options: ReviewerOptions
@@ -39,7 +51,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
     options = {
       cluster: getOperatorCluster(),
       findSourcePermissions: () => undefined,
-      isAdoptable: () => false,
+      isAdoptable: () => permitsAdoption,
       isWatchedNamespace: () => true,
       onError: (error) => failures.push(error),
     }
@@ -75,8 +87,17 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
       status: 201,
       warnings: [expect.stringMatching(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)],
     })
-    const invalidClient = client('portal', { protocol: 'oidc' })
-    expect(await tryApply(space, invalidClient, '')).toMatchObject(denial(/Invalid protocol/))
+    // What another resource of the same apply may bring.
+    for (const pending of [
+      resource('Realm', 'other', { realm: newName(), browserFlow: 'mine' }),
+      resource('RealmUser', 'ann', { realmRef: { name: 'acme' }, groups: ['/staff'] }),
+    ])
+      expect(await tryApply(space, pending)).toMatchObject({
+        status: 201,
+        warnings: [expect.stringMatching(/^spec\./)],
+      })
+    const invalidClient = client('portal', { rootUrl: 'none' })
+    expect(await tryApply(space, invalidClient, '')).toMatchObject(denial(/spec\.rootUrl: .*not a valid URL/))
     expect((await space.get(invalidClient)).code).toBe(404)
     expect(await tryApply(space, client('portal', {}))).toMatchObject({ status: 201 })
     expect(await setup.service.read(SYSTEM, realm, listRealmSources)).toEqual(before)
@@ -111,13 +132,13 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
     }
     const { review } = createAdmissionReviewer({ ...setup.service, findRealms: find }, options, ending.signal)
     const { body } = await tryApply(space, client('portal', {}))
-    const invalidClient = { ...body, spec: { ...body.spec, protocol: 'oidc' } }
+    const invalidClient = { ...body, spec: { ...body.spec, rootUrl: 'none' } }
     const { refusal: refused } = await review(
       { resource: invalidClient, user: 'ann', isDryRun: true, isDeletion: false },
       ending.signal,
       createDeadline(60_000, new Error('too late')),
     )
-    expect([refused, looks]).toEqual([expect.stringContaining('Invalid protocol'), 2])
+    expect([refused, looks]).toEqual([expect.stringContaining('not a valid URL'), 2])
   })
 
   test('a namespace that is not admitted is refused, and so are admin permissions that it may not grant', async () => {
@@ -179,6 +200,25 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
     expect(await getWarnings(acme(['a']))).toEqual(['deletes client b', expect.stringMatching(/will need an approval/)])
   })
 
+  test('a server-side dry run accepts all examples in an empty cluster, each by itself and in any order', async () => {
+    const resources = [
+      ...globSync('examples/kubernetes/*.yaml').flatMap(readResources),
+      ...['docs/kubernetes.md', 'docs/permissions.md', 'docs/realm-files.md'].flatMap(readExamples),
+    ]
+    expect(resources.length).toBeGreaterThan(10)
+    const space = await createReviewedNamespace()
+    // One of them observes a realm.
+    permitsAdoption = true
+    for (const { metadata, spec, ...example } of resources.reverse()) {
+      // Other tests use the names of the realms.
+      const uniqueSpec = example.kind === 'Realm' ? { ...(spec as object), realm: newName() } : spec
+      const candidate = { ...example, metadata: { ...metadata, namespace: space.namespace }, spec: uniqueSpec }
+      const { status, body } = await setup.kubernetes.apply(candidate, 'dryRun=All')
+      expect([status, body.message], `${example.kind} ${metadata.name}`).toEqual([201, undefined])
+    }
+    permitsAdoption = false
+  })
+
   test('requests that are not reviews are refused, and so are clients without the required certificate', async () => {
     const getStatus = async (target: AdmissionServer, options: RequestOptions, body = '') => {
       const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -213,8 +253,8 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
   test('without the admission server an invalid resource is accepted, and its status reports the error', async () => {
     const space = await createReviewedNamespace()
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
-    const invalidClient = client('portal', { protocol: 'oidc' })
-    expect(await tryApply(space, invalidClient)).toMatchObject(denial('Invalid protocol'))
+    const invalidClient = client('portal', { rootUrl: 'none' })
+    expect(await tryApply(space, invalidClient)).toMatchObject(denial('Root URL is not a valid URL'))
     await admission.server.close()
     await space.apply(invalidClient)
     await space.waitForReady(invalidClient, 'False', 'Invalid')

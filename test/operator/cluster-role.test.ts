@@ -52,9 +52,16 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )
+    const realmImport = {
+      apiVersion: 'k8s.keycloak.org/v2beta1',
+      kind: 'KeycloakRealmImport',
+      metadata: { name: 'x' },
+      spec: { keycloakCRName: 'keycloak', realm: { realm: newName() } },
+    }
     const areAllUsed = async () => {
       // Other tests remove these definitions, and install them.
       await installAll()
+      await space.apply(realmImport)
       return granted.every((permission) => usedPermissions.has(permission))
     }
     await waitUntil(areAllUsed).catch(() => {})

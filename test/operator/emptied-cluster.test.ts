@@ -1,6 +1,6 @@
-// A cluster that loses all its data while the operator runs.
+// A cluster that restarts, and one that loses all its data, while the operator runs.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
+import { ClusterError, ClusterUnreachable, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
 import { listRealmSources } from '../../src/service/sources/source-records.ts'
@@ -24,13 +24,38 @@ describe.skipIf(!hasOwnCluster)(onOwnCluster, () => {
     ownCluster = await startOwnCluster()
     kubernetes = await openKubernetes(ownCluster.config)
     operator = startOperator(service, {
-      cluster: connectToCluster(ownCluster.config),
+      cluster: connectToCluster(ownCluster.config, (line) => messages.push(line)),
       log: (line) => messages.push(line),
     })
   })
   afterAll(async () => {
     await operator?.stop()
     await ownCluster?.remove()
+  })
+
+  test('a restart of the API server is logged once when it begins and once when it ends, and resources are applied again', async () => {
+    const space = await createNamespace(kubernetes)
+    const acme = (displayName: string) => resource('Realm', 'acme', { realm, displayName })
+    const realm = newName()
+    await space.apply(acme('One'))
+    await space.waitForReady(acme(''), 'True')
+    await ownCluster.stop()
+    await waitUntil(() => messages.length > 0)
+    await ownCluster.start()
+    await waitUntil(() => messages.length > 1)
+    await space.apply(acme('Two'))
+    await space.waitForReady(acme(''), 'True')
+    expect(messages).toEqual([
+      expect.stringMatching(/^The API server https:\S+ does not respond: /),
+      expect.stringMatching(/^The API server https:\S+ responds again\.$/),
+    ])
+    // The server prints no stack of these.
+    const isHandled = (error: unknown) => error instanceof ClusterUnreachable || error instanceof ClusterError
+    expect(operator.failures.filter((error) => !isHandled(error))).toEqual([])
+    expect(operator.failures.map(String).filter((text) => text.includes('too old resource version'))).toEqual([])
+    await space.delete(acme(''))
+    await space.waitForDeletion(acme(''))
+    messages.length = 0
   })
 
   test('no object is deleted when the cluster loses its resources, and nothing is written when they are back', async () => {

@@ -21,7 +21,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(client('shop'), 'True')
     const { applyCounts } = setup.service
     const before = applyCounts.failed
-    const invalid = Array.from({ length: COUNT }, (_, at) => client(`wrong-${at}`, { protocol: 'oidc' }))
+    const invalid = Array.from({ length: COUNT }, (_, at) => client(`wrong-${at}`, { rootUrl: 'none' }))
     for (const item of invalid) await space.apply(item)
     for (const item of invalid) await space.waitForReady(item, 'False', 'Invalid')
     // Each was applied by a request of its own.
@@ -35,7 +35,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       // A retry of all may happen at the same time.
       expect(applyCounts.failed - failed).toBeLessThan(3)
     }
-    await space.apply(client('wrong-0', { protocol: 'openid-connect' }))
+    await space.apply(client('wrong-0', { rootUrl: 'https://a.example.org' }))
     await space.waitForReady(invalid[0]!, 'True')
   })
 

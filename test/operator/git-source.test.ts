@@ -156,9 +156,13 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await pushRealm('One')
     await applyCredentials(space)
     const acme = (spec: object, at = '1') =>
-      source(repository.https, { interval: '1h', ...spec }, { 'reconcile.regent.dev/requestedAt': at })
+      source(repository.https, { interval: '720h', ...spec }, { 'reconcile.regent.dev/requestedAt': at })
     await space.apply(acme({}))
     await space.waitForReady(acme({}), 'True')
+    // The interval is longer than the longest timer.
+    const requests = repository.host.countRequests()
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(repository.host.countRequests()).toBe(requests)
     const second = await pushRealm('Two')
     await space.apply(acme({}, '2'))
     await waitUntil(async () => (await space.get(acme({}))).status.lastHandledReconcileAt === '2')

@@ -15,7 +15,14 @@ import { toResources } from '../support/realm-resources.ts'
 import { createSampleObjects, toDocument } from '../support/samples.ts'
 import { newName } from '../support/service.ts'
 import { createSource, planText } from '../support/sources.ts'
-import { createNamespace, resource, setUpOperator, type TestNamespace, waitUntil } from '../support/test-operator.ts'
+import {
+  type AnyResource,
+  createNamespace,
+  resource,
+  setUpOperator,
+  type TestNamespace,
+  waitUntil,
+} from '../support/test-operator.ts'
 
 const readDocument = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
 const moped = new URL('moped.json', realmFiles)
@@ -86,6 +93,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await space.apply(declareImport({}))
       const readEvents = async () => Object.fromEntries(await listEvents(space, realm))
       await waitUntil(async () => 'SecretNotFound' in (await readEvents()))
+      const readConditions = async () => {
+        const { conditions = [] } = (await space.get(declareImport({}))).status ?? {}
+        return Object.fromEntries(conditions.map(({ type, status }: AnyResource) => [type, status]))
+      }
+      expect(await readConditions()).toMatchObject({ Ready: 'False', Reconciling: 'True', Done: 'False' })
       expect((await readEvents()).SecretNotFound).toContain('no Secret mail with the key password')
       const metadata = { name: 'mail', labels: { 'regent.dev/secret': 'true' } }
       await space.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('a-password') } })
@@ -94,6 +106,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         (await setup.service.read(SYSTEM, realm, (context) =>
           exportRealm(context, { secrets: true }),
         )) as Representation
+      await waitUntil(async () => (await readConditions()).Done === 'True')
+      expect(await readConditions()).toEqual({ Ready: 'True', Done: 'True', Started: 'False', HasErrors: 'False' })
       expect(await live()).toMatchObject({
         displayName: '${displayName}',
         smtpServer: { password: 'a-password' },
@@ -103,7 +117,16 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await space.apply(declareImport({ displayNme: 'Wrong' }))
       await waitUntil(async () => 'Invalid' in (await readEvents()))
       expect((await readEvents()).Invalid).toContain('displayNme')
-      expect((await space.get(declareImport({}))).status).toBeUndefined()
+      await waitUntil(async () => (await readConditions()).HasErrors === 'True')
+      expect(await readConditions()).toMatchObject({ Ready: 'False', Stalled: 'True', Done: 'False' })
+      // Once Keycloak's operator writes the status, Regent does not.
+      const path = `/apis/k8s.keycloak.org/${version}/namespaces/${space.namespace}/keycloakrealmimports/${realm}/status`
+      const keycloakStatus = { status: { conditions: [{ type: 'Done', status: 'True' }] } }
+      const merge = { 'content-type': 'application/merge-patch+json' }
+      await setup.kubernetes.request('PATCH', `${path}?fieldManager=keycloak-operator`, keycloakStatus, merge)
+      await space.apply(declareImport({ displayName: 'Third' }))
+      await waitUntil(async () => (await live()).displayName === 'Third')
+      expect(await readConditions()).toEqual({ Done: 'True' })
     },
   )
 

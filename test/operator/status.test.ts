@@ -1,8 +1,9 @@
 // Each status of resources in sequence, by the rules of kstatus, and events.
+import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, onKubernetes, type Resource, readResources } from '../support/kubernetes.ts'
 import { getLiveObject, updateObject } from '../support/live-objects.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
@@ -140,6 +141,46 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const reasons = clients.flatMap(({ status }) => findCondition({ status }, 'Ready')?.reason ?? [])
     for (const reason of ['RealmNotFound', 'Applied', 'ReferenceNotFound', 'Suspended', 'Planned'])
       expect(reasons).toContain(reason)
+  })
+
+  test('resources that refer to others which come later are reconciling, never stalled', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const examples = globSync('examples/kubernetes/*.yaml').flatMap(readResources)
+    // Others use the name of the realm.
+    const realm = newName()
+    const toItem = (example: Resource) =>
+      example.kind === 'Realm'
+        ? { ...example, spec: { ...(example.spec as object), realm, browserFlow: 'mine' } }
+        : example
+    const flow = resource('RealmFlow', 'mine', {
+      ...{ realmRef: { name: examples.find(({ kind }) => kind === 'Realm')!.metadata.name } },
+      ...{ providerId: 'basic-flow', topLevel: true },
+      authenticationExecutions: [
+        { authenticator: 'auth-username-password-form', requirement: 'REQUIRED', priority: 10 },
+      ],
+    })
+    // The Secrets come last.
+    const isSecret = ({ kind }: Resource) => kind === 'Secret'
+    const items = [
+      ...examples
+        .filter((example) => !isSecret(example))
+        .reverse()
+        .map(toItem),
+      flow,
+    ]
+    const versions = await Promise.all(
+      [...new Set(items.map(({ kind }) => kind))].map(async (kind) => {
+        const path = await setup.kubernetes.pathOf({ apiVersion: 'regent.dev/v1alpha1', kind })
+        return collectVersions(space, path.split('/').at(-1)!)
+      }),
+    )
+    for (const item of items) await space.apply(item)
+    await space.waitForReady(flow, 'True')
+    for (const item of examples.filter(isSecret)) await space.apply(item)
+    for (const item of items) await space.waitForReady(item, 'True')
+    const stalled = versions.flat().filter((version) => findCondition(version, 'Stalled'))
+    expect(stalled.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
+    expect(versions.flat().filter((version) => findCondition(version, 'Reconciling')).length).toBeGreaterThan(1)
   })
 
   test('the history has the last five runs, and events report changes, drift, errors and pending plans', async () => {

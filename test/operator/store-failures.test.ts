@@ -69,6 +69,32 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     expect(await exists(realm, 'shop')).toBe(true)
   })
 
+  test('while the store is unreachable, one resource of a realm reports it, by one event', async () => {
+    const space = await createNamespace(kubernetes)
+    const realm = newName()
+    const acme = resource('Realm', 'acme', { realm, retryInterval: '1s' })
+    const client = (name: string, more: object = {}) =>
+      resource('RealmClient', name, { realmRef: { name: 'acme' }, ...more })
+    const names = ['one', 'two', 'three', 'four']
+    for (const item of [acme, ...names.map((name) => client(name))]) await space.apply(item)
+    for (const item of [acme, ...names.map((name) => client(name))]) await space.waitForReady(item, 'True')
+    relay.cut()
+    await space.apply(client('one', { name: 'One' }))
+    const { status } = await space.waitForReady(acme, 'False', 'StoreUnreachable')
+    expect(findCondition({ status }, 'Ready').message).toMatch(/^The database of the Regent server cannot be reached/)
+    expect(findCondition({ status }, 'Reconciling').status).toBe('True')
+    // Three retries.
+    await new Promise((resolve) => setTimeout(resolve, 4000))
+    for (const name of names) expect(findCondition(await space.get(client(name)), 'Ready').status).toBe('True')
+    const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
+    const { items } = (await kubernetes.request('GET', path)).body
+    const warnings = items.filter(({ type }: { type: string }) => type === 'Warning')
+    expect(warnings.filter(({ reason }: { reason: string }) => reason === 'StoreUnreachable')).toHaveLength(1)
+    relay.restore()
+    await space.waitForReady(client('one'), 'True')
+    await space.waitForReady(acme, 'True')
+  })
+
   test('deletions fail with a reason while the store is unreachable, and complete when it is back', async () => {
     const space = await createNamespace(kubernetes)
     const realm = newName()
@@ -83,7 +109,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     for (const item of [shop!, orphaned!])
       await waitUntil(async () => {
         const ready = findCondition(await space.get(item), 'Ready')
-        return ready.reason === 'Failed' && ready.message.startsWith('The object is not deleted yet: ')
+        return ready.reason === 'StoreUnreachable' && ready.message.startsWith('The object is not deleted yet: ')
       })
     expect(findCondition(await space.get(acme), 'Reconciling').status).toBe('True')
     relay.restore()

@@ -62,6 +62,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       [declare('RealmRequiredAction', 'verify', { alias: 'VERIFY_EMAIL', enabled: false }), 'kind not permitted'],
       [declare('RealmClientScope', 'profile', {}), 'kind not permitted'],
       [declare('RealmLocalization', 'en', { texts: { a: 'b' } }), 'kind not permitted'],
+      [
+        declare('RealmComponent', 'ldap', {
+          ...{ providerId: 'ldap', providerType: 'org.keycloak.storage.UserStorageProvider' },
+          config: { editMode: ['READ_ONLY'] },
+        }),
+        'kind not permitted',
+      ],
       [declare('RealmGroup', 'staff', {}), 'group /staff is declared by Realm'],
       [declare('RealmRole', 'admin', { composites: { client: { shop: ['admin'] } } }), 'kind not permitted'],
       [

@@ -48,6 +48,26 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(ofKind('RealmClient')).toContain('Normal Applied')
   })
 
+  test('with unknownFields: warn, a Realm is ready although it has unknown fields, which are a warning condition', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    const acme = (more: object) =>
+      resource('Realm', 'acme', {
+        realm,
+        futureField: 1,
+        clients: [{ clientId: 'shop', futureSetting: true }],
+        ...more,
+      })
+    await space.apply(acme({}))
+    const invalid = await space.waitForReady(acme({}), 'False', 'Invalid')
+    expect(findCondition(invalid, 'Ready').message).toMatch(/spec\.futureField: .*spec\.clients\[0\]\.futureSetting: /)
+    await space.apply(acme({ unknownFields: 'warn' }))
+    const ready = await space.waitForReady(acme({}), 'True')
+    expect(findCondition(ready, 'Warning').message).toContain('spec.clients[0].futureSetting: ')
+    await space.apply(acme({ unknownFields: 'error' }))
+    await space.waitForReady(acme({}), 'False', 'Invalid')
+  })
+
   test('a condition of another controller stays', async () => {
     const space = await createNamespace(setup.kubernetes)
     const acme = (displayName: string) => resource('Realm', 'acme', { realm, displayName })

@@ -1,4 +1,4 @@
-// Keycloak's custom resource definitions of realm imports and clients, reduced for tests: any spec.
+// Keycloak's custom resource definitions of realm imports and clients, reduced for tests: any spec, and Keycloak's status of imports.
 import { vi } from 'vitest'
 import type { Kubernetes, Resource } from './kubernetes.ts'
 
@@ -11,9 +11,28 @@ const VERSIONS = ['v2beta1', 'v2alpha1']
 const timeout = 30_000
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+/** The status in Keycloak's definition. */
+const status = {
+  type: 'object',
+  properties: {
+    conditions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          lastTransitionTime: { type: 'string' },
+          message: { type: 'string' },
+          observedGeneration: { type: 'integer' },
+          status: { enum: ['False', 'True', 'Unknown'], type: 'string' },
+          type: { type: 'string' },
+        },
+      },
+    },
+  },
+}
 const version = (name: string, storage: boolean) => ({
   ...{ name, storage, served: true, subresources: { status: {} } },
-  schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status } } },
 })
 const definition: Resource = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -23,7 +23,6 @@ const specialValues: Readonly<Record<string, Pair>> = {
     { from: 'b@example.org', host: 'two' },
   ],
   'realm.sslRequired': ['all', 'none'],
-  'client.protocol': ['openid-connect', 'saml'],
   'client.clientAuthenticatorType': ['client-secret', 'client-jwt'],
   'client.redirectUris': [['https://a.example.org/*'], ['https://b.example.org/*']],
   'client.webOrigins': [['https://a.example.org'], ['https://b.example.org']],
@@ -36,8 +35,6 @@ const specialValues: Readonly<Record<string, Pair>> = {
   'organization.redirectUrl': ['https://one.example.org', 'https://two.example.org'],
   'realm.defaultOptionalClientScopes': [['phone'], ['phone', 'address']],
   'client.registeredNodes': [{ node: 1 }, { node: 2 }],
-  'clientScope.protocol': ['openid-connect', 'saml'],
-  'protocolMapper.protocol': ['openid-connect', 'saml'],
   'authenticationFlow.authenticationExecutions': [
     [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10, userSetupAllowed: false }],
     [{ flowAlias: 'b', requirement: 'ALTERNATIVE', priority: 10, userSetupAllowed: false }],
@@ -168,6 +165,7 @@ export function listSettableFields(kind: KindName): [name: string, field: Field,
 export function getSampleValues(path: string, field: Field): Pair {
   if (specialValues[path]) return specialValues[path]
   if (field.refersTo) return getReferenceValues(field)
+  if (field.values) return [field.values[0]!, field.values[1]!]
   const candidates: Pair[] =
     field.type === 'map'
       ? [[{ a: ['x'], b: ['y'] }, { a: ['z'] }] as Pair, [{ a: 'x', b: 'y' }, { a: 'z' }] as Pair]

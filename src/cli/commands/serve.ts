@@ -3,6 +3,7 @@
 import cluster from 'node:cluster'
 import { setFlagsFromString } from 'node:v8'
 import { readSettings, type ServerSettings } from '../../config.ts'
+import { createErrorLog } from '../../http/server/health.ts'
 import { listen } from '../../http/server/listen.ts'
 import { createServer } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
@@ -101,7 +102,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     apiReference: true,
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
-  const logged = (error: unknown) => app.log.error(error)
+  const logged = createErrorLog(app, service)
   const outbox = startOutbox(service, deliverers, logged)
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
   const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)

@@ -19,7 +19,7 @@ export class OutageLog {
     app.addHook('onClose', async () => this.#checks?.close())
   }
 
-  /** Reports a request that failed since the store is unreachable. */
+  /** Reports a request or other work that failed since the store is unreachable. */
   report(error: StoreUnreachable): void {
     if (this.#checks) return
     this.#app.log.error(`${error.message} Requests get the status 503 until it is reachable again.`)
@@ -35,6 +35,21 @@ export class OutageLog {
     })
     this.#checks = checks
   }
+}
+
+const outageLogs = new WeakMap<FastifyInstance, OutageLog>()
+
+/** Returns the log of outages of a server. */
+export function getOutageLog(app: FastifyInstance, service: Service): OutageLog {
+  const log = outageLogs.get(app) ?? new OutageLog(app, service)
+  outageLogs.set(app, log)
+  return log
+}
+
+/** Returns a function that logs the errors of work besides requests: those of an outage only once. */
+export function createErrorLog(app: FastifyInstance, service: Service): (error: unknown) => void {
+  const outages = getOutageLog(app, service)
+  return (error) => (error instanceof StoreUnreachable ? outages.report(error) : app.log.error(error))
 }
 
 /** Adds the endpoints that load balancers and orchestrators call. */

@@ -49,6 +49,41 @@ export class ClusterError extends Error {
   }
 }
 
+/** The API server cannot be reached, or has broken the connection. */
+export class ClusterUnreachable extends Error {
+  readonly server: string
+  constructor(server: string, cause: Error) {
+    super(`The API server ${server} does not respond: ${getFailureReason(cause)}`, { cause })
+    this.server = server
+  }
+}
+
+/** Logs outages of an API server: their beginning and their end, whatever the number of requests that fail. */
+class ClusterOutageLog {
+  readonly #server: string
+  readonly #log: (line: string) => void
+  #isReachable = true
+
+  constructor(server: string, log: (line: string) => void) {
+    this.#server = server
+    this.#log = log
+  }
+
+  /** Returns the error to throw for a request that failed. */
+  report(cause: Error): ClusterUnreachable {
+    const error = new ClusterUnreachable(this.#server, cause)
+    if (this.#isReachable) this.#log(`${error.message}. The operator continues when it responds again.`)
+    this.#isReachable = false
+    return error
+  }
+
+  /** Ends an outage, since the server has responded. */
+  end(): void {
+    if (!this.#isReachable) this.#log(`The API server ${this.#server} responds again.`)
+    this.#isReachable = true
+  }
+}
+
 /** Milliseconds until a silent connection is closed. Watches are not silent: API servers send a bookmark every minute. */
 const IDLE_TIMEOUT = 90_000
 /** Maximum bytes of a response that is not a watch. */
@@ -64,9 +99,10 @@ type ClusterRequest = Omit<HttpStreamRequest, 'idleTimeout' | 'credentials'>
 
 /**
  * Creates a client for the cluster of a kubeconfig file. Without a file, uses `KUBECONFIG`, or the service account of the pod.
+ * `log` prints the beginning and the end of each outage.
  * @throws Error if no cluster is configured.
  */
-export function connectToCluster(file?: string): ClusterClient {
+export function connectToCluster(file?: string, log: (line: string) => void = () => {}): ClusterClient {
   const config = new KubeConfig()
   if (file === undefined) config.loadFromDefault()
   else config.loadFromFile(file)
@@ -78,15 +114,20 @@ export function connectToCluster(file?: string): ClusterClient {
   // Watches occupy their connections for minutes: requests must not wait for those.
   const watchConnections = createConnectionPool(server)
 
+  const outages = new ClusterOutageLog(server, log)
   const open = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
     const credentials: RequestOptions = { headers: {}, timeout: IDLE_TIMEOUT }
     await config.applyToHTTPSOptions(credentials)
     // The agent of the credentials keeps no connections alive, and is needed for a proxy only.
     const options = { ...request, headers, credentials, connections: proxyUrl ? undefined : connections }
     // The kubeconfig is a setting of the server, so that any address is allowed.
-    return openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: IDLE_TIMEOUT }).catch((error: Error) => {
-      throw new Error(`The API server ${server} does not respond: ${getFailureReason(error)}`, { cause: error })
-    })
+    const response = await openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: IDLE_TIMEOUT }).catch(
+      (error: Error) => {
+        throw request.signal?.aborted ? error : outages.report(error)
+      },
+    )
+    outages.end()
+    return response
   }
   const openAccepted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
     const response = await open(path, request)
@@ -102,7 +143,10 @@ export function connectToCluster(file?: string): ClusterClient {
       const headers = { accept: 'application/json', 'content-type': content?.type ?? 'application/json' }
       const body = content === undefined ? undefined : JSON.stringify(content.body)
       const response = await send(path, { method, headers, body, connections: requestConnections })
-      return JSON.parse(await readBody(response.body, MAX_RESPONSE)) as T
+      const text = await readBody(response.body, MAX_RESPONSE).catch((error: Error) => {
+        throw outages.report(error)
+      })
+      return JSON.parse(text) as T
     },
     async streamLines(path, onLine, signal) {
       const headers = { accept: 'application/json' }

@@ -117,7 +117,8 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
     // A server that failed may have other resources when it is back; one that only refuses a request has the same.
     if ([404, 410].includes(status) || status >= 500) this.#resourceVersion = undefined
     if (status === 404) this.#markSynced()
-    if (!this.#queue.failures(this.#path) || String(error) === this.#reportedError) return
+    // A watch whose resource version is too old is continued by a list.
+    if (status === 410 || !this.#queue.failures(this.#path) || String(error) === this.#reportedError) return
     this.#reportedError = String(error)
     if (status === 404) this.#handler.onKindMissing?.()
     else this.#handler.onError(error)
@@ -177,7 +178,7 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
       if (hasEndedAtOnce()) throw error
     })
     if (refusal) throw refusal
-    if (hasEndedAtOnce()) throw new Error(`The watch of ${this.#path} ended at once.`)
+    if (hasEndedAtOnce()) throw new ClusterError(500, `The watch of ${this.#path} ended at once.`)
     return version
   }
 
@@ -216,7 +217,7 @@ function parseEvent<R>(line: string): WatchEvent<R> {
   try {
     return JSON.parse(line)
   } catch {
-    throw new Error('A watch ended within a line.')
+    throw new ClusterError(500, 'A watch ended within a line.')
   }
 }
 

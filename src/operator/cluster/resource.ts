@@ -30,7 +30,11 @@ export interface ResourceMetadata {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly { readonly uid: string }[]
-  readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: Representation }[]
+  readonly managedFields?: readonly {
+    readonly manager?: string
+    readonly subresource?: string
+    readonly fieldsV1?: Representation
+  }[]
 }
 
 /** The types of the conditions that the operator writes. */
@@ -45,6 +49,9 @@ export interface Condition {
   readonly lastTransitionTime: string
   readonly observedGeneration?: number
 }
+
+/** A condition of a KeycloakRealmImport. Its definition has no field for the reason. */
+export type ImportCondition = Omit<Condition, 'type' | 'reason'> & { readonly type: string }
 
 /** The status of a resource. `status/status.ts` describes its fields. */
 export interface ResourceStatus {
@@ -97,7 +104,7 @@ export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Re
   return `${kind} ${namespace}/${name}`
 }
 
-/** Whether Regent owns status and finalizers of the resource. Those of a KeycloakRealmImport or a client of Keycloak belong to Keycloak's operator. */
+/** Whether Regent owns status and finalizers of the resource. Keycloak's operator owns those of its resources if it runs. */
 export const isRegentResource = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
 
 /** Whether an annotation of the resource has the value `disabled`. */

@@ -5,6 +5,7 @@ import { kinds } from '../../kinds/index.ts'
 import { type JsonSchema, readJsonSchema, toJsonSchema } from '../../kinds/json-schema.ts'
 import { hasPathKey, type Kind } from '../../kinds/kind.ts'
 import { API_GROUP, API_VERSION, listParentFields } from '../../kinds/resource-kinds.ts'
+import { textFormats } from '../../kinds/text-formats.ts'
 import { addArticle } from '../../realm-file/message-words.ts'
 import { createObjectSchemas } from '../../realm-file/resources/object-schemas.ts'
 import { kubernetesFields, locationFields } from '../../realm-file/resources/resource-fields.ts'
@@ -12,12 +13,12 @@ import { CATEGORY, getResourceNames, type ResourceNames, realmSourceNames } from
 import { clusterSourceSpec } from '../git/cluster-source-spec.ts'
 import { objectStatusSchema, runStatusSchema } from '../status/status-schema.ts'
 import { toStructuralSchema } from './structural-schema.ts'
-import { allowSecretReferences, CRD_SCHEMA_OPTIONS } from './value-schemas.ts'
+import { addFieldFacts, CRD_SCHEMA_OPTIONS, keepUnknownFields } from './value-schemas.ts'
 
 /** Renders the files of `crds/`, by name. */
 export function renderCrds(): Record<string, string> {
   const schemas = createObjectSchemas((kind) => kind, CRD_SCHEMA_OPTIONS)
-  for (const kind of Object.values(kinds)) schemas[kind.name] = allowSecretReferences(kind, schemas[kind.name]!)
+  for (const kind of Object.values(kinds)) schemas[kind.name] = addFieldFacts(kind, schemas[kind.name]!)
   const crds = Object.values(kinds).map((kind) => toCrd(getResourceNames(kind), toResourceSchemas(kind, schemas)))
   return Object.fromEntries(
     [...crds, toCrd(realmSourceNames, SOURCE_SCHEMAS)].map((crd) => [
@@ -58,7 +59,9 @@ function toResourceSchemas(kind: Kind, schemas: Readonly<Record<string, JsonSche
 /** Returns the schema of a spec: the fields of the object, and those of the resource. Throws if both have a field of the same name. */
 function toSpecSchema(kind: Kind, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   // No field is required, since the name of the object defaults to that of the resource.
-  const { required: _, ...object } = toStructuralSchema(schemas[kind.name]!, schemas)
+  const { required: _, ...strict } = toStructuralSchema(schemas[kind.name]!, schemas)
+  // The operator decides whether unknown fields are errors: see `unknownFields`.
+  const object = kind.name === 'realm' ? keepUnknownFields(strict) : strict
   const objectFields = readJsonSchema(object.properties)
   const resourceFields = readJsonSchema(
     convert(z.strictObject({ ...locationFields(kind), ...kubernetesFields(kind) })).properties,
@@ -78,17 +81,18 @@ const getIdentityField = (kind: Kind): string => (hasPathKey(kind) ? kind.nameFi
 function toIdentityFields(kind: Kind, fields: Readonly<Record<string, unknown>>): JsonSchema {
   if (kind.name === 'realm') return {}
   const field = getIdentityField(kind)
-  const { description = '' } = readJsonSchema(fields[field])
+  const { description = '', pattern } = readJsonSchema(fields[field])
   const text = String(description).replace(/ \(a string\)$/, '')
-  return { [field]: { ...REALM_NAME, maxLength: 1024, description: text } }
+  return { [field]: { ...NAME, maxLength: 1024, ...(pattern !== undefined && { pattern }), description: text } }
 }
 
-/** The schema of the name of a realm. Rules can only compare values that are certainly strings. */
+/** The schema of a name. Rules can only compare values that are certainly strings. */
+const NAME = { type: 'string', minLength: 1 }
 const REALM_NAME = {
+  ...NAME,
   description: 'Name of the realm, which is part of its URLs. Default: the name of the resource. Immutable.',
-  type: 'string',
-  minLength: 1,
   maxLength: 255,
+  pattern: textFormats.realmName.pattern.source,
 }
 
 function listRules(kind: Kind): JsonSchema[] {

@@ -1,5 +1,6 @@
 // Converts the resources of a realm into sources: each namespace is one. Pure.
 import { createHash } from 'node:crypto'
+import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import type { Removals } from '../../reconcile/read/removals.ts'
 import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
 import type { DeclaringResource } from './declaring-resource.ts'
@@ -62,10 +63,16 @@ function toNamespaceContent(
     revision: getRevision(included),
     documents: included.map(({ declaration }) => declaration!.document),
     settings: realm.settings,
+    unknownFields: realm.owner?.namespace === namespace ? getUnknownFieldPolicy(realm.owner) : undefined,
     files: included.map(toSerializedFile),
     sourcePermissions: realm.sourcePermissions.get(namespace),
     removals,
   }
+}
+
+/** Returns what a Realm requests for fields that Regent does not know; undefined for the default. */
+export function getUnknownFieldPolicy({ resource }: DeclaringResource): UnknownFieldPolicy | undefined {
+  return resource.spec?.unknownFields === 'warn' ? 'warn' : undefined
 }
 
 /** Removals with all lists. A file in none of them is missing, which finalizers normally prevent. */

@@ -28,10 +28,12 @@ export function renderProblem(
   { position, message, otherPosition }: Pick<DocumentProblem, 'position' | 'message' | 'otherPosition'>,
 ): string {
   const text = otherPosition ? message.replaceAll(otherPosition.file, renderLocation(otherPosition.file)) : message
+  const ownPlaces = new RegExp(`${file.replaceAll('.', '\\.')}/([^\\s:]+)(?=:1:1)`, 'g')
+  const withPaths = text.replaceAll(ownPlaces, (_place, path: string) => toFieldPath(path.split('/')))
   // Resources have no lines and columns.
-  const plain = text.replaceAll(':1:1', '')
+  const plain = withPaths.replaceAll(':1:1', '')
   const path = position.file.startsWith(file) ? toFieldPath(position.file.slice(file.length + 1).split('/')) : ''
-  return path ? `${path}: ${plain}` : plain
+  return path && path !== 'spec' ? `${path}: ${plain}` : plain
 }
 
 /** Returns the faults that an error is due to, by the file of the resource; none for errors that no resource causes. */

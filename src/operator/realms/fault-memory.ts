@@ -3,6 +3,7 @@ import { getBackOff } from '../../lib/timing/back-off.ts'
 import { RECONCILE_REQUEST_ANNOTATION } from '../cluster/resource.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
+import { getUnknownFieldPolicy } from '../desired/realm-sources.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
 
 /** Milliseconds until the first retry of faulty resources after a change, and at most. */
@@ -19,12 +20,22 @@ export class FaultMemory {
   #faults: ReadonlyMap<string, RememberedFault> = new Map()
   /** Retries of the same faults without an effect. */
   #uselessRetries = 0
+  /** The files with a declaration in the last run. */
+  #declared: ReadonlySet<string> = new Set()
+  /** Whether the last run attempted the resources with missing references. */
+  #hasAttemptedReferences = false
 
-  /** Returns the faults of resources that have not changed since, by file. `realm`: with the current permissions. */
+  /**
+   * Returns the faults of resources that have not changed since, by file. `realm`: with the current permissions. If there is a new
+   * declaration, it may be what others refer to, so that missing references do not count.
+   */
   recall(realm: ClusterRealm): Map<string, ResourceFault> {
+    const hasNew = realm.resources.some(({ declaration, file }) => declaration && !this.#declared.has(file))
+    this.#hasAttemptedReferences = hasNew
     const unchanged = realm.resources.flatMap((declaring): [string, ResourceFault][] => {
       const remembered = this.#faults.get(declaring.file)
-      return remembered && remembered.key === getKey(realm, declaring) ? [[declaring.file, remembered.fault]] : []
+      if (remembered?.key !== getKey(realm, declaring) || (hasNew && remembered.fault.isTemporary)) return []
+      return [[declaring.file, remembered.fault]]
     })
     return new Map(unchanged)
   }
@@ -39,6 +50,7 @@ export class FaultMemory {
     if (!isSame) this.#uselessRetries = 0
     else if (isRetry) this.#uselessRetries++
     this.#faults = new Map(remembered)
+    this.#declared = new Set(realm.resources.flatMap(({ declaration, file }) => (declaration ? file : [])))
   }
 
   /**
@@ -47,8 +59,9 @@ export class FaultMemory {
    */
   getRetryDelay(hasCreated: boolean): number | undefined {
     if (!this.#faults.size) return undefined
-    const isMissingReference = [...this.#faults.values()].some(({ fault }) => fault.isTemporary)
-    return hasCreated && isMissingReference ? 0 : getBackOff(this.#uselessRetries + 1, MIN_DELAY, MAX_DELAY)
+    const mayResolve =
+      !this.#hasAttemptedReferences && [...this.#faults.values()].some(({ fault }) => fault.isTemporary)
+    return hasCreated && mayResolve ? 0 : getBackOff(this.#uselessRetries + 1, MIN_DELAY, MAX_DELAY)
   }
 }
 
@@ -60,5 +73,6 @@ function getKey(
   const requests = [resource, owner?.resource].map(
     (requested) => requested?.metadata.annotations?.[RECONCILE_REQUEST_ANNOTATION],
   )
-  return JSON.stringify([declaration?.document.digest, sourcePermissions.get(namespace), ...requests])
+  const unknownFields = owner && getUnknownFieldPolicy(owner)
+  return JSON.stringify([declaration?.document.digest, sourcePermissions.get(namespace), unknownFields, ...requests])
 }

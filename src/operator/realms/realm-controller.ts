@@ -15,6 +15,7 @@ import { getFingerprint } from '../desired/fingerprint.ts'
 import { createOperatorQueue, createWriteQueue } from '../operator-queue.ts'
 import { ClientSecretWriter } from '../secrets/client-secret-writer.ts'
 import type { SecretWriter } from '../secrets/secret-writer.ts'
+import { findOutage, type Outage } from '../status/outage.ts'
 import type { RealmRunResult } from '../status/realm-run-result.ts'
 import { FaultMemory } from './fault-memory.ts'
 import type { NamespaceInventory } from './namespace-inventory.ts'
@@ -181,7 +182,10 @@ export class RealmController {
     return { ...result, secretFaults: await this.#secrets.write(permitted, result.faults) }
   }
 
-  #record(realm: ClusterRealm, outcome: ReconcileOutcome | { readonly failure: string }): void {
+  #record(
+    realm: ClusterRealm,
+    outcome: ReconcileOutcome | { readonly failure: string } | { readonly outage: Outage },
+  ): void {
     this.#statusController.record(realm, { at: this.#service.clock(), ...outcome })
   }
 
@@ -199,7 +203,8 @@ export class RealmController {
     // Another process holds the lease, and writes the statuses.
     if (isLeaseLost(error)) return {}
     this.#options.onError(error)
-    this.#record(realm, { failure: getErrorMessage(error) })
+    const outage = findOutage(error)
+    this.#record(realm, outage ? { outage } : { failure: getErrorMessage(error) })
     return getRetry(realm)
   }
 

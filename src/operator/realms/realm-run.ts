@@ -15,6 +15,7 @@ import { getRevision, type RealmSourcesContext } from '../desired/realm-sources.
 import { listResourceWarnings, type ResourceFault } from '../desired/resource-fault.ts'
 import { parseSourceName, toSourceName } from '../desired/source-name.ts'
 import { findTenantConflicts } from '../desired/tenant-conflicts.ts'
+import { findOutage } from '../status/outage.ts'
 import { hasChanges, type NamespaceResult, type RealmRunResult } from '../status/realm-run-result.ts'
 import type { FaultMemory } from './fault-memory.ts'
 import { readNamespaceInventory } from './namespace-inventory.ts'
@@ -76,7 +77,7 @@ export async function applyRealm(
       for (const [file, fault] of tenantRun.faults) faults.set(file, fault)
       results.set(namespace, toNamespaceResult(name, tenantRun.outcome, isPlan))
     } catch (error) {
-      if (isLeaseLost(error)) throw error
+      if (isLeaseLost(error) || findOutage(error)) throw error
       options.onError(error)
       results.set(namespace, getErrorMessage(error))
     }

@@ -5,6 +5,7 @@ import type { PendingApproval } from '../../reconcile/model/action.ts'
 import {
   APPROVED_PLAN_ANNOTATION,
   type Condition,
+  type ImportCondition,
   RECONCILE_REQUEST_ANNOTATION,
   type Resource,
   type ResourceStatus,
@@ -65,6 +66,26 @@ export function toCommonStatus(
     ...optionalField('realm', realm),
   }
 }
+
+/** Returns the conditions of a KeycloakRealmImport: those that kstatus reads, and those of Keycloak's operator: Done, Started and HasErrors. */
+export function toImportConditions({ conditions = [] }: ResourceStatus): ImportCondition[] {
+  const find = (name: Condition['type']) => conditions.find(({ type }) => type === name)
+  const ready = find('Ready')
+  if (!ready) return []
+  const toKeycloak = (type: string, isTrue: boolean): ImportCondition => ({
+    ...withoutReason(ready),
+    type,
+    status: isTrue ? 'True' : 'False',
+  })
+  return [
+    ...conditions.map(withoutReason),
+    toKeycloak('Done', ready.status === 'True'),
+    toKeycloak('Started', find('Reconciling') !== undefined),
+    toKeycloak('HasErrors', find('Stalled') !== undefined),
+  ]
+}
+
+const withoutReason = ({ reason: _, ...condition }: Condition): ImportCondition => condition
 
 /** Returns the condition of a resource with a fault. */
 export function toFaultCondition(fault: ResourceFault): ReadyCondition {

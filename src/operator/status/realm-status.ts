@@ -15,12 +15,14 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from './conditions.ts'
+import type { Outage } from './outage.ts'
 import { getNamespaceResult, hasChanges, type RealmRunResult } from './realm-run-result.ts'
 
-/** The end of a reconciliation of a realm: the result of its run, a temporary failure, or the reason why there was no run. */
+/** The end of a reconciliation of a realm: the result of its run, a temporary failure, an outage, or the reason why there was no run. */
 export type RealmReconciliation = { readonly at: Date } & (
   | { readonly result: RealmRunResult }
   | { readonly failure: string }
+  | { readonly outage: Outage }
   | { readonly skipReason: SkipReason }
 )
 
@@ -89,8 +91,9 @@ export function isRemovalPostponed(
   reconciliation: RealmReconciliation,
 ): boolean {
   const wasApplied = resource.status?.lastAppliedRevision !== undefined
-  if (!removal || !wasApplied || file === owner?.file || 'failure' in reconciliation) return false
+  if (!removal || !wasApplied || file === owner?.file) return false
   if ('skipReason' in reconciliation) return true
+  if (!('result' in reconciliation)) return false
   const ofNamespace = getNamespaceResult(reconciliation.result, namespace)
   if (typeof ofNamespace === 'string') return false
   return ofNamespace.outcome !== 'applied' || reconciliation.result.faults.has(file)
@@ -124,6 +127,10 @@ function toReadyCondition(
   reconciliation: RealmReconciliation,
 ): ReadyCondition {
   if ('failure' in reconciliation) return toFailureCondition(declaring, reconciliation.failure)
+  if ('outage' in reconciliation) {
+    const { reason, message } = reconciliation.outage
+    return { status: 'False', reason, message: getPrefix(declaring) + message, abnormal: 'Reconciling' }
+  }
   if ('skipReason' in reconciliation) {
     const { reason, message, type } = reconciliation.skipReason
     const abnormal = type === 'stalled' ? 'Stalled' : 'Reconciling'
@@ -179,7 +186,7 @@ function toRunFields(
     ...optionalField('message', message),
   })
   if (!('result' in reconciliation)) {
-    const runs = 'failure' in reconciliation ? addRun(history, toRun('Failed', reconciliation.failure)) : history
+    const runs = 'skipReason' in reconciliation ? history : addRun(history, toRun('Failed', ready.message))
     return {
       ...optionalField('plan', plan),
       ...optionalField('inventory', inventory),

@@ -1,6 +1,7 @@
 // Writes the status of resources and events about its changes, and removes the finalizers of resources whose objects are deleted.
 import { isDeepStrictEqual } from 'node:util'
 import { getErrorMessage } from '../../lib/error-message.ts'
+import { KEYCLOAK_IMPORT } from '../../realm-file/resources/keycloak-import.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { shortenRevision } from '../../reconcile/model/attribution.ts'
 import type { ClusterCache } from '../cluster/cluster-cache.ts'
@@ -16,7 +17,8 @@ import type { ResourceWriter } from '../cluster/resource-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
-import { toPendingApprovalCondition } from './conditions.ts'
+import { toImportConditions, toPendingApprovalCondition } from './conditions.ts'
+import { findOutage } from './outage.ts'
 import { getNamespaceResult } from './realm-run-result.ts'
 import { isRemovalPostponed, type RealmReconciliation, toResourceStatus, toUnresolvedStatus } from './realm-status.ts'
 
@@ -36,8 +38,8 @@ export class StatusWriter {
   readonly #clock: () => Date
   /** Versions of resources whose status was compared with the current one. */
   readonly #compared = new WeakSet<Resource>()
-  /** By uid: the status of resources that another operator owns. Only events are written about them, once per process. */
-  readonly #foreignStatuses = new Map<string, ResourceStatus>()
+  /** By uid: the last status of resources of Keycloak's operator, whose definitions have other fields. */
+  readonly #keycloakStatuses = new Map<string, ResourceStatus>()
 
   constructor(cache: ClusterCache, writer: ResourceWriter, clock: () => Date) {
     this.#cache = cache
@@ -56,6 +58,7 @@ export class StatusWriter {
 
   /** Writes the status of all resources of a realm, and removes the finalizers of those whose objects are deleted. */
   writeRealm({ realm, reconciliation }: ReconciledRealm, drifts: readonly Drift[]): Promise<void> {
+    if ('outage' in reconciliation) return this.#writeOutage(realm, reconciliation)
     const pendingDeletion = findPendingDeletion(realm, reconciliation)
     const toStatus = (declaring: DeclaringResource) => (prior: ResourceStatus) =>
       toResourceStatus(declaring, prior, { realm, reconciliation, drifts, now: this.#clock() })
@@ -78,16 +81,23 @@ export class StatusWriter {
     )
   }
 
-  /** Writes the status of one resource. `toStatus` computes it from the current one. */
-  async write({ resource }: DeclaringResource, toStatus: (prior: ResourceStatus) => ResourceStatus): Promise<void> {
+  /** Writes the status of one resource. `toStatus` computes it from the current one. `isSilent`: without events. */
+  async write(
+    { resource }: DeclaringResource,
+    toStatus: (prior: ResourceStatus) => ResourceStatus,
+    { isSilent = false } = {},
+  ): Promise<void> {
     const latest = this.#cache.findLatest(resource)
     if (!latest) return
     const { uid } = latest.metadata
-    const prior = (isRegentResource(latest) ? latest.status : this.#foreignStatuses.get(uid)) ?? {}
+    const [isOfKeycloak, isImport] = [!isRegentResource(latest), latest.kind === KEYCLOAK_IMPORT]
+    const written = isOfKeycloak && !isImport ? undefined : latest.status
+    const prior = this.#keycloakStatuses.get(uid) ?? written ?? {}
     const status = addShortRevision(toStatus(prior))
-    if (isRegentResource(latest)) await this.#writer.writeStatus(latest, status)
-    else this.#foreignStatuses.set(uid, status)
-    for (const event of listEvents(prior, status)) await this.#writer.writeEvent(latest, event)
+    if (isOfKeycloak) this.#keycloakStatuses.set(uid, status)
+    else await this.#writer.writeStatus(latest, status)
+    if (isImport) await this.#writer.writeImportConditions(latest, toImportConditions(status))
+    for (const event of isSilent ? [] : listEvents(prior, status)) await this.#writer.writeEvent(latest, event)
     this.#compared.add(latest)
   }
 
@@ -105,12 +115,26 @@ export class StatusWriter {
     return this.#compared.has(resource) || this.#cache.findLatest(resource) === undefined
   }
 
-  /** Adds the finalizer to a resource. Returns a fault where that failed. */
+  /** Writes an outage to the resource of the realm, and to those whose deletion it delays. Only the former gets an event. */
+  #writeOutage(realm: ClusterRealm, reconciliation: RealmReconciliation): Promise<void> {
+    const { owner, resources } = realm
+    const affected = resources.filter(({ file, removal }) => removal || file === owner?.file)
+    return writeAll(affected, (declaring) =>
+      this.write(
+        declaring,
+        (prior) => toResourceStatus(declaring, prior, { realm, reconciliation, drifts: [], now: this.#clock() }),
+        { isSilent: declaring.file !== owner?.file },
+      ),
+    )
+  }
+
+  /** Adds the finalizer to a resource. @throws if the API server does not respond. Returns a fault where that failed. */
   async #addFinalizer({ resource }: DeclaringResource): Promise<ResourceFault | undefined> {
     const latest = this.#cache.findLatest(resource)
     try {
       return latest && (await this.#writer.addFinalizer(latest)) ? undefined : toFinalizerFault('it was deleted')
     } catch (error) {
+      if (findOutage(error)) throw error
       return toFinalizerFault(getErrorMessage(error))
     }
   }
@@ -148,7 +172,8 @@ function toPostponementEvent({ conditions = [] }: ResourceStatus): ResourceEvent
 /** Whether the finalizer of a deleted resource may be removed: its object is deleted, or it was never applied. */
 function canRelease({ file, resource, namespace }: DeclaringResource, reconciliation: RealmReconciliation): boolean {
   const wasApplied = resource.status?.lastAppliedRevision !== undefined
-  if (!('result' in reconciliation)) return !wasApplied && !('failure' in reconciliation)
+  if ('skipReason' in reconciliation) return !wasApplied
+  if (!('result' in reconciliation)) return false
   const { result } = reconciliation
   const ofNamespace = getNamespaceResult(result, namespace)
   if (typeof ofNamespace === 'string') return false

@@ -1,11 +1,12 @@
 // Durations in resources, such as `1h30m`.
 import * as z from 'zod'
 
-const PATTERN = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/
+/** At most 11 years in hours, 19 years in minutes and 31 years in seconds. */
+const PATTERN = /^(?:(\d{1,5})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$/
 /** As PATTERN, with a digit other than 0. A structural schema has one pattern, without lookahead. */
-const POSITIVE = /^(?:\d*[1-9]\d*h(?:\d+m)?(?:\d+s)?|(?:\d+h)?\d*[1-9]\d*m(?:\d+s)?|(?:\d+h)?(?:\d+m)?\d*[1-9]\d*s)$/
-/** The longest text: hours up to a million. */
-const MAX_LENGTH = 16
+const POSITIVE =
+  /^(?:0*[1-9]\d{0,4}h(?:\d{1,7}m)?(?:\d{1,9}s)?|(?:\d{1,5}h)?0*[1-9]\d{0,6}m(?:\d{1,9}s)?|(?:\d{1,5}h)?(?:\d{1,7}m)?0*[1-9]\d{0,8}s)$/
+const MAX_LENGTH = 24
 
 /** The schema of a duration, which must be positive. */
 export const duration = z

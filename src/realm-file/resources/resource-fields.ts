@@ -87,6 +87,12 @@ const realmSettings = {
     .describe(
       'Observe: the resource declares nothing of the realm, which other sources own. It reports whether the realm exists, and admits namespaces to it. A setting of the server must permit that.',
     ),
+  unknownFields: z
+    .enum(['error', 'warn'])
+    .optional()
+    .describe(
+      'Whether fields that Regent does not know are errors (error, the default) or ignored with a warning (warn).',
+    ),
   suspend: z.boolean().optional().describe('Whether reconciliation of the realm is suspended. Default: false.'),
   mode: z
     .enum(['apply', 'plan'])

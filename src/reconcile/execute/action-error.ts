@@ -21,7 +21,7 @@ export class ActionError extends Error {
 
   /** Each failure at the position of the refused field, or else of the object; without objects that no document declares. */
   get problems(): DocumentProblem[] {
-    const position = this.#findFieldPosition() ?? this.action.position
+    const position = this.#findFieldPosition() ?? this.#findObjectPosition()
     const failure = position ? [{ position, message: this.describe() }] : []
     return [...failure, ...this.further.flatMap(({ problems }) => problems)]
   }
@@ -31,6 +31,14 @@ export class ActionError extends Error {
     const { operation, kind, key } = this.action
     const end = /[.?!]$/.test(reason) ? ' Nothing was changed.' : '; nothing was changed'
     return `${operation} ${describeObject(kind, key)}: ${reason}${end}`
+  }
+
+  /** Returns the position of the object, with its path if the document has no lines. */
+  #findObjectPosition(): SourcePosition | undefined {
+    const { position, changes } = this.action
+    const field = changes.find(({ path, position }) => position && !/[./]/.test(path))
+    if (!position || !field?.position || field.position.file === position.file) return position
+    return { ...position, file: field.position.file.slice(0, -`/${field.path}`.length) }
   }
 
   #findFieldPosition(): SourcePosition | undefined {

@@ -1,26 +1,34 @@
 // Checks of a client's ID, protocol, URLs and timeouts. Keycloak: the messages are its own.
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import { isLoginProtocol, OIDC } from '../../kinds/login-protocols.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
 import type { Context } from '../context/context.ts'
+import type { ObjectProblem } from '../context/errors.ts'
 import { findLiveRealm } from '../objects/live-objects.ts'
 
-const OIDC = 'openid-connect'
-
-/** Returns the problems of a complete client, joined by semicolons; undefined if it has none. */
-export function findClientProblem(client: Representation): string | undefined {
+/** Returns the problems of a complete client, with the messages joined by semicolons and the first field; undefined if it has none. */
+export function findClientProblem(client: Representation): ObjectProblem | undefined {
   const { clientId, protocol = OIDC } = client
-  const problems = [
-    ...(typeof clientId === 'string' && isBlank(clientId) ? ['Client ID cannot be blank'] : []),
-    ...(protocol === OIDC || protocol === 'saml' ? [] : [`Invalid protocol: ${protocol}`]),
+  const problems: ObjectProblem[] = [
+    ...(typeof clientId === 'string' && isBlank(clientId)
+      ? [{ message: 'Client ID cannot be blank', field: 'clientId' }]
+      : []),
+    ...(isLoginProtocol(protocol) ? [] : [{ message: `Invalid protocol: ${protocol}`, field: 'protocol' }]),
     ...[...addresses, ...(protocol === 'saml' ? samlAddresses : oidcAddresses)].flatMap((address) =>
-      address.read(client).flatMap((value) => findAddressProblems(address, value)),
+      address
+        .read(client)
+        .flatMap((value) => findAddressProblems(address, value))
+        .map((message) => ({ message, field: address.field })),
     ),
   ]
-  return problems.length ? [...new Set(problems)].join('; ') : undefined
+  const [first] = problems
+  return first && { ...first, message: [...new Set(problems.map(({ message }) => message))].join('; ') }
 }
 
 /** A URL setting of clients, and the rules for its values. */
 interface Address {
+  /** Path of the setting. */
+  readonly field: string
   readonly read: (client: Representation) => readonly string[]
   readonly label: string
   /** The messages for a malformed value, and for one whose scheme runs scripts. */
@@ -36,52 +44,61 @@ interface Address {
   readonly templates?: true
 }
 
-const field = (name: string) => (client: Representation) => readTextOrTexts(client[name])
-const attribute = (name: string) => (client: Representation) =>
-  readTextOrTexts(readObject(client.attributes)[name])
-    .flatMap((value) => value.split('##'))
-    .filter((value) => !isBlank(value))
+const field = (name: string) => ({
+  field: name,
+  read: (client: Representation) => readTextOrTexts(client[name]),
+})
+const attribute = (name: string) => ({
+  field: `attributes.${name}`,
+  read: (client: Representation) =>
+    readTextOrTexts(readObject(client.attributes)[name])
+      .flatMap((value) => value.split('##'))
+      .filter((value) => !isBlank(value)),
+})
 const anyUri = { anyUri: true, relative: 'any' } as const
 const returnUri = { ...anyUri, fragment: 'refused', invalid: 'is not a valid URI' } as const
 
 // In the order in which Keycloak lists several problems.
 const addresses: readonly Address[] = [
-  { read: attribute('logoUri'), label: 'Logo URL', anyUri: true, data: 'allowed' },
-  { read: field('baseUrl'), label: 'Base URL', relative: 'checked' },
-  { read: attribute('backchannel.logout.url'), label: 'Backchannel logout URL', relative: 'checked', templates: true },
+  { ...attribute('logoUri'), label: 'Logo URL', anyUri: true, data: 'allowed' },
+  { ...field('baseUrl'), label: 'Base URL', relative: 'checked' },
+  { ...attribute('backchannel.logout.url'), label: 'Backchannel logout URL', relative: 'checked', templates: true },
   {
-    read: attribute('request.uris'),
+    ...attribute('request.uris'),
     label: 'Valid request URIs',
     ...anyUri,
     invalid: 'has an invalid value',
     illegal: 'has a value with illegal scheme',
   },
-  { read: attribute('post.logout.redirect.uris'), label: 'A post-logout redirect URI', ...returnUri },
+  { ...attribute('post.logout.redirect.uris'), label: 'A post-logout redirect URI', ...returnUri },
   {
-    read: (client) => field('rootUrl')(client).filter((url) => url !== '${authBaseUrl}' && url !== '${authAdminUrl}'),
+    field: 'rootUrl',
+    read: ({ rootUrl }) =>
+      readTextOrTexts(rootUrl).filter((url) => url !== '${authBaseUrl}' && url !== '${authAdminUrl}'),
     label: 'Root URL',
     fragment: 'refused',
   },
-  { read: attribute('policyUri'), label: 'Policy URL' },
-  { read: attribute('tosUri'), label: 'Terms of service URL' },
+  { ...attribute('policyUri'), label: 'Policy URL' },
+  { ...attribute('tosUri'), label: 'Terms of service URL' },
   {
-    read: (client) => field('redirectUris')(client).filter((uri) => !isBlank(uri)),
+    field: 'redirectUris',
+    read: ({ redirectUris }) => readTextOrTexts(redirectUris).filter((uri) => !isBlank(uri)),
     label: 'A redirect URI',
     ...returnUri,
   },
-  { read: attribute('jwks.url'), label: 'JWKS URL', relative: 'any' },
-  { read: attribute('frontchannel.logout.url'), label: 'Front-channel logout URL', relative: 'any' },
+  { ...attribute('jwks.url'), label: 'JWKS URL', relative: 'any' },
+  { ...attribute('frontchannel.logout.url'), label: 'Front-channel logout URL', relative: 'any' },
 ]
-const oidcAddresses: readonly Address[] = [{ read: field('adminUrl'), label: 'Admin URL', relative: 'any' }]
+const oidcAddresses: readonly Address[] = [{ ...field('adminUrl'), label: 'Admin URL', relative: 'any' }]
 const samlAddresses: readonly Address[] = [
-  { read: field('adminUrl'), label: 'Master SAML Processing URL' },
-  { read: attribute('saml_assertion_consumer_url_post'), label: 'Assertion Consumer Service POST Binding URL' },
-  { read: attribute('saml_assertion_consumer_url_redirect'), label: 'Assertion Consumer Service Redirect Binding URL' },
-  { read: attribute('saml_single_logout_service_url_artifact'), label: 'Logout Service ARTIFACT Binding URL' },
-  { read: attribute('saml_single_logout_service_url_redirect'), label: 'Logout Service Redirect Binding URL' },
-  { read: attribute('saml_artifact_resolution_service_url'), label: 'Artifact Resolution Service' },
-  { read: attribute('saml_single_logout_service_url_post'), label: 'Logout Service POST Binding URL' },
-  { read: attribute('saml_single_logout_service_url_soap'), label: 'Logout Service SOAP Binding URL' },
+  { ...field('adminUrl'), label: 'Master SAML Processing URL' },
+  { ...attribute('saml_assertion_consumer_url_post'), label: 'Assertion Consumer Service POST Binding URL' },
+  { ...attribute('saml_assertion_consumer_url_redirect'), label: 'Assertion Consumer Service Redirect Binding URL' },
+  { ...attribute('saml_single_logout_service_url_artifact'), label: 'Logout Service ARTIFACT Binding URL' },
+  { ...attribute('saml_single_logout_service_url_redirect'), label: 'Logout Service Redirect Binding URL' },
+  { ...attribute('saml_artifact_resolution_service_url'), label: 'Artifact Resolution Service' },
+  { ...attribute('saml_single_logout_service_url_post'), label: 'Logout Service POST Binding URL' },
+  { ...attribute('saml_single_logout_service_url_soap'), label: 'Logout Service SOAP Binding URL' },
 ]
 
 function findAddressProblems(address: Address, value: string): string[] {

@@ -191,12 +191,19 @@ function checkClient(client: Representation, limits: Representation | undefined)
   const { clientId, authorizationServicesEnabled, publicClient, bearerOnly } = client
   const cannotAuthenticate = publicClient === true || (bearerOnly === true && !isManagementClientId(clientId))
   if (authorizationServicesEnabled === true && cannotAuthenticate)
-    throw failure('invalid', 'Only confidential clients are allowed to set authorization settings')
+    throw failure('invalid', 'Only confidential clients are allowed to set authorization settings', {
+      field: 'authorizationServicesEnabled',
+    })
   const problem = findClientProblem(client)
   const timeouts = limits ? listTimeoutProblems(client, limits) : []
-  const messages = [...(problem ? [problem] : []), ...timeouts.map(({ message }) => message)]
-  const field = !problem && timeouts[0] ? { field: `attributes.${timeouts[0].attribute}` } : {}
-  if (messages.length) throw failure('invalid', messages.join('; '), { form: { error: 'invalid_input' }, ...field })
+  const problems = [
+    ...(problem ? [problem] : []),
+    ...timeouts.map(({ attribute, message }) => ({ message, field: `attributes.${attribute}` })),
+  ]
+  const [first] = problems
+  if (!first) return
+  const message = problems.map(({ message }) => message).join('; ')
+  throw failure('invalid', message, { form: { error: 'invalid_input' }, field: first.field })
 }
 
 function lacksSecret(client: Representation): boolean {

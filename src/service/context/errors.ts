@@ -90,6 +90,15 @@ export class ServiceError extends Error {
 export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError(code, message, options)
 
+/** A problem of an object, and the path of the field to correct. */
+export interface ObjectProblem {
+  readonly message: string
+  readonly field: string
+}
+
+/** Creates the error of an object with a problem. */
+export const invalidObject = ({ message, field }: ObjectProblem): ServiceError => failure('invalid', message, { field })
+
 /** Creates the error of a unique constraint. Keycloak: without the name. */
 export const duplicateResource = (options?: Pick<ErrorOptions, 'detail' | 'cause'>): ServiceError =>
   failure('conflict', 'Duplicate resource error', { form: { error: 'conflict' }, ...options })

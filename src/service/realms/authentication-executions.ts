@@ -11,7 +11,7 @@ import {
 } from '../../store/authentication-flows.ts'
 import type { ObjectFilter } from '../../store/object-filter.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { failure } from '../context/errors.ts'
+import { invalidObject } from '../context/errors.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { getIdsByKey } from '../objects/references.ts'
 
@@ -81,7 +81,7 @@ export async function writeExecutions(context: WriteContext, edits: readonly Exe
   if (removed.length) await deleteExecutions(tx, realm.number, removed)
   if (rows.length) await upsertExecutions(tx, realm.number, rows)
   const cycle = flows.size ? await findFlowCycle(tx, realm.number, [...flows.values()]) : undefined
-  if (cycle !== undefined) throw failure('invalid', `Authentication flow "${cycle}" would contain itself`)
+  if (cycle !== undefined) throw invalidExecutions(`Authentication flow "${cycle}" would contain itself`)
 }
 
 /**
@@ -118,8 +118,10 @@ export function withStepDefaults(steps: readonly Representation[]): Representati
 
 function checkStep({ key: [alias] }: Pick<LiveObject, 'key'>, { authenticator, flowAlias }: Representation): void {
   if (authenticator || flowAlias) return
-  throw failure('invalid', `Authentication flow "${alias}": a step has neither an authenticator nor a flowAlias`)
+  throw invalidExecutions(`Authentication flow "${alias}": a step has neither an authenticator nor a flowAlias`)
 }
+
+const invalidExecutions = (message: string) => invalidObject({ message, field: 'authenticationExecutions' })
 
 /**
  * Returns the steps with their priorities, sorted by them. If no step has a priority, they are numbered in their order;

@@ -5,7 +5,7 @@ import { toCanonicalConfig } from '../../kinds/component-config.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readTextListMap } from '../../kinds/json.ts'
 import { findKeyProvider } from '../../kinds/key-providers.ts'
-import { failure } from '../context/errors.ts'
+import { invalidObject } from '../context/errors.ts'
 import { openSecrets } from '../context/secrets.ts'
 import { createTreeWriters } from '../objects/tree-writers.ts'
 import type { Writers } from '../objects/writers.ts'
@@ -59,5 +59,5 @@ function clearOutdatedKey({ providerId, config: configFields }: Representation, 
 
 function checkComponent(component: Representation): void {
   const problem = findComponentProblem(component)
-  if (problem !== undefined) throw failure('invalid', problem)
+  if (problem) throw invalidObject(problem)
 }

@@ -3,15 +3,19 @@ import { isIP } from 'node:net'
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
 import { type Json, type Representation, readTextMap } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
+import type { ObjectProblem } from '../context/errors.ts'
 
 /** Returns the first problem of a complete identity provider; undefined if it has none or its type is unknown. */
-export function findProviderProblem(provider: Representation, sslRequired: Json | undefined): string | undefined {
+export function findProviderProblem(
+  provider: Representation,
+  sslRequired: Json | undefined,
+): ObjectProblem | undefined {
   const type = identityProviderTypes[String(provider.providerId)]
   if (!type) return undefined
   const config = readTextMap(provider.config)
-  for (const check of checks[type.settings]) {
-    const problem = check(config, String(sslRequired))
-    if (problem !== undefined) return problem
+  for (const { setting, findProblem } of checks[type.settings]) {
+    const message = findProblem(config, String(sslRequired))
+    if (message !== undefined) return { message, field: `config.${setting}` }
   }
   return undefined
 }
@@ -26,16 +30,25 @@ export function findClaimedIssuer({ providerId, enabled, config }: Representatio
 }
 
 type IdentityProviderConfig = Readonly<Record<string, string>>
-type IdentityProviderCheck = (config: IdentityProviderConfig, sslRequired: string) => string | undefined
+/** A check of a config, and the setting to correct. */
+interface IdentityProviderCheck {
+  readonly setting: string
+  /** Returns the message of the problem; undefined if there is none. */
+  readonly findProblem: (config: IdentityProviderConfig, sslRequired: string) => string | undefined
+}
 
-const url =
-  (setting: string, label: string): IdentityProviderCheck =>
-  (config, sslRequired) =>
-    findUrlProblem(label, config[setting], sslRequired)
-const needs =
-  (setting: string, message: string): IdentityProviderCheck =>
-  (config) =>
-    config[setting] ? undefined : message
+const url = (setting: string, label: string): IdentityProviderCheck => ({
+  setting,
+  findProblem: (config, sslRequired) => findUrlProblem(label, config[setting], sslRequired),
+})
+const needs = (
+  setting: string,
+  message: string,
+  isNeeded: (config: IdentityProviderConfig) => boolean = () => true,
+): IdentityProviderCheck => ({
+  setting,
+  findProblem: (config) => (!isNeeded(config) || config[setting] ? undefined : message),
+})
 
 // The checks, in the order in which Keycloak runs them.
 const oauth: readonly IdentityProviderCheck[] = [
@@ -61,37 +74,46 @@ const checks: Readonly<Record<IdentityProviderType['settings'], readonly Identit
     ...oauth,
     url('jwksUrl', 'jwks_url'),
     url('logoutUrl', 'logout_url'),
-    ...Object.entries(featuresWithKeys).map(([setting, name]) => needsKeys(setting, name)),
-    (config) => (acceptsAssertions(config) ? needs('issuer', 'Issuer is required')(config, '') : undefined),
+    ...Object.entries(featuresWithKeys).flatMap(([feature, name]) => needsKeys(feature, name)),
+    needs('issuer', 'Issuer is required', acceptsAssertions),
   ],
   google: [
-    ({ issuer }) => (issuer === undefined || issuer === GOOGLE ? undefined : `The issuer url [${issuer}] is invalid`),
+    {
+      setting: 'issuer',
+      findProblem: ({ issuer }) =>
+        issuer === undefined || issuer === GOOGLE ? undefined : `The issuer url [${issuer}] is invalid`,
+    },
   ],
   saml: [
     url('singleLogoutServiceUrl', 'singleLogoutServiceUrl'),
     url('singleSignOnServiceUrl', 'singleSignOnServiceUrl'),
     url('metadataDescriptorUrl', 'metadataDescriptorUrl'),
-    (config) =>
-      isTrue(config.useMetadataDescriptorUrl)
-        ? needs('metadataDescriptorUrl', 'useMetadataDescriptorUrl needs a non-empty URL for metadataDescriptorUrl')(
-            config,
-            '',
-          )
-        : undefined,
+    needs(
+      'metadataDescriptorUrl',
+      'useMetadataDescriptorUrl needs a non-empty URL for metadataDescriptorUrl',
+      ({ useMetadataDescriptorUrl }) => isTrue(useMetadataDescriptorUrl),
+    ),
     url('artifactResolutionServiceUrl', 'artifactResolutionServiceUrl'),
   ],
   kubernetes: [url('issuer', 'Issuer')],
   jwtGrant: [url('jwksUrl', 'jwksUrl'), needs('issuer', 'Issuer is required'), url('issuer', 'Issuer')],
 }
 
-function needsKeys(setting: string, name: string): IdentityProviderCheck {
-  return (config) => {
-    if (!isTrue(config[setting])) return undefined
-    if (isTrue(config.useJwksUrl))
-      return config.jwksUrl ? undefined : `JWKS URL is required when '${name}' enabled and 'Use JWKS URL' enabled`
-    if (config.publicKeySignatureVerifier) return undefined
-    return `The 'Validating public key' is required when '${name}' enabled and 'Use JWKS URL' disabled`
-  }
+function needsKeys(feature: string, name: string): IdentityProviderCheck[] {
+  const usesUrl = (config: IdentityProviderConfig) => isTrue(config.useJwksUrl)
+  const isOn = (config: IdentityProviderConfig) => isTrue(config[feature])
+  return [
+    needs(
+      'jwksUrl',
+      `JWKS URL is required when '${name}' enabled and 'Use JWKS URL' enabled`,
+      (config) => isOn(config) && usesUrl(config),
+    ),
+    needs(
+      'publicKeySignatureVerifier',
+      `The 'Validating public key' is required when '${name}' enabled and 'Use JWKS URL' disabled`,
+      (config) => isOn(config) && !usesUrl(config),
+    ),
+  ]
 }
 
 /** Whether the realm accepts assertions of the other server for its users or clients. */

@@ -1,7 +1,7 @@
 // The writers of identity providers, which check their config.
 import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
-import { failure } from '../context/errors.ts'
+import { failure, invalidObject } from '../context/errors.ts'
 import { createCheckedWriters } from '../objects/checked-writers.ts'
 import { listObjects } from '../objects/live-objects.ts'
 import { findClaimedIssuer, findProviderProblem } from './identity-provider-checks.ts'
@@ -18,7 +18,7 @@ async function checkProviders(
   const [realm] = await listObjects(context, 'realm', {})
   for (const provider of providers) {
     const problem = findProviderProblem(provider, realm?.representation.sslRequired)
-    if (problem !== undefined) throw failure('invalid', problem)
+    if (problem) throw invalidObject(problem)
   }
   if (providers.some(findClaimedIssuer)) await checkIssuers(context, providers, ids)
 }
@@ -40,6 +40,7 @@ async function checkIssuers(
       throw failure(
         'invalid',
         `Issuer URL already used for IDP '${aliases.get(issuer)}', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication`,
+        { field: 'config.issuer' },
       )
     }
     aliases.set(issuer, provider.alias)

@@ -1,6 +1,7 @@
 // Checks of the name and the settings of a realm, beyond their types.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { textFormats } from '../../kinds/text-formats.ts'
 import { isEmailAddress } from '../../lib/email-address.ts'
 import { isHeaderValue } from '../../lib/http/headers.ts'
 import { checkClientPolicies, checkClientProfiles } from '../clients/client-policy-checks.ts'
@@ -12,15 +13,20 @@ import { checkPasswordPolicy } from '../users/password-policy.ts'
 /** The name of the default role contains that of the realm. */
 const MAX_REALM_NAME_LENGTH = MAX_NAME_LENGTH - getDefaultRoleName('').length
 
-/** Returns the name of a realm. Throws invalid where it cannot be part of a URL. Keycloak: the same characters are refused, but for white space. */
+/** Returns the name of a realm. Throws invalid where it cannot be part of a URL. */
 export function checkRealmName(name: unknown): string {
-  if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
+  if (typeof name !== 'string' || name === '')
+    throw failure('invalid', 'Realm name cannot be empty', { field: 'realm' })
   if (name.trim() !== name || /^\.\.?$/.test(name))
-    throw failure('invalid', `The realm name '${name}' cannot be part of a URL.`, { form: 'error' })
+    throw failure('invalid', `The realm name '${name}' cannot be part of a URL.`, { form: 'error', field: 'realm' })
   if (name.length > MAX_REALM_NAME_LENGTH)
-    throw failure('invalid', `A realm name has at most ${MAX_REALM_NAME_LENGTH} characters.`, { form: 'error' })
-  const reserved = /[:/?#[\]@!$&'()*+,;=%\t\n\v\f\r"<>\\^`{|}]/.exec(name)
-  if (reserved) throw failure('invalid', `Character '${reserved[0]}' not allowed.`, { form: 'error' })
+    throw failure('invalid', `A realm name has at most ${MAX_REALM_NAME_LENGTH} characters.`, {
+      form: 'error',
+      field: 'realm',
+    })
+  const reserved = [...name].find((character) => !textFormats.realmName.pattern.test(character))
+  if (reserved !== undefined)
+    throw failure('invalid', `Character '${reserved}' not allowed.`, { form: 'error', field: 'realm' })
   return name
 }
 

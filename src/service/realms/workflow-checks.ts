@@ -1,6 +1,7 @@
 // Checks of workflows. Keycloak: the messages are its own.
 import { type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import { stepTypes, workflowConditions, workflowEvents } from '../../kinds/workflow-steps.ts'
+import type { ObjectProblem } from '../context/errors.ts'
 import { parseExpressionNames } from './workflow-expressions.ts'
 
 /** Returns the first problem of a complete workflow; undefined if it has none. */
@@ -11,19 +12,23 @@ export function findWorkflowProblem({
   schedule,
   concurrency,
   steps,
-}: Representation): string | undefined {
-  if (!name) return 'Workflow name cannot be null or empty.'
+}: Representation): ObjectProblem | undefined {
   const { after = null } = readObject(schedule)
   const values = Object.values(readObject(concurrency))
-  return (
-    findExpressionProblem(on, workflowEvents) ??
-    findExpressionProblem(condition, workflowConditions) ??
-    findFirstProblem(values, (value) =>
-      value === 'true' ? undefined : findExpressionProblem(value, workflowEvents),
-    ) ??
-    findStepsProblem(readObjects(steps)) ??
-    (after === null ? undefined : findDelayProblem('Schedule', String(after)))
-  )
+  const problems: readonly [field: string, message: string | undefined][] = [
+    ['name', name ? undefined : 'Workflow name cannot be null or empty.'],
+    ['on', findExpressionProblem(on, workflowEvents)],
+    ['if', findExpressionProblem(condition, workflowConditions)],
+    [
+      'concurrency',
+      findFirstProblem(values, (value) =>
+        value === 'true' ? undefined : findExpressionProblem(value, workflowEvents),
+      ),
+    ],
+    ['steps', findStepsProblem(readObjects(steps))],
+    ['schedule', after === null ? undefined : findDelayProblem('Schedule', String(after))],
+  ]
+  return problems.flatMap(([field, message]) => (message === undefined ? [] : { field, message }))[0]
 }
 
 function findStepsProblem(steps: readonly Representation[]): string | undefined {

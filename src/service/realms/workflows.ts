@@ -1,7 +1,7 @@
 // The writers of workflows, which check them. Regent stores workflows but does not run them.
 import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
-import { failure } from '../context/errors.ts'
+import { failure, invalidObject } from '../context/errors.ts'
 import { createCheckedWriters } from '../objects/checked-writers.ts'
 import { listObjects } from '../objects/live-objects.ts'
 import { findWorkflowProblem } from './workflow-checks.ts'
@@ -24,10 +24,10 @@ async function checkWorkflows(
     const name = String(workflow.name ?? '')
     if (takenNames.has(name)) {
       const message = `Workflow name must be unique. A workflow with name '${name}' already exists.`
-      throw failure('invalid', message)
+      throw failure('invalid', message, { field: 'name' })
     }
     takenNames.add(name)
     const problem = findWorkflowProblem(workflow)
-    if (problem !== undefined) throw failure('invalid', problem)
+    if (problem) throw invalidObject(problem)
   }
 }

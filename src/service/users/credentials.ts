@@ -83,7 +83,9 @@ export function toStoredCredential(declared: Representation): Representation {
   const { hashedSaltedValue, secretData, credentialData, type = PASSWORD } = declared
   if (hashedSaltedValue != null) return { ...getCommonFields(declared), ...convertLegacyFields(declared) }
   if (secretData == null || credentialData == null) {
-    throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`)
+    throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`, {
+      field: 'credentials',
+    })
   }
   return {
     ...getCommonFields(declared),
@@ -202,7 +204,8 @@ async function prepareCredential(declared: Representation, hash: PasswordHasher)
   if (value == null) return toStoredCredential(declared)
   // Keycloak, before version 8: the value of a one-time code is its secret.
   if (ONE_TIME_CODES.includes(String(type))) return toStoredCredential({ ...declared, hashedSaltedValue: value })
-  if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be created from a value`)
+  if (type !== PASSWORD)
+    throw failure('invalid', `A credential of type ${type} cannot be created from a value`, { field: 'credentials' })
   return { ...getCommonFields(declared), ...(await hash(String(value))) }
 }
 
@@ -246,6 +249,8 @@ function checkJson(text: Json): string {
     JSON.parse(String(text))
     return String(text)
   } catch {
-    throw failure('invalid', 'secretData and credentialData of a credential must contain JSON')
+    throw failure('invalid', 'secretData and credentialData of a credential must contain JSON', {
+      field: 'credentials',
+    })
   }
 }

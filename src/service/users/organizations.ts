@@ -13,7 +13,7 @@ import {
 } from '../../store/organizations.ts'
 import { deleteObjectResources } from '../authorization/admin-permission-resources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { failure } from '../context/errors.ts'
+import { failure, invalidObject, type ObjectProblem } from '../context/errors.ts'
 import { createCheckedWriters } from '../objects/checked-writers.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import { describeReservedCharacter } from '../objects/reserved-characters.ts'
@@ -60,20 +60,26 @@ export const organizations: Writers = {
 function checkOrganizations(organizations: readonly Representation[]): void {
   for (const organization of organizations) {
     const problem = findOrganizationProblem(organization)
-    if (problem !== undefined) throw failure('invalid', problem)
+    if (problem) throw invalidObject(problem)
   }
 }
 
 /** Returns the first problem of a complete organization; undefined if it has none. Keycloak: the messages are its own. */
-function findOrganizationProblem({ name, alias, redirectUrl, domains }: Representation): string | undefined {
-  if (!name) return 'Name can not be null'
+function findOrganizationProblem({ name, alias, redirectUrl, domains }: Representation): ObjectProblem | undefined {
+  if (!name) return { message: 'Name can not be null', field: 'name' }
   const reserved = describeReservedCharacter(String(alias))
-  if (reserved !== undefined) return alias === name ? `Name cannot be used as alias: ${reserved}` : reserved
-  if (redirectUrl && !isUrl(String(redirectUrl))) return 'Organization redirect URL is not valid.'
+  if (reserved !== undefined && alias === name)
+    return { message: `Name cannot be used as alias: ${reserved}`, field: 'name' }
+  if (reserved !== undefined) return { message: reserved, field: 'alias' }
+  if (redirectUrl && !isUrl(String(redirectUrl)))
+    return { message: 'Organization redirect URL is not valid.', field: 'redirectUrl' }
   const names = readObjects(domains).map((domain) => String(domain.name ?? ''))
   const duplicate = names.find((domain, at) => names.indexOf(domain) !== at)
-  if (duplicate !== undefined) return `Domain ${duplicate} is declared twice`
-  return names.map(findDomainProblem).find((problem) => problem !== undefined)
+  const message =
+    duplicate === undefined
+      ? names.map(findDomainProblem).find((problem) => problem !== undefined)
+      : `Domain ${duplicate} is declared twice`
+  return message === undefined ? undefined : { message, field: 'domains' }
 }
 
 function isUrl(text: string): boolean {
@@ -113,7 +119,7 @@ async function writeDomains(context: WriteContext, organizations: readonly LiveO
     const owner = owners.get(name)
     if (owner && owner.organization !== organization) {
       const message = `Domain ${name} is already linked to organization ${owner.name} in realm ${realm.name}`
-      throw failure('invalid', message)
+      throw failure('invalid', message, { field: 'domains' })
     }
     const newOwner = organizations.find(({ id }) => id === organization)
     owners.set(name, { domain: name, organization, name: String(newOwner?.representation.name) })

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Kysely, type KyselyPlugin, sql, type TransactionSettings } from 'kysely'
 import { getErrorCode } from '../../lib/error-code.ts'
-import { checkDeadline, type Deadline } from '../../lib/timing/deadline.ts'
+import { checkDeadline, type Deadline, LONGEST_TIMER } from '../../lib/timing/deadline.ts'
 
 /** The type of the tables for Kysely. SQL texts name them, so their types are unknown. */
 export type Tables = unknown
@@ -163,7 +163,7 @@ function withDeadline<T>(work: (tx: Transaction) => Promise<T>, deadline: Deadli
   }
   return async (tx) => {
     checkDeadline(deadline)
-    const limit = String(Math.ceil(deadline.remaining()))
+    const limit = String(Math.ceil(Math.min(deadline.remaining(), LONGEST_TIMER)))
     await sql`select set_config('statement_timeout', ${limit}, true)`.execute(tx)
     try {
       return await work(tx.withPlugin(deadlineCheck))
