@@ -131,6 +131,13 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.serve()
     },
   },
+  'docs/client-registration.md': {
+    async prepare(session) {
+      await session.serve('--source', '')
+      await session.write('shop.yaml', 'realm: shop\nenabled: true\n')
+      await session.run('regent apply shop.yaml --name shop')
+    },
+  },
   'docs/authorization-services.md': {
     async prepare(session) {
       await session.serve('--source', '')
@@ -168,6 +175,19 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.repository.push({ 'blog.yaml': 'realm: blog\n' })
     },
     outputs: {
+      async 'admin made changes of the plan lopa-nime-tura'(session) {
+        await session.serve('--source', '', '--require-second-approver')
+        await session.write('approved.yaml', 'realm: approved\nclients: [{ clientId: a }]\n')
+        await session.run('regent apply approved.yaml --name approved')
+        await session.write('approved.yaml', 'realm: approved\n')
+        await session.run('regent plan approved.yaml --name approved --save plan.json --max-deletions 0')
+        const { saved } = JSON.parse(await session.read('plan.json')) as { saved: { id: string } }
+        session.replacements.set('lopa-nime-tura', saved.id)
+        const { output } = await session.tryRun(`regent approve ${saved.id}`)
+        await session.serve('--source', '')
+        session.replacements.set('https://id.example.com', session.server!.url)
+        return output
+      },
       async 'HTTP 403 Forbidden'(session) {
         await session.write('other.yaml', 'realm: other\n')
         return (await session.tryRun('regent plan other.yaml')).output
