@@ -82,6 +82,11 @@ export function addRegistrationRoutes(
   for (const path of [OPENID, `${OPENID}/:client`])
     servePreflight(app, `${PATH}/${path}`, ['DELETE', 'POST', 'GET', 'PUT', 'OPTIONS'])
   route('POST', ':format', registerByRequest)
+  app.route({
+    method: ['GET', 'PUT', 'DELETE'],
+    url: `${PATH}/:format`,
+    handler: async () => Promise.reject(methodNotAllowed()),
+  })
   route('GET', ':format/:client', async (call) => {
     requireUpdates(call.format)
     return send(call, await read(call, call.address, call.clientId))
