@@ -41,7 +41,7 @@ const DOCUMENTS: readonly (readonly [kind: string, name: string, spec: object, r
   ['RealmGroup', 'team-admins', { clientRoles: { shop: ['admin'] } }, 'may not grant role admin of client shop'],
   ['RealmUser', 'team-eve', { groups: ['/staff'] }, 'may not add to group /staff, which it does not declare,'],
   ['RealmClient', 'team-admin', { clientId: 'regent-permissions' }, 'name not permitted'],
-  ['RealmClient', 'team-saml', { protocol: 'oidc' }, 'Invalid protocol'],
+  ['RealmClient', 'team-saml', { protocol: 'saml', baseUrl: 'data:text/html,x' }, 'illegal scheme'],
   ['RealmClient', 'team-uri', { rootUrl: 'javascript:alert(1)' }, 'illegal scheme'],
   [
     'RealmUser',

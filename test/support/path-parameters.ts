@@ -59,7 +59,7 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'federated-identity {provider}': name('identityProvider'),
   'mappers {id}': id('identityProviderMapper'),
   'providers {provider_id}': { fixed: 'oidc' },
-  'providers {providerId}': { fixed: 'oidc-usermodel-attribute-mapper' },
+  'providers {providerId}': { fixed: 'keycloak-oidc-keycloak-json' },
   'flows {id}': id('authenticationFlow'),
   'flows {flowAlias}': name('authenticationFlow'),
   'executions {executionId}': { by: 'id', list: 'authentication/flows/{flowAlias}/executions' },
