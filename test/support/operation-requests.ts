@@ -23,6 +23,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   }),
   updateUsersUserId: ({ size }) => ({ email: `${LABEL}@example.org`, attributes: createAttributes(size + 1) }),
   labelUserCredential: () => 'blue key',
+  downloadClientKeyStore: createKeyStoreSettings,
+  generateClientKeyStore: createKeyStoreSettings,
   resetUserPassword: () => ({ type: 'password', value: 'another password' }),
   disableUserCredentialTypes: () => ['password'],
   executeActionsEmail: () => ['VERIFY_EMAIL'],
@@ -60,6 +62,10 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   evaluatePermissions: createEvaluation,
   addOrganizationMember: (realm) => realm.withLabel(SPARE_LABELS[0]).value(USER, 'user-id'),
   addOrganizationProvider: () => SPARE_LABELS[0],
+}
+
+function createKeyStoreSettings(): Representation {
+  return { format: 'JKS', keyPassword: 'key-password', storePassword: 'store-password', keySize: 2048 }
 }
 
 /** Parts of multipart forms, by operation id. */

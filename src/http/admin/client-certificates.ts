@@ -132,26 +132,6 @@ export const clientCertificateOperations: UntaggedOperation[] = [
     },
   },
   {
-    operationId: 'uploadClientKey',
-    method: 'POST',
-    path: `${path}/upload`,
-    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
-    permission: 'manage-clients',
-    event,
-    responses: { ...responses, ...badRequest },
-    handle: upload,
-  },
-  {
-    operationId: 'uploadClientCertificate',
-    method: 'POST',
-    path: `${path}/upload-certificate`,
-    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
-    permission: 'manage-clients',
-    event,
-    responses: { ...responses, ...badRequest },
-    handle: upload,
-  },
-  {
     operationId: 'downloadClientKeyStore',
     method: 'POST',
     path: `${path}/download`,
@@ -185,6 +165,26 @@ export const clientCertificateOperations: UntaggedOperation[] = [
       await store(call, { certificate: info.certificate })
       return response
     },
+  },
+  {
+    operationId: 'uploadClientKey',
+    method: 'POST',
+    path: `${path}/upload`,
+    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
+    permission: 'manage-clients',
+    event,
+    responses: { ...responses, ...badRequest },
+    handle: upload,
+  },
+  {
+    operationId: 'uploadClientCertificate',
+    method: 'POST',
+    path: `${path}/upload-certificate`,
+    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
+    permission: 'manage-clients',
+    event,
+    responses: { ...responses, ...badRequest },
+    handle: upload,
   },
 ]
 
