@@ -79,14 +79,10 @@ export function addRegistrationRoutes(
         return handle({ ...call, request, reply, format, clientId, address: request.ip })
       },
     })
+  refuseWithoutClient(app)
   for (const path of [OPENID, `${OPENID}/:client`])
     servePreflight(app, `${PATH}/${path}`, ['DELETE', 'POST', 'GET', 'PUT', 'OPTIONS'])
   route('POST', ':format', registerByRequest)
-  app.route({
-    method: ['GET', 'PUT', 'DELETE'],
-    url: `${PATH}/:format`,
-    handler: async () => Promise.reject(methodNotAllowed()),
-  })
   route('GET', ':format/:client', async (call) => {
     requireUpdates(call.format)
     return send(call, await read(call, call.address, call.clientId))
@@ -101,6 +97,15 @@ export function addRegistrationRoutes(
     requireUpdates(call.format)
     await remove(call, call.address, call.clientId)
     return call.reply.code(204).send()
+  })
+}
+
+/** A request without a client ID can only register. */
+function refuseWithoutClient(app: FastifyInstance): void {
+  app.route({
+    method: ['GET', 'PUT', 'DELETE'],
+    url: `${PATH}/:format`,
+    handler: async () => Promise.reject(methodNotAllowed()),
   })
 }
 
