@@ -93,6 +93,9 @@ test('wrong passwords, unknown aliases and broken key stores return 400, and cha
   const { body: before } = await upload(JKS, 'JKS')
   const damaged = Buffer.from(JKS)
   damaged[200]! ^= 1
+  // The protected key begins after magic, version, count, tag, alias, time and size. Without a password, the digest is not checked.
+  const undecodable = Buffer.from(JKS)
+  undecodable[4 * 4 + 2 + 'signer'.length + 8 + 4]! ^= 0xff
   const huge = Buffer.from(JKS)
   huge.writeUInt32BE(0xffff_ffff, 30)
   const refused: [store: Uint8Array, format: string, fields: Record<string, string>, error: RegExp][] = [
@@ -104,6 +107,7 @@ test('wrong passwords, unknown aliases and broken key stores return 400, and cha
     [damaged, 'JKS', {}, /Password verification failed/],
     [huge, 'JKS', {}, /error loading keystore/],
     [JKS.subarray(0, 100), 'JKS', {}, /error loading keystore/],
+    [undecodable, 'JKS', { storePassword: '' }, /error loading keystore/],
     [PKCS12, 'PKCS12', { storePassword: 'wrong' }, /Password verification failed/],
     [PKCS12, 'PKCS12', { storePassword: 'pässword' }, /ASCII/],
     [PKCS12, 'PKCS12', { keyAlias: 'nobody' }, /certificate-not-found/],

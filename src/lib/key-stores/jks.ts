@@ -147,11 +147,19 @@ function protect(key: Buffer, password: string): Buffer {
 }
 
 function unprotect(protectedKey: Buffer, password: string): Buffer {
-  const content = readLastOctets(decodeDer(protectedKey))
+  const content = readContent(protectedKey)
   const salt = content.subarray(0, DIGEST_SIZE)
   const key = mask(content.subarray(DIGEST_SIZE, -DIGEST_SIZE), password, salt)
   if (!hash(toBytes(password), key).equals(content.subarray(-DIGEST_SIZE))) throw new KeyStoreError('key password')
   return key
+}
+
+function readContent(protectedKey: Buffer): Buffer {
+  try {
+    return readLastOctets(decodeDer(protectedKey))
+  } catch (cause) {
+    throw new KeyStoreError('format', { cause })
+  }
 }
 
 /** Adds a stream of digests to the bytes, or removes it. */

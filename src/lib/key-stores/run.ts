@@ -82,7 +82,7 @@ function execute(task: Task): KeyStoreEntry | Uint8Array {
   return readJks(bytes, alias, passwords)
 }
 
-/** Executes the task of this thread, if it was started for one. */
+/** Executes a task, and returns its result, or why a key store cannot be read. */
 function executeTask(task: Task): TaskResult<KeyStoreEntry | Uint8Array> {
   try {
     return { value: execute(task) }

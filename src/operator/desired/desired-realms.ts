@@ -1,8 +1,10 @@
 // Resolves what all resources of the cluster declare together: the realms, the resources of each, and the unresolved ones. Pure.
+
 import { kinds } from '../../kinds/index.ts'
 import { readObject, readText } from '../../kinds/json.ts'
 import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
+import { KEYCLOAK_IMPORT } from '../../realm-file/resources/keycloak-import.ts'
 import { type SourcePermissions, toTenantPermissions } from '../../service/context/source-permissions.ts'
 import type { ClusterSnapshot } from '../cluster/cluster-cache.ts'
 import type { Resource } from '../cluster/resource.ts'
@@ -157,7 +159,7 @@ export function getUnresolvedFiles({ unresolved }: DesiredRealms): Map<string, s
 }
 
 /** Whether a resource declares a realm itself, not an object of one. */
-const declaresRealm = ({ kind }: Resource): boolean => kind === REALM_RESOURCE || kind === 'KeycloakRealmImport'
+const declaresRealm = ({ kind }: Resource): boolean => kind === REALM_RESOURCE || kind === KEYCLOAK_IMPORT
 
 /** Returns the name of the realm that a Realm or KeycloakRealmImport declares. */
 function getDeclaredRealmName({ kind, metadata, spec = {} }: Resource): string {

@@ -1,7 +1,9 @@
 // Converts resources to the documents that `regent apply` would read, with references to Secrets replaced by their texts.
+
 import { isList, isObject, type Json, type Representation, readObject } from '../../kinds/json.ts'
 import { resourceKinds } from '../../kinds/resource-kinds.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { KEYCLOAK_IMPORT } from '../../realm-file/resources/keycloak-import.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { createDocument, type Document, markVariables } from '../../realm-file/yaml/document.ts'
 import { DocumentError, toJsonPointer } from '../../realm-file/yaml/problem.ts'
@@ -102,7 +104,7 @@ class SecretResolver {
   constructor(resource: Resource, findSecretText: FindSecretText) {
     this.#resource = resource
     this.#findSecretText = findSecretText
-    this.#placeholders = resource.kind === 'KeycloakRealmImport' ? readObject(resource.spec?.placeholders) : {}
+    this.#placeholders = resource.kind === KEYCLOAK_IMPORT ? readObject(resource.spec?.placeholders) : {}
   }
 
   /** Returns a value of the spec with all references replaced. */

@@ -54,5 +54,5 @@ export async function describeInstalledClient(
 export const getRealmAddress = ({ base, realm }: Pick<InstalledClient, 'base' | 'realm'>): string =>
   `${base}/realms/${encodeURIComponent(realm)}`
 
-/** Returns lines of text, with a line break at the end. */
+/** Joins the lines of a document. Each ends with a line break. */
 export const joinLines = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
