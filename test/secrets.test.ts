@@ -181,6 +181,7 @@ const showsSecrets: Readonly<Record<string, string>> = {
   getClientsClientUuid: 'the same',
   getClientSecret: 'the same',
   getClientCertificate: 'the same',
+  getClientInstallation: 'adapters need the secret; administrators who may only view clients do not see it',
 }
 
 test('responses of REST show no secret, unless Keycloak shows it', async () => {
