@@ -104,10 +104,10 @@ describe('a client policy', () => {
   test.each([
     ['of any client', anyClient],
     ['of public clients', ofType('public')],
-    ['with a condition that is not evaluated', { condition: 'client-scopes', configuration: { scopes: ['x'] } }],
+    ['with a condition that is not evaluated', { condition: 'acme-hours', configuration: {} }],
   ])('%s refuses tokens and logins if its executor is not enforced', async (_name, condition) => {
-    const { tokens, login } = await requestAll({ settings: policySettings('pkce-enforcer', condition) })
-    const reason = 'A client policy requires pkce-enforcer, which this server does not support'
+    const { tokens, login } = await requestAll({ settings: policySettings('intent-client-bind-checker', condition) })
+    const reason = 'A client policy requires intent-client-bind-checker, which this server does not support'
     expect([tokens, login]).toEqual([[400, 'unauthorized_client', reason], 'unauthorized_client'])
   })
 
@@ -126,8 +126,8 @@ describe('a client policy', () => {
   })
 
   test.each([
-    ['of other clients', policySettings('pkce-enforcer', ofType('confidential'))],
-    ['that is disabled', policySettings('pkce-enforcer', anyClient, false)],
+    ['of other clients', policySettings('intent-client-bind-checker', ofType('confidential'))],
+    ['that is disabled', policySettings('intent-client-bind-checker', anyClient, false)],
     ['with an executor that is enforced', policySettings('secret-rotation', anyClient)],
     ['with an executor for SAML', policySettings('saml-signature-enforcer', anyClient)],
   ])('%s refuses nothing', async (_name, settings) => {

@@ -28,32 +28,36 @@ export async function introspectToken(
   const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
   // Only resource servers call this endpoint, so that web origins do not count.
   const withoutOrigin = { ...request, origin: undefined }
-  return handleClientRequest(endpoint, { request: withoutOrigin, event }, async ({ realm, client, event }) => {
-    const clientId = client.key[0]!
-    if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
-    const { token, token_type_hint: hint } = request.form
-    if (!token) throw createError(event, 400, 'Token not provided.')
-    if (hint !== undefined && !HINTS.includes(hint)) throw createError(event, 400, 'Unsupported token type.')
-    const reject = (reason: string) => {
-      event.error = 'invalid_token'
-      event.details.reason = reason
-      return { active: false }
-    }
-    const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
-    if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
-    const { claims, issuedTo } = verified
-    event.session = issuedTo.session
-    Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
-    if (!isActiveToken(verified)) return reject(getReason(verified.status) ?? 'Token is not active any more')
-    const { status } = verified
-    event.user = status.user.id
-    event.details.token_issued_for = status.client
-    if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
-    if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
-    const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
-    const { username } = status.user
-    return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
-  })
+  return handleClientRequest(
+    endpoint,
+    { request: withoutOrigin, event, policyEvent: 'introspection' },
+    async ({ realm, client, event }) => {
+      const clientId = client.key[0]!
+      if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
+      const { token, token_type_hint: hint } = request.form
+      if (!token) throw createError(event, 400, 'Token not provided.')
+      if (hint !== undefined && !HINTS.includes(hint)) throw createError(event, 400, 'Unsupported token type.')
+      const reject = (reason: string) => {
+        event.error = 'invalid_token'
+        event.details.reason = reason
+        return { active: false }
+      }
+      const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
+      if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
+      const { claims, issuedTo } = verified
+      event.session = issuedTo.session
+      Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
+      if (!isActiveToken(verified)) return reject(getReason(verified.status) ?? 'Token is not active any more')
+      const { status } = verified
+      event.user = status.user.id
+      event.details.token_issued_for = status.client
+      if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
+      if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
+      const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
+      const { username } = status.user
+      return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
+    },
+  )
 }
 
 /** Returns the permissions of an access token, also by the names of User-Managed Access; undefined if it has none. Keycloak: without claims about the user. */

@@ -11,7 +11,7 @@ import { verifyTokenStatus } from '../tokens/tokens.ts'
 /** Revokes a token of the client: only an access token itself, or the client session of a refresh token. Throws OAuthError. */
 export async function revokeClientToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<void> {
   const event = { type: 'REVOKE_GRANT', details: {} } as const
-  return handleClientRequest(endpoint, { request, event }, (call) =>
+  return handleClientRequest(endpoint, { request, event, policyEvent: 'revocation' }, (call) =>
     revokeForClient(endpoint.service, call, request.form.token),
   )
 }

@@ -37,7 +37,7 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
   const handler = Object.hasOwn(grants, type) ? grants[type] : undefined
   if (!handler) throw new OAuthError(400, 'unsupported_grant_type', { description: 'Unsupported grant_type' })
   const event = { type: handler.event, details: { grant_type: type } }
-  return handleClientRequest(endpoint, { request, event }, async (call) => {
+  return handleClientRequest(endpoint, { request, event, policyEvent: 'token' }, async (call) => {
     refuseUnenforced(call)
     const granted = await handler.grant({ ...call, service, base, form, address })
     const issued = await issueGrantedTokens(endpoint, call, granted)
@@ -47,8 +47,8 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
 }
 
 /** Throws OAuthError where something protects the tokens of the client that is not enforced. */
-function refuseUnenforced({ realm, client }: ClientCall): void {
-  const reason = findUnenforcedProtection(realm, client, ['token requests'])
+function refuseUnenforced({ client }: ClientCall): void {
+  const reason = findUnenforcedProtection(client, ['token requests'])
   if (reason !== undefined)
     throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }

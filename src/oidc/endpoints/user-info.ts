@@ -4,9 +4,11 @@ import { SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmEndpoint } from '../client-call.ts'
+import { applyRequestPolicies } from '../client-policies/apply-request-policies.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
-import { BearerError } from '../oauth-error.ts'
+import type { TokenSubject } from '../mappers/mapper.ts'
+import { BearerError, OAuthError } from '../oauth-error.ts'
 import { getIssuer, getOidcRealm, type OidcRealm } from '../oidc-realm.ts'
 import { findRequestedAlgorithm } from '../signature-algorithms.ts'
 import { buildTokenContent } from '../tokens/token-content.ts'
@@ -55,9 +57,10 @@ async function buildUserInfo(
   if (!claims.scope?.split(' ').includes('openid')) throw createError(403, 'insufficient_scope', 'Missing openid scope')
   const { client, content } = await service.read(SYSTEM, realm, async (context) => {
     const subject = await getTokenSubject(context, realm, verified)
-    const { client, user } = subject
-    checkOrigin(client.representation, base, origin)
-    const unenforced = findUnenforcedProtection(realm, client, ['UserInfo requests'])
+    const { user } = subject
+    checkOrigin(subject.client.representation, base, origin)
+    const client = await applyPolicies({ service, base, realm, context }, { subject, scope: claims.scope ?? '' })
+    const unenforced = findUnenforcedProtection(client, ['UserInfo requests'])
     if (unenforced !== undefined) throw createError(403, 'unauthorized_client', unenforced)
     if (hasLightweightAccessTokens(client) && !allowsLightweightTokens(client)) {
       throw createError(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
@@ -73,6 +76,19 @@ async function buildUserInfo(
   event.details.signature_algorithm = algorithm
   const signed = { ...content, iss: getIssuer(base, realm), aud: client.key[0]! }
   return signToken(service, realm, { claims: signed, algorithm })
+}
+
+/** Returns the client with the attributes that client policies require. Throws BearerError. */
+async function applyPolicies(
+  endpoint: Parameters<typeof applyRequestPolicies>[0],
+  { subject: { client }, scope }: { readonly subject: TokenSubject; readonly scope: string },
+): Promise<LiveObject> {
+  try {
+    return await applyRequestPolicies(endpoint, { name: 'user info', client, parameters: { scope } })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new BearerError(error.status, endpoint.realm.name, { error: error.error, description: error.message })
+  }
 }
 
 const allowsLightweightTokens = ({ representation }: LiveObject): boolean =>

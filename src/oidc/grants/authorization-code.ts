@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import type { Context, RuntimeContext } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
-import { consumeSingleUse, createSingleUse } from '../../service/context/single-use.ts'
+import { consumeSingleUse, createSingleUse, findSingleUse } from '../../service/context/single-use.ts'
 import { findUserById } from '../../service/login/find-user.ts'
 import { endClientSessions, findActiveSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -58,6 +58,12 @@ export const grantByAuthorizationCode: GrantHandler = async (request) => {
     await requireOfflineAccess(context, client, { user: user.id, scopes })
     return { user, scopes, session, clientSession, ...(data.nonce !== undefined && { nonce: data.nonce }) }
   })
+}
+
+/** Returns the scope of an authorization code, which is not used by that; undefined if there is no such code. One statement. */
+export async function findCodeScope(context: Context, code: string): Promise<string | undefined> {
+  const body = await findSingleUse(context, getKey(code))
+  return body && authorizationCode.parse(body).scope
 }
 
 async function redeemCode(context: RuntimeContext, { event }: GrantRequest, code: string): Promise<AuthorizationCode> {

@@ -2,6 +2,7 @@
 import type { Cookie } from '../../lib/http/cookies.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { applyRequestPolicies, type PolicedRequest } from '../client-policies/apply-request-policies.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -10,6 +11,7 @@ import {
   AuthorizationError,
   readAuthorizationParameters,
   readRedirectUri,
+  readTarget,
   requireBrowserClient,
 } from './authorization-request.ts'
 import { createLogin, requireRegistrationAllowed } from './create-login.ts'
@@ -35,10 +37,12 @@ export async function startAuthorization(
   query: URLSearchParams,
   info?: string,
 ): Promise<BrowserResponse> {
-  const client = await getRequestClient(call, query)
-  const redirectUri = readRedirectUri(client, query, call.request.base)
+  const live = await getRequestClient(call, query)
+  await refuseByPolicies(call, live, query)
+  const redirectUri = readRedirectUri(live, query, call.request.base)
+  const client = await applyPolicies(call, live, { query, redirectUri })
   const parameters = readAuthorizationParameters(client, query, redirectUri)
-  refuseUnenforced(call, client, parameters)
+  refuseUnenforced(client, parameters)
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
@@ -60,9 +64,40 @@ async function getRequestClient(call: BrowserCall, query: URLSearchParams): Prom
   return client
 }
 
+/** Throws LoginError where a client policy refuses the request before its redirect URI is trusted. */
+async function refuseByPolicies(call: BrowserCall, client: LiveObject, query: URLSearchParams): Promise<void> {
+  try {
+    await policeRequest(call, { name: 'pre-authorization', client, query })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new LoginError('clientPolicyMessage', error.error, { params: [error.message] })
+  }
+}
+
+/** Returns the client with the attributes that client policies require. Throws AuthorizationError where one refuses the request. */
+async function applyPolicies(
+  call: BrowserCall,
+  client: LiveObject,
+  { query, redirectUri }: { readonly query: URLSearchParams; readonly redirectUri: string },
+): Promise<LiveObject> {
+  try {
+    return await policeRequest(call, { name: 'authorization', client, query })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new AuthorizationError(readTarget(query, redirectUri), error.error, { description: error.message })
+  }
+}
+
+function policeRequest(
+  { service, realm, request: { base } }: BrowserCall,
+  { name, client, query }: Pick<PolicedRequest, 'name' | 'client'> & { readonly query: URLSearchParams },
+): Promise<LiveObject> {
+  return applyRequestPolicies({ service, base, realm }, { name, client, parameters: Object.fromEntries(query) })
+}
+
 /** Throws AuthorizationError where something protects logins or tokens of the client that is not enforced. */
-function refuseUnenforced({ realm }: BrowserCall, client: LiveObject, parameters: AuthorizationParameters): void {
-  const description = findUnenforcedProtection(realm, client, ['logins', 'token requests'])
+function refuseUnenforced(client: LiveObject, parameters: AuthorizationParameters): void {
+  const description = findUnenforcedProtection(client, ['logins', 'token requests'])
   if (description !== undefined)
     throw new AuthorizationError(parameters, 'unauthorized_client', { description, eventError: 'not_allowed' })
 }

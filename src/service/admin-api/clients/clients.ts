@@ -14,6 +14,12 @@ import {
   requireListPermission,
   requireObjectPermission,
 } from '../../authorization/object-permissions.ts'
+import {
+  configureClientUpdate,
+  configureNewClient,
+  requireClientAccess,
+} from '../../client-policies/apply-client-policies.ts'
+import type { UpdateSource } from '../../client-policies/policy-event.ts'
 import { generateClientSecret } from '../../clients/clients.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -69,6 +75,7 @@ export const clients: AdminResource = {
   async get(context, { id }) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
     const live = [await getClient(context, id)]
+    await requireClientAccess(context, live[0]!, 'view')
     return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
   async create(context, address, body) {
@@ -81,7 +88,7 @@ export const clients: AdminResource = {
     refuseAdminClient(context, live)
     if (changesFullScope(live, body))
       await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
-    await updateClient(context, live, body)
+    await updateClient(context, live, { body })
   },
   async delete(context, { id }) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
@@ -89,22 +96,40 @@ export const clients: AdminResource = {
     refuseAdminClient(context, live)
     if (isUndeletable(context, live))
       throw failure('invalid', 'Could not delete client', { form: { error: 'invalid_request' } })
+    await requireClientAccess(context, live, 'delete')
     await writers.client.delete(context, [live])
     describeAdminEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
 }
 
 /** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
-export async function createClient(context: WriteContext, body: Representation): Promise<string> {
-  const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
+export async function createClient(
+  context: WriteContext,
+  body: Representation,
+  source: UpdateSource = 'ByAuthenticatedUser',
+): Promise<string> {
+  const configured = await configureNewClient(context, omitNulls(omitServerFields(body)), source)
+  const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, configured)))
   const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
   await applySecretRotation(context, async () => [await getClient(context, id)])
   return id
 }
 
+/** An update of a client. */
+interface ClientUpdate {
+  readonly body: Representation
+  /** The kind of its author, for client policies. */
+  readonly source?: UpdateSource
+}
+
 /** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
-export async function updateClient(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+export async function updateClient(
+  context: WriteContext,
+  live: LiveObject,
+  { body, source = 'ByAuthenticatedUser' }: ClientUpdate,
+): Promise<void> {
+  const proposed = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+  const set = await configureClientUpdate(context, { live, set: proposed }, source)
   const scopes = await updateAssignedScopes(context, live, body)
   const updated = await writers.client.update(context, [{ live, set, ...scopes }])
   await applySecretRotation(context, async () => updated)

@@ -1,0 +1,148 @@
+// The executors of client policies that apply to requests at endpoints. Keycloak: the errors are its own.
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { type Representation, readTexts } from '../../kinds/json.ts'
+import { isAllowedAuthenticator, isSecureAlgorithm } from '../../service/client-policies/client-executors.ts'
+import { isSet } from '../../service/client-policies/policy-conditions.ts'
+import type { PolicyEventName } from '../../service/client-policies/policy-event.ts'
+import { findRedirectUriProblem, isSecureUri } from '../../service/client-policies/uri-executors.ts'
+
+/** A request to an endpoint. */
+export interface EndpointRequest {
+  readonly name: PolicyEventName
+  /** The complete client. */
+  readonly client: Representation
+  readonly parameters: Readonly<Record<string, string | undefined>>
+  /** The issuer of the realm's tokens. */
+  readonly issuer: string
+}
+
+/** The refusal of a request. */
+export interface RequestRefusal {
+  /** The OAuth error code. */
+  readonly error: string
+  readonly description: string
+}
+
+/** An executor. */
+interface RequestExecutor {
+  /** The events at which it checks requests. */
+  readonly events?: readonly PolicyEventName[]
+  readonly check?: (configuration: Representation, request: EndpointRequest) => RequestRefusal | undefined
+  /** Attributes that the client is treated as if it had. */
+  readonly attributes?: Readonly<Record<string, string>>
+}
+
+const AUTHORIZATION = ['authorization', 'pushed authorization'] as const
+const AUTHENTICATED = ['token', 'introspection', 'revocation', 'logout', 'pushed authorization'] as const
+
+const invalidRequest = (description: string): RequestRefusal => ({ error: 'invalid_request', description })
+const refuseUnless = (isAllowed: boolean, refusal: RequestRefusal) => (isAllowed ? undefined : refusal)
+
+/** The executors by the id of their provider. Others do not concern requests. */
+export const requestExecutors: Readonly<Record<string, RequestExecutor>> = {
+  'confidential-client': {
+    events: [...AUTHORIZATION, 'token'],
+    check: (_, { client }) =>
+      refuseUnless(client.publicClient !== true, {
+        error: 'invalid_client',
+        description: 'invalid client access type: public',
+      }),
+  },
+  'dpop-bind-enforcer': {
+    attributes: { 'dpop.bound.access.tokens': 'true' },
+    events: AUTHORIZATION,
+    check: (configuration, { parameters }) =>
+      isSet(configuration['enforce-authorization-code-binding-to-dpop'])
+        ? requireParameter(parameters, 'dpop_jkt')
+        : undefined,
+  },
+  'holder-of-key-enforcer': { attributes: { 'tls.client.certificate.bound.access.tokens': 'true' } },
+  'pkce-enforcer': { attributes: { 'pkce.code.challenge.method': 'S256' } },
+  'reject-request': { check: () => invalidRequest('Request not allowed') },
+  'reject-ropc-grant': {
+    events: ['token'],
+    check: (_, { parameters }) =>
+      refuseUnless(parameters.grant_type !== 'password', {
+        error: 'invalid_grant',
+        description: 'resource owner password credentials grant is prohibited.',
+      }),
+  },
+  'secure-client-authentication-assertion': { events: AUTHENTICATED, check: checkAssertionAudience },
+  'secure-client-authenticator': {
+    events: AUTHENTICATED,
+    check: (configuration, { client }) =>
+      refuseUnless(
+        isAllowedAuthenticator(configuration, client),
+        invalidRequest('Configured client authentication method not allowed for client'),
+      ),
+  },
+  'secure-client-uris': {
+    events: AUTHORIZATION,
+    check: (_, { parameters }) =>
+      refuseUnless(isSecureUri(parameters.redirect_uri ?? ''), invalidRequest('Invalid redirect_uri')),
+  },
+  'secure-par-content': {
+    attributes: { 'require.pushed.authorization.requests': 'true' },
+    events: ['pre-authorization'],
+    check: (_, { parameters }) =>
+      refuseUnless(
+        parameters.request_uri?.startsWith('urn:ietf:params:oauth:request_uri:') === true,
+        invalidRequest('PAR request_uri not included.'),
+      ),
+  },
+  'secure-redirect-uris-enforcer': {
+    events: ['pre-authorization', 'pushed authorization'],
+    check(configuration, { parameters: { redirect_uri: uri, request_uri: reference } }) {
+      // The parameters of a pushed request were checked when it was pushed.
+      if (uri === undefined && reference !== undefined) return undefined
+      const problem = findRedirectUriProblem(configuration, uri ?? '')
+      return problem === undefined ? undefined : invalidRequest(problem)
+    },
+  },
+  'secure-response-type': {
+    events: AUTHORIZATION,
+    check: (_, { parameters: { response_type: type, response_mode: mode = '' } }) =>
+      // Regent has no implicit and no hybrid flow. A code is protected by a signed response.
+      refuseUnless(type === 'code' && /(?:^|\.)jwt$/.test(mode), invalidRequest('invalid response_type')),
+  },
+  'secure-session': {
+    events: AUTHORIZATION,
+    check: (_, { parameters }) =>
+      requireParameter(parameters, parameters.scope?.split(' ').includes('openid') ? 'nonce' : 'state'),
+  },
+  'secure-signature-algorithm-signed-jwt': { events: AUTHENTICATED, check: checkAssertionAlgorithm },
+  'use-lightweight-access-token': { attributes: { 'client.use.lightweight.access.token.enabled': 'true' } },
+}
+
+function requireParameter(parameters: EndpointRequest['parameters'], name: string): RequestRefusal | undefined {
+  return refuseUnless(parameters[name] !== undefined, invalidRequest(`Missing parameter: ${name}`))
+}
+
+function checkAssertionAlgorithm(
+  configuration: Representation,
+  { parameters: { client_assertion: assertion } }: EndpointRequest,
+): RequestRefusal | undefined {
+  if (assertion === undefined)
+    return refuseUnless(
+      !isSet(configuration['require-client-assertion']),
+      invalidRequest('client assertion is required.'),
+    )
+  const { alg = '' } = decodeProtectedHeader(assertion)
+  return refuseUnless(isSecureAlgorithm(alg), invalidRequest('not allowed signature algorithm.'))
+}
+
+/** FAPI 2.0 Security Profile, section 5.3.2.1: the audience of a client assertion is the issuer alone. */
+function checkAssertionAudience(
+  _: Representation,
+  { parameters: { client_assertion: assertion }, issuer }: EndpointRequest,
+): RequestRefusal | undefined {
+  if (assertion === undefined) return undefined
+  return refuseUnless(decodeJwt(assertion).aud === issuer, {
+    error: 'invalid_client',
+    description: 'The audience of the client assertion must be the issuer as a single text',
+  })
+}
+
+/** Returns the requested authentication context classes of an authorization request. */
+export const readAcrValues = (parameters: EndpointRequest['parameters']): readonly string[] =>
+  readTexts((parameters.acr_values ?? '').split(' '))
