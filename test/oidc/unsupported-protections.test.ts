@@ -71,7 +71,6 @@ describe('a client that requires what is not enforced', () => {
   })
 
   test.each([
-    ['require.pushed.authorization.requests', 'true'],
     ['request.object.required', 'request only'],
     ['minimum.acr.value', 'gold'],
   ])('gets no logins with %s %s', async (name, value) => {

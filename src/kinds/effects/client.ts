@@ -87,6 +87,7 @@ export const clientEffects: KindEffects = combineEffects(
   ]),
   enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
+  enforced('test/login/pushed-requests.test.ts', ['attributes.require.pushed.authorization.requests']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
   enforced('test/oidc/sessions.test.ts', ['adminUrl', 'attributes.backchannel.logout.url']),
@@ -195,10 +196,7 @@ export const clientEffects: KindEffects = combineEffects(
     'user.info.encrypted.response.alg',
   ]),
   storedOnly(NO_ENCRYPTION, attributes('id.token.encrypted.response.enc', 'user.info.encrypted.response.enc')),
-  refusedClients({ refuses: 'logins', test: PROTECTIONS }, [
-    'minimum.acr.value',
-    'require.pushed.authorization.requests',
-  ]),
+  refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
   refusedClients({ refuses: 'logins', since: NO_REQUEST_OBJECTS, test: PROTECTIONS, unless: ['not required'] }, [
     'request.object.required',
   ]),

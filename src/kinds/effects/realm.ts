@@ -284,7 +284,7 @@ export const realmEffects: KindEffects = combineEffects(
     ],
     ['login_hint', 'poll', '120', '5'],
   ),
-  storedOnly('pushed authorization requests are not supported', ['attributes.parRequestUriLifespan'], ['60']),
+  enforced('test/login/pushed-requests.test.ts', ['attributes.parRequestUriLifespan']),
   enforced('test/oidc/frontend-url.test.ts', ['attributes.frontendUrl']),
   storedOnly('authentication context classes by URI are not mapped', ['attributes.acr.uri.map']),
 )

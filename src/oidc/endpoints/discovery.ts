@@ -80,10 +80,10 @@ export async function getDiscoveryDocument(
     acr_values_supported: listLevelNames(attributes, levels),
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
+    ...getProtectionMetadata(issuer),
     ...getAuthenticationMetadata('token_endpoint'),
     ...getAuthenticationMetadata('introspection_endpoint'),
     ...getAuthenticationMetadata('revocation_endpoint'),
@@ -105,6 +105,16 @@ export async function getDiscoveryDocument(
       'azp',
       'nonce',
     ],
+  }
+}
+
+/** Returns the members for protected requests and responses of a realm with an issuer. */
+function getProtectionMetadata(issuer: string): Record<string, unknown> {
+  const prefix = `${issuer}/protocol/openid-connect`
+  return {
+    authorization_response_iss_parameter_supported: true,
+    pushed_authorization_request_endpoint: `${prefix}/ext/par/request`,
+    require_pushed_authorization_requests: false,
   }
 }
 

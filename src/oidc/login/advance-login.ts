@@ -28,7 +28,8 @@ export async function advanceLogin(
   const storedCookies = await storeLogin(login, saved)
   if (!storedCookies) return redirectTo(getLoginUrl(request, saved), cookies)
   const allCookies = replaceCookies(cookies, storedCookies)
-  if (request.form) return redirectTo(getLoginUrl(request, saved), allCookies)
+  // Reloading the page must not use a pushed request again, either.
+  if (request.form || request.query.has('request_uri')) return redirectTo(getLoginUrl(request, saved), allCookies)
   return renderLoginPage(login, saved, { ...challenge, cookies: allCookies })
 }
 

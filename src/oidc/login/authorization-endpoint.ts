@@ -2,6 +2,7 @@
 import type { Cookie } from '../../lib/http/cookies.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { resolveAuthorizationRequest } from '../authorization-requests/resolve-request.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -24,18 +25,26 @@ const MAX_COOKIE_LENGTH = 3500
 
 /** Handles an authorization request. A POST has the parameters in its form. */
 export function authorize(service: Service, request: BrowserRequest, isRegistration = false): Promise<BrowserResponse> {
-  const query = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
-  if (isRegistration) query.set('prompt', 'create')
-  return handleBrowserCall(service, request, (call) => startAuthorization(call, query))
+  const parameters = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
+  return handleBrowserCall(service, request, async (call) => {
+    const client = await getRequestClient(call, parameters)
+    const query = await resolveAuthorizationRequest(call, client, parameters)
+    if (isRegistration) query.set('prompt', 'create')
+    return startAuthorization(call, { client, query })
+  })
+}
+
+/** Starts a login again, with the parameters of an authorization request that started it before. */
+export async function restartAuthorization(call: BrowserCall, query: URLSearchParams): Promise<BrowserResponse> {
+  return startAuthorization(call, { client: await getRequestClient(call, query), query }, 'loginTimeout')
 }
 
 /** Starts a login for an authorization request. `info` is the key of a text for the first page. */
-export async function startAuthorization(
+async function startAuthorization(
   call: BrowserCall,
-  query: URLSearchParams,
+  { client, query }: { readonly client: LiveObject; readonly query: URLSearchParams },
   info?: string,
 ): Promise<BrowserResponse> {
-  const client = await getRequestClient(call, query)
   const redirectUri = readRedirectUri(client, query, call.request.base)
   const parameters = readAuthorizationParameters(client, query, redirectUri)
   refuseUnenforced(call, client, parameters)

@@ -75,6 +75,13 @@ const checks: readonly ((request: RawRequest) => void)[] = [
   checkPkce,
 ]
 
+/** Returns the recipient of the response to a request with a valid redirect URI. */
+export function readResponseTarget(query: URLSearchParams, redirectUri: string): AuthorizationError['target'] {
+  const get = (name: string) => query.get(name) ?? undefined
+  const mode = get('response_mode') ?? getDefaultResponseMode(get('response_type'))
+  return { redirectUri, responseMode: findResponseMode(mode) ?? 'query', ...omitAbsent({ state: get('state') }) }
+}
+
 /** Returns the parameters of a request with a valid redirect URI. Throws AuthorizationError and LoginError. */
 export function readAuthorizationParameters(
   client: LiveObject,
@@ -83,11 +90,7 @@ export function readAuthorizationParameters(
 ): AuthorizationParameters {
   const get = (name: string) => query.get(name) ?? undefined
   const responseType = get('response_type')
-  const target = {
-    redirectUri,
-    responseMode: findResponseMode(get('response_mode') ?? getDefaultResponseMode(responseType)) ?? 'query',
-    ...omitAbsent({ state: get('state') }),
-  }
+  const target = readResponseTarget(query, redirectUri)
   const request = { client: viewClient(client), query, target, responseType }
   for (const check of checks) check(request)
   const maxAge = get('max_age')

@@ -1,0 +1,64 @@
+// The endpoint to which clients push authorization requests. RFC 9126, section 2.
+
+import { SYSTEM } from '../../service/context/service.ts'
+import { type PushedRequest, storePushedRequest } from '../authorization-requests/pushed-requests.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import type { ClientCall, RealmEndpoint } from '../client-call.ts'
+import { handleClientRequest } from '../client-request.ts'
+import {
+  AuthorizationError,
+  readAuthorizationParameters,
+  readRedirectUri,
+  requireBrowserClient,
+} from '../login/authorization-request.ts'
+import { LoginError } from '../login/login-error.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { resolveScopes } from '../tokens/scopes.ts'
+
+/** The parameters that authenticate the client, which are not part of the authorization request. */
+const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type']
+
+/** Checks and stores an authorization request of an authenticated client, and returns its address. Throws OAuthError. */
+export async function pushAuthorizationRequest(endpoint: RealmEndpoint, request: TokenRequest): Promise<PushedRequest> {
+  const { service } = endpoint
+  const event = { type: 'PUSHED_AUTHORIZATION_REQUEST', details: {} } as const
+  return handleClientRequest(endpoint, { request, event }, async (call) => {
+    if (request.form.request_uri !== undefined)
+      throw createError('invalid_request', 'It is not allowed to include request_uri to PAR.')
+    const query = new URLSearchParams({ ...request.form, client_id: call.client.key[0]! })
+    for (const name of CREDENTIALS) query.delete(name)
+    await checkRequest(endpoint, call, query)
+    return storePushedRequest({ service, realm: call.realm }, call.client, query)
+  })
+}
+
+/** Throws OAuthError where the authorization endpoint would refuse the request. */
+async function checkRequest(
+  { service, base }: RealmEndpoint,
+  { realm, client }: ClientCall,
+  query: URLSearchParams,
+): Promise<void> {
+  try {
+    requireBrowserClient(client)
+    readAuthorizationParameters(client, query, readRedirectUri(client, query, base))
+    await service.read(SYSTEM, realm, (context) => resolveScopes(context, client, query.get('scope') ?? ''))
+  } catch (error) {
+    if (error instanceof AuthorizationError) throw createError(error.error, error.description ?? error.error)
+    if (error instanceof OAuthError) throw createError('invalid_request', error.message)
+    if (error instanceof LoginError) throw createError('invalid_request', describe(error))
+    throw error
+  }
+}
+
+function describe({ error, params }: LoginError): string {
+  return params.length ? `Invalid parameter: ${params.join(', ')}` : error
+}
+
+/** Keycloak: a client that may not use the flow gets 401, and every other error is `invalid_request`. */
+function createError(error: string, reason: string): OAuthError {
+  const isUnauthorized = error === 'unauthorized_client'
+  return new OAuthError(isUnauthorized ? 401 : 400, isUnauthorized ? error : 'invalid_request', {
+    description: reason,
+    event: { error: isUnauthorized ? 'not_allowed' : 'invalid_request', reason },
+  })
+}
