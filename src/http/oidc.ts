@@ -9,7 +9,7 @@ import { logOutByToken } from '../oidc/endpoints/logout.ts'
 import { pushAuthorizationRequest } from '../oidc/endpoints/pushed-authorization.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
 import { handleTokenRequest } from '../oidc/endpoints/token-endpoint.ts'
-import { getUserInfo } from '../oidc/endpoints/user-info.ts'
+import { getUserInfo, type UserInfoRequest } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
 import { findFrontendUrl } from '../oidc/oidc-realm.ts'
 import type { Service } from '../service/context/service.ts'
@@ -107,7 +107,9 @@ function protocolRoutes(
       const claims = await getUserInfo(endpointOf(request), {
         ...transportOf(request),
         origin: request.headers.origin,
-        bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
+        ...evidenceOf(request),
+        method: request.method,
+        header: accessTokenOf(request),
         form: formOf(request.body).access_token,
       })
       return typeof claims === 'string' ? reply.type('application/jwt').send(claims) : claims
@@ -133,9 +135,22 @@ function transportOf({ ip, protocol }: FastifyRequest): Pick<TokenRequest, 'addr
   return { address: ip, secure: protocol === 'https' }
 }
 
+/** Returns the evidence of the sender's key. A repeated header is none that is valid. */
+function evidenceOf({ headers: { dpop } }: FastifyRequest): Pick<TokenRequest, 'dpop'> {
+  return { dpop: dpop === undefined ? undefined : String(dpop) }
+}
+
+/** Returns the access token of the Authorization header. */
+function accessTokenOf({ headers }: FastifyRequest): UserInfoRequest['header'] {
+  const [, scheme, accessToken] = /^(Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  if (scheme === undefined || accessToken === undefined) return undefined
+  return { scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', accessToken }
+}
+
 function requestOf(request: FastifyRequest): TokenRequest {
   return {
     ...transportOf(request),
+    ...evidenceOf(request),
     form: singleFormOf(request.body),
     permissions: permissionsOf(request.body),
     authorization: request.headers.authorization,

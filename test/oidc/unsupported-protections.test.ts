@@ -47,18 +47,15 @@ async function requestAll({ client = {}, settings = {} }: Protection) {
 const attribute = (name: string, value = 'true') => ({ client: { attributes: { [name]: value } } })
 
 describe('a client that requires what is not enforced', () => {
-  test.each(['dpop.bound.access.tokens', 'tls.client.certificate.bound.access.tokens'])(
-    'gets no tokens and no logins with %s',
-    async (name) => {
-      const reason = `The client requires ${name}, which this server does not support`
-      expect(await requestAll(attribute(name))).toEqual({
-        header: `"attributes.${name}";object="client web";effect="refused";reason="token requests are refused"`,
-        tokens: [400, 'unauthorized_client', reason],
-        login: 'unauthorized_client',
-        userInfo: 200,
-      })
-    },
-  )
+  test.each(['tls.client.certificate.bound.access.tokens'])('gets no tokens and no logins with %s', async (name) => {
+    const reason = `The client requires ${name}, which this server does not support`
+    expect(await requestAll(attribute(name))).toEqual({
+      header: `"attributes.${name}";object="client web";effect="refused";reason="token requests are refused"`,
+      tokens: [400, 'unauthorized_client', reason],
+      login: 'unauthorized_client',
+      userInfo: 200,
+    })
+  })
 
   test('gets no tokens with id.token.encrypted.response.alg', async () => {
     const { tokens, login } = await requestAll(attribute('id.token.encrypted.response.alg', 'RSA-OAEP'))

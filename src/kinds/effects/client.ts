@@ -87,6 +87,7 @@ export const clientEffects: KindEffects = combineEffects(
   ]),
   enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
+  enforced('test/oidc/dpop.test.ts', ['attributes.dpop.bound.access.tokens']),
   enforced('test/login/pushed-requests.test.ts', ['attributes.require.pushed.authorization.requests']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
@@ -185,10 +186,7 @@ export const clientEffects: KindEffects = combineEffects(
   storedOnly('only the endpoints of Keycloak check it', [
     ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
   ]),
-  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, [
-    'dpop.bound.access.tokens',
-    'tls.client.certificate.bound.access.tokens',
-  ]),
+  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, ['tls.client.certificate.bound.access.tokens']),
   refusedClients({ refuses: 'token requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
     'id.token.encrypted.response.alg',
   ]),

@@ -16,6 +16,7 @@ import { readFlow } from '../login/load-flow.ts'
 import { parseLevels } from '../mappers/session.ts'
 import { getIssuer, getOidcRealm, readOidcRealm, requireHttps } from '../oidc-realm.ts'
 import { getSigningKey, listRealmKeys } from '../realm-keys.ts'
+import { PROOF_ALGORITHMS } from '../sender-constraints/dpop-proof.ts'
 import { grantTypes } from './token-endpoint.ts'
 
 /** The parts of the metadata that the objects of a realm determine. */
@@ -115,6 +116,7 @@ function getProtectionMetadata(issuer: string): Record<string, unknown> {
     authorization_response_iss_parameter_supported: true,
     pushed_authorization_request_endpoint: `${prefix}/ext/par/request`,
     require_pushed_authorization_requests: false,
+    dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
   }
 }
 

@@ -13,6 +13,8 @@ import {
 } from '../login/authorization-request.ts'
 import { LoginError } from '../login/login-error.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { getIssuer } from '../oidc-realm.ts'
+import { checkRequestedKey, confirmSender } from '../sender-constraints/confirmation.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 
 /** The parameters that authenticate the client, which are not part of the authorization request. */
@@ -27,9 +29,23 @@ export async function pushAuthorizationRequest(endpoint: RealmEndpoint, request:
       throw createError('invalid_request', 'It is not allowed to include request_uri to PAR.')
     const query = new URLSearchParams({ ...request.form, client_id: call.client.key[0]! })
     for (const name of CREDENTIALS) query.delete(name)
+    await addProofKey(endpoint, call, { query, dpop: request.dpop })
     await checkRequest(endpoint, call, query)
     return storePushedRequest({ service, realm: call.realm }, call.client, query)
   })
+}
+
+/** Adds the key of a DPoP proof to an authorization request, so that only this key redeems the code. RFC 9449, section 10.1. */
+async function addProofKey(
+  { service, base }: RealmEndpoint,
+  { realm, client }: ClientCall,
+  { query, dpop }: { readonly query: URLSearchParams; readonly dpop: string | undefined },
+): Promise<void> {
+  if (dpop === undefined) return
+  const url = `${getIssuer(base, realm)}/protocol/openid-connect/ext/par/request`
+  const confirmation = await confirmSender({ service, realm }, client, { method: 'POST', url, dpop })
+  checkRequestedKey(query.get('dpop_jkt') ?? undefined, confirmation)
+  query.set('dpop_jkt', confirmation!.jkt!)
 }
 
 /** Throws OAuthError where the authorization endpoint would refuse the request. */

@@ -8,16 +8,21 @@ import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
 import { BearerError } from '../oauth-error.ts'
 import { getIssuer, getOidcRealm, type OidcRealm } from '../oidc-realm.ts'
+import { isBoundAsRequired, isSender, type PresentedToken } from '../sender-constraints/check-sender.ts'
+import type { SenderEvidence } from '../sender-constraints/confirmation.ts'
 import { findRequestedAlgorithm } from '../signature-algorithms.ts'
 import { buildTokenContent } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
-import { isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { ACCESS_TOKENS, isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { checkOrigin } from '../web-origins.ts'
 
 /** A request with the access tokens of its header and of its form. */
-export interface UserInfoRequest extends Transport {
-  readonly bearer?: string | undefined
+export interface UserInfoRequest extends Transport, SenderEvidence {
+  readonly method: string
+  /** The token of the Authorization header. */
+  readonly header?: Pick<PresentedToken, 'scheme' | 'accessToken'> | undefined
+  /** The token of the form. */
   readonly form?: string | undefined
   /** The origin of the page that sent the request. */
   readonly origin?: string | undefined
@@ -37,27 +42,32 @@ export async function getUserInfo(
 
 async function buildUserInfo(
   { service, base, realm }: RealmEndpoint & { readonly realm: OidcRealm },
-  { bearer, form, origin }: UserInfoRequest,
+  { header, form, origin, ...request }: UserInfoRequest,
   event: EventDraft,
 ): Promise<Record<string, unknown> | string> {
   const createError = (status: number, error: string, description: string) =>
-    new BearerError(status, realm.name, { error, description })
-  if (bearer && form)
+    new BearerError(status, realm.name, { error, description, scheme: header?.scheme ?? 'Bearer' })
+  if (header && form)
     throw createError(400, 'invalid_request', 'More than one method used for including an access token')
-  const token = bearer || form
+  const token = header?.accessToken || form
   if (!token) throw new BearerError(401, realm.name)
-  const verified = await verifyTokenStatus(service, token, { types: ['Bearer'] })
+  const verified = await verifyTokenStatus(service, token, { types: ACCESS_TOKENS, acceptsBound: true })
   if (!isActiveToken(verified) || verified.realm.number !== realm.number) {
     const reason = verified?.status.isValid === false ? verified.status.reason : undefined
     throw createError(401, 'invalid_token', reason ?? 'Token verification failed')
   }
   const { claims, issuedTo } = verified
+  const presented = { scheme: 'Bearer' as const, accessToken: token, ...header }
+  const url = `${getIssuer(base, realm)}/protocol/openid-connect/userinfo`
+  if (!(await isSender({ service, realm }, verified, { ...request, ...presented, url })))
+    throw createError(401, 'invalid_token', 'Token verification failed')
   if (!claims.scope?.split(' ').includes('openid')) throw createError(403, 'insufficient_scope', 'Missing openid scope')
   const { client, content } = await service.read(SYSTEM, realm, async (context) => {
     const subject = await getTokenSubject(context, realm, verified)
     const { client, user } = subject
     checkOrigin(client.representation, base, origin)
     const unenforced = findUnenforcedProtection(realm, client, ['UserInfo requests'])
+    if (!isBoundAsRequired(client, verified)) throw createError(401, 'invalid_token', 'Token verification failed')
     if (unenforced !== undefined) throw createError(403, 'unauthorized_client', unenforced)
     if (hasLightweightAccessTokens(client) && !allowsLightweightTokens(client)) {
       throw createError(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')

@@ -107,6 +107,7 @@ export function readAuthorizationParameters(
     }),
     ...omitAbsent({
       nonce: get('nonce'),
+      dpopJkt: get('dpop_jkt'),
       loginHint: (loginHint?.length ?? 0) > MAX_HINT_LENGTH ? undefined : loginHint,
       acrValues: get('acr_values'),
       claims: get('claims'),
