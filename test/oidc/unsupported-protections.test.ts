@@ -67,10 +67,7 @@ describe('a client that requires what is not enforced', () => {
     expect([tokens, login, userInfo]).toEqual([undefined, undefined, 403])
   })
 
-  test.each([
-    ['request.object.required', 'request only'],
-    ['minimum.acr.value', 'gold'],
-  ])('gets no logins with %s %s', async (name, value) => {
+  test.each([['minimum.acr.value', 'gold']])('gets no logins with %s %s', async (name, value) => {
     const { tokens, login } = await requestAll(attribute(name, value))
     expect([tokens, login]).toEqual([undefined, 'unauthorized_client'])
   })

@@ -67,10 +67,10 @@ export async function openProtectedServers() {
         const browser = testBrowser(isOther ? otherApp : app)
         return browser.open(`${protocol}/auth?${new URLSearchParams(parameters)}`)
       },
-      /** Logs Ann in with a request of these parameters. */
+      /** Logs Ann in with a request of these parameters. Returns the page of an error. */
       logIn: async (parameters: Form, browser: TestBrowser = testBrowser(app)): Promise<Visited> => {
         const page = await browser.open(`${protocol}/auth?${new URLSearchParams(parameters)}`)
-        return page.response ? page : browser.send(page, { username: 'ann', password: 'pw' })
+        return page.response || page.status !== 200 ? page : browser.send(page, { username: 'ann', password: 'pw' })
       },
     }
   }

@@ -19,7 +19,6 @@ import {
   NO_IMPLICIT_FLOW,
   NO_JWT_GRANT,
   NO_PARAMETERIZED_SCOPES,
-  NO_REQUEST_OBJECTS,
   NO_SAML,
   NO_TOKEN_EXCHANGE,
 } from './reasons.ts'
@@ -88,6 +87,10 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
   enforced('test/oidc/dpop.test.ts', ['attributes.dpop.bound.access.tokens']),
+  enforced('test/login/request-objects.test.ts', [
+    ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.required'),
+    ...attributes('request.object.signature.alg', 'request.uris'),
+  ]),
   enforced('test/login/pushed-requests.test.ts', ['attributes.require.pushed.authorization.requests']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
@@ -157,14 +160,6 @@ export const clientEffects: KindEffects = combineEffects(
       'oauth2.jwt.authorization.grant.idp',
     ),
   ]),
-  storedOnly(
-    NO_REQUEST_OBJECTS,
-    [
-      ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.signature.alg'),
-      'attributes.request.uris',
-    ],
-    ['any'],
-  ),
   storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
   storedOnly(NO_CLIENT_METHODS, [
     ...attributes(
@@ -195,9 +190,6 @@ export const clientEffects: KindEffects = combineEffects(
   ]),
   storedOnly(NO_ENCRYPTION, attributes('id.token.encrypted.response.enc', 'user.info.encrypted.response.enc')),
   refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
-  refusedClients({ refuses: 'logins', since: NO_REQUEST_OBJECTS, test: PROTECTIONS, unless: ['not required'] }, [
-    'request.object.required',
-  ]),
   storedOnly(
     'authorization responses are neither signed nor encrypted',
     [

@@ -10,6 +10,7 @@ import { type LiveObject, listObjects } from '../../service/objects/live-objects
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { AUTHENTICATION_METHODS } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption/encryption-algorithms.ts'
 import { listLevels } from '../login/authenticators/authentication-level.ts'
 import { responseModes } from '../login/authorization-response.ts'
 import { readFlow } from '../login/load-flow.ts'
@@ -79,8 +80,6 @@ export async function getDiscoveryDocument(
     prompt_values_supported: ['none', 'login', 'consent', ...(registrationAllowed === true ? ['create'] : [])],
     scopes_supported: ['openid', ...scopes],
     acr_values_supported: listLevelNames(attributes, levels),
-    request_parameter_supported: false,
-    request_uri_parameter_supported: false,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
@@ -116,6 +115,12 @@ function getProtectionMetadata(issuer: string): Record<string, unknown> {
     authorization_response_iss_parameter_supported: true,
     pushed_authorization_request_endpoint: `${prefix}/ext/par/request`,
     require_pushed_authorization_requests: false,
+    request_parameter_supported: true,
+    request_uri_parameter_supported: true,
+    require_request_uri_registration: true,
+    request_object_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
+    request_object_encryption_alg_values_supported: KEY_ENCRYPTION_ALGORITHMS,
+    request_object_encryption_enc_values_supported: CONTENT_ENCRYPTION_ALGORITHMS,
     dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
   }
 }

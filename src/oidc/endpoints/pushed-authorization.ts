@@ -1,7 +1,9 @@
 // The endpoint to which clients push authorization requests. RFC 9126, section 2.
 
 import { SYSTEM } from '../../service/context/service.ts'
+import { InvalidRequestObject } from '../authorization-requests/invalid-request-object.ts'
 import { type PushedRequest, storePushedRequest } from '../authorization-requests/pushed-requests.ts'
+import { resolvePushedRequest } from '../authorization-requests/resolve-request.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { ClientCall, RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
@@ -27,12 +29,31 @@ export async function pushAuthorizationRequest(endpoint: RealmEndpoint, request:
   return handleClientRequest(endpoint, { request, event }, async (call) => {
     if (request.form.request_uri !== undefined)
       throw createError('invalid_request', 'It is not allowed to include request_uri to PAR.')
-    const query = new URLSearchParams({ ...request.form, client_id: call.client.key[0]! })
-    for (const name of CREDENTIALS) query.delete(name)
+    const query = await readParameters(endpoint, call, request)
     await addProofKey(endpoint, call, { query, dpop: request.dpop })
     await checkRequest(endpoint, call, query)
     return storePushedRequest({ service, realm: call.realm }, call.client, query)
   })
+}
+
+/** Returns the parameters of a pushed request, or those of the request object that it contains. Throws OAuthError. */
+async function readParameters(
+  { service, base }: RealmEndpoint,
+  { realm, client }: ClientCall,
+  { form }: TokenRequest,
+): Promise<URLSearchParams> {
+  const query = new URLSearchParams({ ...form, client_id: client.key[0]! })
+  for (const name of CREDENTIALS) query.delete(name)
+  try {
+    return await resolvePushedRequest({ service, realm, base }, client, query)
+  } catch (error) {
+    if (!(error instanceof InvalidRequestObject)) throw error
+    const reason = error.message
+    throw new OAuthError(400, 'invalid_request_object', {
+      description: reason,
+      event: { error: 'invalid_request', reason },
+    })
+  }
 }
 
 /** Adds the key of a DPoP proof to an authorization request, so that only this key redeems the code. RFC 9449, section 10.1. */

@@ -70,7 +70,6 @@ const checks: readonly ((request: RawRequest) => void)[] = [
   checkResponseType,
   checkResponseMode,
   checkClientFlow,
-  checkRequestObject,
   checkMaxAge,
   checkPkce,
 ]
@@ -152,11 +151,6 @@ function checkClientFlow({ client, target, responseType }: RawRequest): void {
   if (responseType !== 'code')
     throw new AuthorizationError(target, 'unsupported_response_type', { eventError: 'invalid_request' })
   if (client.standardFlowEnabled !== true) throw createFlowError('Standard')
-}
-
-function checkRequestObject({ query, target }: RawRequest): void {
-  if (query.has('request')) throw new AuthorizationError(target, 'request_not_supported')
-  if (query.has('request_uri')) throw new AuthorizationError(target, 'request_uri_not_supported')
 }
 
 function checkMaxAge({ query }: RawRequest): void {
