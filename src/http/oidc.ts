@@ -9,7 +9,7 @@ import { logOutByToken } from '../oidc/endpoints/logout.ts'
 import { pushAuthorizationRequest } from '../oidc/endpoints/pushed-authorization.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
 import { handleTokenRequest } from '../oidc/endpoints/token-endpoint.ts'
-import { getUserInfo, type UserInfoRequest } from '../oidc/endpoints/user-info.ts'
+import { getUserInfo } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
 import { findFrontendUrl } from '../oidc/oidc-realm.ts'
 import type { Service } from '../service/context/service.ts'
@@ -20,6 +20,7 @@ import { addProtectionRoutes } from './protection/protection-routes.ts'
 import { addRegistrationRoutes } from './registration/registration-routes.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { accessTokenOf, evidenceOf } from './server/sender-evidence.ts'
 
 const READABLE = { config: { readable: {} } }
 /** The addresses of the metadata: those of OpenID Connect Discovery and of RFC 8414, also in the form of its section 3.1. */
@@ -133,18 +134,6 @@ function realmOf({ params }: FastifyRequest): string {
 
 function transportOf({ ip, protocol }: FastifyRequest): Pick<TokenRequest, 'address' | 'secure'> {
   return { address: ip, secure: protocol === 'https' }
-}
-
-/** Returns the evidence of the sender's key. A repeated header is none that is valid. */
-function evidenceOf({ headers: { dpop } }: FastifyRequest): Pick<TokenRequest, 'dpop'> {
-  return { dpop: dpop === undefined ? undefined : String(dpop) }
-}
-
-/** Returns the access token of the Authorization header. */
-function accessTokenOf({ headers }: FastifyRequest): UserInfoRequest['header'] {
-  const [, scheme, accessToken] = /^(Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  if (scheme === undefined || accessToken === undefined) return undefined
-  return { scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', accessToken }
 }
 
 function requestOf(request: FastifyRequest): TokenRequest {

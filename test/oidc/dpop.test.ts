@@ -176,12 +176,15 @@ test('introspection shows the key of a token, also where a mapper writes another
   expect((await introspect()).body).toEqual({ active: false })
 })
 
-test('a bound token is no bearer token of a request for permissions or of the admin API', async () => {
+test('a bound token is no bearer token of a request for permissions', async () => {
   const realm = await createRealm({}, { client: { authorizationServicesEnabled: true } })
   const { body } = await requestTokens(realm, { ...PASSWORD, ...server })
   const headers = { authorization: `Bearer ${body.access_token}` }
   const uma = { grant_type: 'urn:ietf:params:oauth:grant-type:uma-ticket', audience: 'server' }
   expect((await realm.post('token', uma, { headers })).body.error_description).toBe('Invalid bearer token')
+})
+
+test('the admin API accepts a bound token with a proof only', async () => {
   const { app, call, adminToken } = await testServer()
   const origin = 'http://localhost:80'
   const proof = await key.prove('POST', `${origin}/realms/master/protocol/openid-connect/token`)
@@ -195,6 +198,12 @@ test('a bound token is no bearer token of a request for permissions or of the ad
   const { access_token: bound } = response.json()
   expect((await call('GET', '/admin/realms/master', { token: await adminToken() })).status).toBe(200)
   expect((await call('GET', '/admin/realms/master', { token: bound })).status).toBe(401)
+  const url = `${origin}/admin/realms/master`
+  const get = async (prover: ProofKey, options: Parameters<ProofKey['prove']>[2] = { accessToken: bound }) => {
+    const headers = { authorization: `DPoP ${bound}`, ...(await prover.prove('GET', url, options)) }
+    return (await app.inject({ url: `${url}?x=1`, headers })).statusCode
+  }
+  expect([await get(key), await get(otherKey), await get(key, {})]).toEqual([200, 401, 401])
 })
 
 test.each(['auth', 'ext/par/request'])(

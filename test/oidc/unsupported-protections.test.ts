@@ -57,16 +57,6 @@ describe('a client that requires what is not enforced', () => {
     })
   })
 
-  test('gets no tokens with id.token.encrypted.response.alg', async () => {
-    const { tokens, login } = await requestAll(attribute('id.token.encrypted.response.alg', 'RSA-OAEP'))
-    expect([tokens?.[1], login]).toEqual(['unauthorized_client', 'unauthorized_client'])
-  })
-
-  test('gets no UserInfo with user.info.encrypted.response.alg', async () => {
-    const { tokens, login, userInfo } = await requestAll(attribute('user.info.encrypted.response.alg', 'RSA-OAEP'))
-    expect([tokens, login, userInfo]).toEqual([undefined, undefined, 403])
-  })
-
   test.each([['minimum.acr.value', 'gold']])('gets no logins with %s %s', async (name, value) => {
     const { tokens, login } = await requestAll(attribute(name, value))
     expect([tokens, login]).toEqual([undefined, 'unauthorized_client'])

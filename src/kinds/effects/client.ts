@@ -15,7 +15,6 @@ import {
   NO_CLIENT_METHODS,
   NO_CONSOLES,
   NO_DEVICE_GRANT,
-  NO_ENCRYPTION,
   NO_IMPLICIT_FLOW,
   NO_JWT_GRANT,
   NO_PARAMETERIZED_SCOPES,
@@ -87,6 +86,14 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
   enforced('test/oidc/dpop.test.ts', ['attributes.dpop.bound.access.tokens']),
+  enforced('test/login/signed-responses.test.ts', [
+    ...attributes('authorization.encrypted.response.alg', 'authorization.encrypted.response.enc'),
+    ...attributes('authorization.signed.response.alg'),
+  ]),
+  enforced('test/oidc/encrypted-tokens.test.ts', [
+    ...attributes('id.token.encrypted.response.alg', 'id.token.encrypted.response.enc'),
+    ...attributes('user.info.encrypted.response.alg', 'user.info.encrypted.response.enc'),
+  ]),
   enforced('test/login/request-objects.test.ts', [
     ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.required'),
     ...attributes('request.object.signature.alg', 'request.uris'),
@@ -182,25 +189,7 @@ export const clientEffects: KindEffects = combineEffects(
     ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
   ]),
   refusedClients({ refuses: 'token requests', test: PROTECTIONS }, ['tls.client.certificate.bound.access.tokens']),
-  refusedClients({ refuses: 'token requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
-    'id.token.encrypted.response.alg',
-  ]),
-  refusedClients({ refuses: 'UserInfo requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
-    'user.info.encrypted.response.alg',
-  ]),
-  storedOnly(NO_ENCRYPTION, attributes('id.token.encrypted.response.enc', 'user.info.encrypted.response.enc')),
   refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
-  storedOnly(
-    'authorization responses are neither signed nor encrypted',
-    [
-      ...attributes(
-        'authorization.encrypted.response.alg',
-        'authorization.encrypted.response.enc',
-        'authorization.signed.response.alg',
-      ),
-    ],
-    ['RS256'],
-  ),
   storedOnly(NO_SAML, [
     ...attributes(
       'saml.allow.ecp.flow',

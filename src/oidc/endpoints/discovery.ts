@@ -119,11 +119,20 @@ function getProtectionMetadata(issuer: string): Record<string, unknown> {
     request_uri_parameter_supported: true,
     require_request_uri_registration: true,
     request_object_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
-    request_object_encryption_alg_values_supported: KEY_ENCRYPTION_ALGORITHMS,
-    request_object_encryption_enc_values_supported: CONTENT_ENCRYPTION_ALGORITHMS,
+    authorization_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    ...getEncryptionMetadata('id_token'),
+    ...getEncryptionMetadata('userinfo'),
+    ...getEncryptionMetadata('authorization'),
+    ...getEncryptionMetadata('request_object'),
     dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
   }
 }
+
+/** Returns the encryption algorithms of a type of token. */
+const getEncryptionMetadata = (token: string) => ({
+  [`${token}_encryption_alg_values_supported`]: KEY_ENCRYPTION_ALGORITHMS,
+  [`${token}_encryption_enc_values_supported`]: CONTENT_ENCRYPTION_ALGORITHMS,
+})
 
 /** Returns the document of User-Managed Access 2.0. Keycloak: its members are some of those of OpenID Connect Discovery. Throws OAuthError. */
 export async function getUmaDocument(endpoint: RealmEndpoint, transport: Transport): Promise<Record<string, unknown>> {

@@ -3,7 +3,8 @@ import { readTextMap } from '../../kinds/json.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
-import type { RealmEndpoint } from '../client-call.ts'
+import type { RealmCall, RealmEndpoint } from '../client-call.ts'
+import { CannotEncrypt, encryptForClient } from '../encryption/encrypt-for-client.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
 import { BearerError } from '../oauth-error.ts'
@@ -11,7 +12,7 @@ import { getIssuer, getOidcRealm, type OidcRealm } from '../oidc-realm.ts'
 import { isBoundAsRequired, isSender, type PresentedToken } from '../sender-constraints/check-sender.ts'
 import type { SenderEvidence } from '../sender-constraints/confirmation.ts'
 import { findRequestedAlgorithm } from '../signature-algorithms.ts'
-import { buildTokenContent } from '../tokens/token-content.ts'
+import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
 import { ACCESS_TOKENS, isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -37,7 +38,12 @@ export async function getUserInfo(
   const realm = await getOidcRealm(service, realmName)
   const details = { auth_method: 'validate_access_token' }
   const event: EventDraft = { type: 'USER_INFO_REQUEST', address: request.address, details }
-  return withUserEvent({ service, realm, event }, () => buildUserInfo({ ...endpoint, realm }, request, event))
+  try {
+    return await withUserEvent({ service, realm, event }, () => buildUserInfo({ ...endpoint, realm }, request, event))
+  } catch (error) {
+    if (!(error instanceof CannotEncrypt)) throw error
+    throw new BearerError(403, realm.name, { error: 'unauthorized_client', description: error.message })
+  }
 }
 
 async function buildUserInfo(
@@ -77,12 +83,26 @@ async function buildUserInfo(
     const content = await buildTokenContent(context, { service, subject, targets: ['userInfo'] })
     return { client, content: content.claims('userInfo') }
   })
+  return toResponse({ service, realm }, { client, content, issuer: getIssuer(base, realm) }, event)
+}
+
+/** Signs and encrypts the claims as the client selects. Throws CannotEncrypt. */
+async function toResponse(
+  { service, realm }: RealmCall,
+  { client, content, issuer }: { readonly client: LiveObject; readonly content: Claims; readonly issuer: string },
+  { details }: EventDraft,
+): Promise<Claims | string> {
   const algorithm = findRequestedAlgorithm(client.representation, 'userInfo') ?? 'none'
-  event.details.signature_required = String(algorithm !== 'none')
-  if (algorithm === 'none') return content
-  event.details.signature_algorithm = algorithm
-  const signed = { ...content, iss: getIssuer(base, realm), aud: client.key[0]! }
-  return signToken(service, realm, { claims: signed, algorithm })
+  details.signature_required = String(algorithm !== 'none')
+  if (algorithm === 'none') {
+    const text = JSON.stringify(content)
+    const encrypted = await encryptForClient(service, client, { kind: 'userInfo', content: text, isToken: false })
+    return encrypted === text ? content : encrypted
+  }
+  details.signature_algorithm = algorithm
+  const claims = { ...content, iss: issuer, aud: client.key[0]! }
+  const signed = await signToken(service, realm, { claims, algorithm })
+  return encryptForClient(service, client, { kind: 'userInfo', content: signed })
 }
 
 const allowsLightweightTokens = ({ representation }: LiveObject): boolean =>

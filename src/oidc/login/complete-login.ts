@@ -178,6 +178,7 @@ async function respondWithCode(
   const { idle, max } = getSessionLifespan(realm.settings, session)
   const identityCookies = createIdentityCookies(login, request, { session, maxAge: Math.min(idle, max) })
   return respondToClient(login, parameters, {
+    client,
     parameters: {
       ...(parameters.state !== undefined && { state: parameters.state }),
       ...(attributes['exclude.session.state.from.auth.response'] !== 'true' && { session_state: session.id }),

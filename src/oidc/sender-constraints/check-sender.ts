@@ -1,6 +1,8 @@
 // Access to resources of the server with tokens that are bound to a key.
+import type { Service } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmCall } from '../client-call.ts'
+import { getOidcRealm } from '../oidc-realm.ts'
 import type { VerifiedToken } from '../tokens/tokens.ts'
 import { readConfirmation, requiresDpop, type SenderEvidence } from './confirmation.ts'
 import { InvalidProof, type ProofRequest, verifyProof } from './dpop-proof.ts'
@@ -27,6 +29,16 @@ export async function isSender(
     if (error instanceof InvalidProof) return false
     throw error
   }
+}
+
+/** Whether the sender of a request may use its token, whose realm is not read yet. No statement for a token that is not bound. */
+export async function isSenderOf(
+  service: Service,
+  token: Pick<VerifiedToken, 'claims' | 'realm'>,
+  presented: PresentedToken,
+): Promise<boolean> {
+  if (presented.scheme === 'Bearer' && !readConfirmation(token.claims)) return token.claims.typ !== 'DPoP'
+  return isSender({ service, realm: await getOidcRealm(service, token.realm.name) }, token, presented)
 }
 
 /** Whether a token is bound as its client requires; the client may have changed since the token was issued. */

@@ -1,13 +1,15 @@
 // Token responses. No token outlives its session.
 import { createHash, randomUUID } from 'node:crypto'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
-import { SYSTEM } from '../../service/context/service.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'
 import { getSessionEnd, getSessionLifespan } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { ClientCall, RealmEndpoint } from '../client-call.ts'
+import { CannotEncrypt, encryptForClient } from '../encryption/encrypt-for-client.ts'
 import type { GrantRequest, GrantResult, TokenPermissions } from '../grants/grant.ts'
 import type { TokenSubject } from '../mappers/mapper.ts'
+import { OAuthError } from '../oauth-error.ts'
 import { getIssuer, type OidcRealm } from '../oidc-realm.ts'
 import { getRefreshConfirmation, toClaim } from '../sender-constraints/confirmation.ts'
 import { getSignatureAlgorithm, INTERNAL_ALGORITHM } from '../signature-algorithms.ts'
@@ -45,10 +47,10 @@ export async function issueGrantedTokens(
   const getAlgorithm = (token: 'access' | 'id') => getSignatureAlgorithm(realm.settings, client.representation, token)
   const accessClaims = { ...claims, ...toClaim(confirmation), exp, jti: accessTokenId }
   const accessToken = await sign(type, accessClaims, getAlgorithm('access'))
-  const signIdToken = () => {
+  const createIdToken = async () => {
     const hash = createHalfHash(accessToken, getAlgorithm('id'))
     const idClaims = { ...content.claims('idToken'), exp, at_hash: hash, jti: randomUUID() }
-    return sign('ID', idClaims, getAlgorithm('id'))
+    return encryptIdToken(service, client, await sign('ID', idClaims, getAlgorithm('id')))
   }
   const refresh =
     session && clientSession && hasRefreshTokens(client)
@@ -75,12 +77,23 @@ export async function issueGrantedTokens(
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
     ...(refresh && { refresh_token: await sign(refresh.typ, refreshClaims, INTERNAL_ALGORITHM) }),
     token_type: type,
-    ...(refreshScopes.includes('openid') && { id_token: await signIdToken() }),
+    ...(refreshScopes.includes('openid') && { id_token: await createIdToken() }),
     'not-before-policy': Math.max(realm.settings.notBefore, viewStoredUser(user).notBefore ?? 0),
     ...(session && { session_state: session.id }),
     scope: content.scope,
   }
   return { response, accessTokenId, refreshToken: refresh && { id: refreshClaims.jti, type: refresh.typ } }
+}
+
+/** Encrypts an ID token if the client requires it. Throws OAuthError where the client has no key. */
+async function encryptIdToken(service: Service, client: LiveObject, content: string): Promise<string> {
+  try {
+    return await encryptForClient(service, client, { kind: 'id', content })
+  } catch (error) {
+    if (!(error instanceof CannotEncrypt)) throw error
+    const reason = error.message
+    throw new OAuthError(400, 'invalid_request', { description: reason, event: { error: 'invalid_request', reason } })
+  }
 }
 
 /** Adds permissions to the claims of an access token, whose first recipient is the client with the resources. */
