@@ -9,8 +9,8 @@ import { checkOrigin } from './web-origins.ts'
 interface ClientRequest {
   readonly request: TokenRequest
   readonly event: Pick<EventDraft, 'type' | 'details'>
-  /** The event of client policies. */
-  readonly policyEvent: PolicyEventName
+  /** The event of client policies. Absent: the endpoint applies them itself. */
+  readonly policyEvent?: PolicyEventName
 }
 
 /** Authenticates the client of a request, runs work for it, and records the user event. Throws OAuthError. */
@@ -39,6 +39,7 @@ async function handleInRealm<T>(
   return withUserEvent({ service, realm, event: draft }, async () => {
     const client = await authenticateClient({ service, base, realm }, request, draft)
     checkOrigin(client.representation, base, request.origin)
+    if (name === undefined) return work({ realm, client, event: draft })
     const policed = { name, client, parameters: request.form }
     return work({ realm, client: await applyRequestPolicies({ service, base, realm }, policed), event: draft })
   })

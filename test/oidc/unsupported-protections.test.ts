@@ -47,34 +47,17 @@ async function requestAll({ client = {}, settings = {} }: Protection) {
 const attribute = (name: string, value = 'true') => ({ client: { attributes: { [name]: value } } })
 
 describe('a client that requires what is not enforced', () => {
-  test.each(['dpop.bound.access.tokens', 'tls.client.certificate.bound.access.tokens'])(
-    'gets no tokens and no logins with %s',
-    async (name) => {
-      const reason = `The client requires ${name}, which this server does not support`
-      expect(await requestAll(attribute(name))).toEqual({
-        header: `"attributes.${name}";object="client web";effect="refused";reason="token requests are refused"`,
-        tokens: [400, 'unauthorized_client', reason],
-        login: 'unauthorized_client',
-        userInfo: 200,
-      })
-    },
-  )
-
-  test('gets no tokens with id.token.encrypted.response.alg', async () => {
-    const { tokens, login } = await requestAll(attribute('id.token.encrypted.response.alg', 'RSA-OAEP'))
-    expect([tokens?.[1], login]).toEqual(['unauthorized_client', 'unauthorized_client'])
+  test.each(['tls.client.certificate.bound.access.tokens'])('gets no tokens and no logins with %s', async (name) => {
+    const reason = `The client requires ${name}, which this server does not support`
+    expect(await requestAll(attribute(name))).toEqual({
+      header: `"attributes.${name}";object="client web";effect="refused";reason="token requests are refused"`,
+      tokens: [400, 'unauthorized_client', reason],
+      login: 'unauthorized_client',
+      userInfo: 200,
+    })
   })
 
-  test('gets no UserInfo with user.info.encrypted.response.alg', async () => {
-    const { tokens, login, userInfo } = await requestAll(attribute('user.info.encrypted.response.alg', 'RSA-OAEP'))
-    expect([tokens, login, userInfo]).toEqual([undefined, undefined, 403])
-  })
-
-  test.each([
-    ['require.pushed.authorization.requests', 'true'],
-    ['request.object.required', 'request only'],
-    ['minimum.acr.value', 'gold'],
-  ])('gets no logins with %s %s', async (name, value) => {
+  test.each([['minimum.acr.value', 'gold']])('gets no logins with %s %s', async (name, value) => {
     const { tokens, login } = await requestAll(attribute(name, value))
     expect([tokens, login]).toEqual([undefined, 'unauthorized_client'])
   })

@@ -26,7 +26,8 @@ import type { RealmEndpoint } from '../client-call.ts'
 import { applyRequestPolicies } from '../client-policies/apply-request-policies.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { getEnabledRealm, requireHttps } from '../oidc-realm.ts'
+import { getEnabledRealm, getTokenUrl, requireHttps } from '../oidc-realm.ts'
+import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { issueGrantedTokens } from '../tokens/token-response.ts'
 import { isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -258,12 +259,15 @@ async function toResponse(
   if (mode === 'decision') return { result: true }
   const permissions = includesNames ? granted : granted.map(({ rsname: _, ...permission }) => permission)
   if (mode === 'permissions') return permissions
-  const { service, realm, event } = call
+  const { service, realm, event, request } = call
   const { client } = party
+  const confirmation = await confirmSender({ service, realm }, client, {
+    ...{ method: 'POST', url: getTokenUrl(call.base, realm), dpop: request.dpop },
+  })
   const grant = await service.read(SYSTEM, realm, (context) => toGrant(context, realm, party))
   const { response, accessTokenId, refreshToken } = await issueGrantedTokens(
     call,
-    { realm, client },
+    { realm, client, confirmation },
     { ...grant, permissions: { audience: server.key[0]!, authorization: { permissions } } },
   )
   Object.assign(event.details, {

@@ -17,6 +17,8 @@ export interface PolicedRequest {
   readonly name: PolicyEventName
   readonly client: LiveObject
   readonly parameters: Readonly<Record<string, string | undefined>>
+  readonly origin?: EndpointRequest['origin']
+  readonly object?: EndpointRequest['object']
 }
 
 /** The endpoint of a request. */
@@ -34,7 +36,7 @@ interface PolicedEndpoint {
  */
 export async function applyRequestPolicies(
   endpoint: PolicedEndpoint,
-  { name, client, parameters }: PolicedRequest,
+  { name, client, parameters, origin, object }: PolicedRequest,
 ): Promise<LiveObject> {
   const { base, realm } = endpoint
   if (!realm.hasClientPolicies) return client
@@ -45,7 +47,8 @@ export async function applyRequestPolicies(
     clientRoles: await loadRoleNames(endpoint, client),
     request: await toPolicyRequest(endpoint, { name, parameters }),
   })
-  const request: EndpointRequest = { name, client: representation, parameters, issuer: getIssuer(base, realm) }
+  const issuer = getIssuer(base, realm)
+  const request: EndpointRequest = { name, client: representation, parameters, issuer, origin, object }
   for (const applied of executors) {
     const refusal = findRefusal(applied, request)
     if (refusal) throw toError(applied, refusal)

@@ -5,6 +5,8 @@ import { isAllowedAuthenticator, isSecureAlgorithm } from '../../service/client-
 import { isSet } from '../../service/client-policies/policy-conditions.ts'
 import type { PolicyEventName } from '../../service/client-policies/policy-event.ts'
 import { findRedirectUriProblem, isSecureUri } from '../../service/client-policies/uri-executors.ts'
+import type { RequestObject } from '../authorization-requests/request-objects.ts'
+import type { ResolvedRequest } from '../authorization-requests/resolve-request.ts'
 
 /** A request to an endpoint. */
 export interface EndpointRequest {
@@ -14,6 +16,9 @@ export interface EndpointRequest {
   readonly parameters: Readonly<Record<string, string | undefined>>
   /** The issuer of the realm's tokens. */
   readonly issuer: string
+  /** The source of the parameters of an authorization request; `restarted`: a login that has started before. */
+  readonly origin?: ResolvedRequest['origin'] | 'restarted' | undefined
+  readonly object?: RequestObject | undefined
 }
 
 /** The refusal of a request. */
@@ -82,23 +87,20 @@ export const requestExecutors: Readonly<Record<string, RequestExecutor>> = {
       refuseUnless(isSecureUri(parameters.redirect_uri ?? ''), invalidRequest('Invalid redirect_uri')),
   },
   'secure-par-content': {
-    attributes: { 'require.pushed.authorization.requests': 'true' },
-    events: ['pre-authorization'],
-    check: (_, { parameters }) =>
-      refuseUnless(
-        parameters.request_uri?.startsWith('urn:ietf:params:oauth:request_uri:') === true,
-        invalidRequest('PAR request_uri not included.'),
-      ),
+    events: ['pre-authorization', 'authorization'],
+    check: (_, { origin }) =>
+      refuseUnless(origin === 'pushed' || origin === 'restarted', invalidRequest('PAR request_uri not included.')),
   },
   'secure-redirect-uris-enforcer': {
-    events: ['pre-authorization', 'pushed authorization'],
-    check(configuration, { parameters: { redirect_uri: uri, request_uri: reference } }) {
-      // The parameters of a pushed request were checked when it was pushed.
-      if (uri === undefined && reference !== undefined) return undefined
+    events: ['pre-authorization', ...AUTHORIZATION],
+    check(configuration, { parameters: { redirect_uri: uri, request_uri: reference, request: object } }) {
+      // That of a request object or a pushed request is checked once it is known.
+      if (uri === undefined && (reference !== undefined || object !== undefined)) return undefined
       const problem = findRedirectUriProblem(configuration, uri ?? '')
       return problem === undefined ? undefined : invalidRequest(problem)
     },
   },
+  'secure-request-object': { events: AUTHORIZATION, check: checkRequestObject },
   'secure-response-type': {
     events: AUTHORIZATION,
     check: (_, { parameters: { response_type: type, response_mode: mode = '' } }) =>
@@ -116,6 +118,40 @@ export const requestExecutors: Readonly<Record<string, RequestExecutor>> = {
 
 function requireParameter(parameters: EndpointRequest['parameters'], name: string): RequestRefusal | undefined {
   return refuseUnless(parameters[name] !== undefined, invalidRequest(`Missing parameter: ${name}`))
+}
+
+/** Keycloak: SecureRequestObjectExecutor. The signature and the times of an object are verified before. */
+function checkRequestObject(
+  configuration: Representation,
+  { name, parameters, issuer, origin, object }: EndpointRequest,
+): RequestRefusal | undefined {
+  // A pushed request was checked when it was pushed.
+  if (name === 'authorization' && (origin === 'pushed' || origin === 'restarted')) return undefined
+  if (!object) return invalidRequest("Missing parameter: 'request' or 'request_uri'")
+  const problem = findObjectProblem(configuration, { object, issuer })
+  if (problem !== undefined) return { error: 'invalid_request_object', description: problem }
+  const isInside = Object.keys(parameters).every((member) => member === 'client_id' || object.parameters.has(member))
+  return refuseUnless(isInside, invalidRequest("All parameters must be members of the 'request' object"))
+}
+
+/** The seconds for which an object is valid, unless the configuration has others. */
+const AVAILABLE_PERIOD = 3600
+
+function findObjectProblem(
+  configuration: Representation,
+  { object: { claims, isEncrypted }, issuer }: { readonly object: RequestObject; readonly issuer: string },
+): string | undefined {
+  const { exp, nbf, aud } = claims
+  const missing = (claim: string) => `Missing parameter in the 'request' object: ${claim}`
+  if (exp === undefined) return missing('exp')
+  if (isSet(configuration['verify-nbf'] ?? true)) {
+    if (nbf === undefined) return missing('nbf')
+    const period = Number(configuration['available-period'] ?? AVAILABLE_PERIOD)
+    if (!(exp - nbf <= period)) return "Request's available period is long"
+  }
+  if (aud === undefined) return missing('aud')
+  if (![aud].flat().includes(issuer)) return "Invalid parameter in the 'request' object: aud"
+  return isSet(configuration['encryption-required']) && !isEncrypted ? 'Request object not encrypted' : undefined
 }
 
 function checkAssertionAlgorithm(

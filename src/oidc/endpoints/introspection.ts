@@ -10,7 +10,7 @@ import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
-import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { ACCESS_TOKENS, type ActiveToken, isAccessToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 
 /** Keycloak: the hint that the permissions of a token are requested, instead of claims about its user. */
@@ -42,7 +42,10 @@ export async function introspectToken(
         event.details.reason = reason
         return { active: false }
       }
-      const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
+      const verified = await verifyTokenStatus(service, token, {
+        types: [...ACCESS_TOKENS, 'ID', 'Refresh', 'Offline'],
+        acceptsBound: true,
+      })
       if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
       const { claims, issuedTo } = verified
       event.session = issuedTo.session
@@ -53,16 +56,17 @@ export async function introspectToken(
       event.details.token_issued_for = status.client
       if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
       if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
-      const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
+      const content = isAccessToken(claims) ? await buildClaims(service, realm, verified) : claims
       const { username } = status.user
-      return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
+      const bound = claims.cnf !== undefined && { cnf: claims.cnf }
+      return { username, ...content, ...bound, client_id: status.client, token_type: claims.typ, active: true }
     },
   )
 }
 
 /** Returns the permissions of an access token, also by the names of User-Managed Access; undefined if it has none. Keycloak: without claims about the user. */
 function toPermissions({ exp, iat, jti, aud, typ, acr, authorization }: Claims): Claims | undefined {
-  if (typ !== 'Bearer' || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
+  if (!isAccessToken({ typ }) || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
   const permissions = authorization.permissions.filter(isClaims).map((permission) => {
     const { rsid, scopes = [] } = permission
     return { ...permission, ...(rsid !== undefined && { resource_id: rsid }), resource_scopes: scopes }

@@ -11,6 +11,8 @@ import type { GrantHandler, GrantResult } from '../grants/grant.ts'
 import { grantByPassword } from '../grants/password.ts'
 import { grantByRefreshToken } from '../grants/refresh-token.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { getTokenUrl } from '../oidc-realm.ts'
+import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { type IssuedTokens, issueGrantedTokens } from '../tokens/token-response.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
 
@@ -39,8 +41,12 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
   const event = { type: handler.event, details: { grant_type: type } }
   return handleClientRequest(endpoint, { request, event, policyEvent: 'token' }, async (call) => {
     refuseUnenforced(call)
-    const granted = await handler.grant({ ...call, service, base, form, address })
-    const issued = await issueGrantedTokens(endpoint, call, granted)
+    const url = getTokenUrl(base, call.realm)
+    const confirmation = await confirmSender({ service, realm: call.realm }, call.client, {
+      ...{ method: 'POST', url, dpop: request.dpop },
+    })
+    const granted = await handler.grant({ ...call, service, base, form, address, confirmation })
+    const issued = await issueGrantedTokens(endpoint, { ...call, confirmation }, granted)
     addTokenDetails(call.event, granted, issued)
     return issued.response
   })

@@ -8,6 +8,7 @@ import { findUserById } from '../../service/login/find-user.ts'
 import { endClientSessions, findActiveSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { RealmSettings } from '../oidc-realm.ts'
+import { checkRequestedKey } from '../sender-constraints/confirmation.ts'
 import { requireOfflineAccess, resolveScopes } from '../tokens/scopes.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
 import type { GrantHandler, GrantRequest } from './grant.ts'
@@ -24,6 +25,8 @@ const authorizationCode = z.object({
   nonce: z.string().exactOptional(),
   codeChallenge: z.string().exactOptional(),
   codeChallengeMethod: z.enum(['S256', 'plain']).exactOptional(),
+  /** The thumbprint of the DPoP key that redeems the code. */
+  dpopJkt: z.string().exactOptional(),
 })
 
 /** The stored data of an authorization code: a client session, and parameters of the authorization request. */
@@ -52,7 +55,8 @@ export const grantByAuthorizationCode: GrantHandler = async (request) => {
   return service.writeRuntime(SYSTEM, realm, async (context) => {
     const data = await redeemCode(context, request, code)
     const { user, session, clientSession } = await getSession(context, request, data)
-    for (const check of [checkClient, checkRedirectUri, checkCodeVerifier, checkStandardFlow]) check(request, data)
+    for (const check of [checkClient, checkRedirectUri, checkCodeVerifier, checkKey, checkStandardFlow])
+      check(request, data)
     if (!clientSession) throw createError('Code not valid', 'invalid_code')
     const scopes = await resolveScopes(context, client, data.scope)
     await requireOfflineAccess(context, client, { user: user.id, scopes })
@@ -128,6 +132,9 @@ function checkCodeVerifier({ form }: GrantRequest, { codeChallenge, codeChalleng
   if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
     throw createError('PKCE verification failed: Code mismatch', 'pkce_verification_failed', 'Code mismatch')
 }
+
+const checkKey = ({ confirmation }: GrantRequest, { dpopJkt }: AuthorizationCode): void =>
+  checkRequestedKey(dpopJkt, confirmation)
 
 function checkStandardFlow({ client }: GrantRequest): void {
   if (viewClient(client).standardFlowEnabled === true) return
