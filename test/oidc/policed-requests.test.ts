@@ -92,6 +92,10 @@ describe('an authorization request is refused', () => {
     [['secure-session'], {}, {}, ['nonce'], missing('nonce')],
     [['secure-session'], {}, { scope: 'email' }, ['state', 'nonce'], missing('state')],
     [['secure-client-uris'], {}, {}, [], ['invalid_request', 'Invalid redirect_uri']],
+    [['secure-par-content'], {}, {}, [], [400, expect.stringContaining('PAR request_uri not included.')]],
+    [['secure-request-object'], {}, {}, [], ['invalid_request', "Missing parameter: 'request' or 'request_uri'"]],
+    [['secure-response-type'], {}, {}, [], ['invalid_request', 'invalid response_type']],
+    [['dpop-bind-enforcer', { 'enforce-authorization-code-binding-to-dpop': true }], {}, {}, [], missing('dpop_jkt')],
     [
       ['secure-redirect-uris-enforcer'],
       {},
@@ -134,6 +138,55 @@ describe('a token request is refused', () => {
     const { logIn, setPolicies } = await createRealm({ publicClient: true })
     await setPolicies([['confidential-client']])
     expect((await logIn()).refusal).toEqual([400, 'invalid_client', 'invalid client access type: public'])
+  })
+})
+
+test('dpop-bind-enforcer requires a proof of each request for tokens', async () => {
+  const { logIn, setPolicies } = await createRealm()
+  await setPolicies([['dpop-bind-enforcer']])
+  expect((await logIn()).refusal).toEqual([400, 'invalid_request', 'DPoP proof is missing'])
+})
+
+test('secure-response-type accepts codes in signed responses', async () => {
+  const { authorize, setPolicies } = await createRealm()
+  await setPolicies([['secure-response-type']])
+  expect(await authorize({ response_mode: 'query.jwt' })).toBeUndefined()
+})
+
+describe('secure-request-object', () => {
+  const secret = 'a-secret-that-is-long-enough-for-hmac'
+  const now = () => Math.floor(Date.now() / 1000)
+  const request = async (claims: object, configuration: object = {}) => {
+    const realm = await createRealm({ secret })
+    await realm.setPolicies([['secure-request-object', configuration]])
+    const address = new URL(realm.logInAddress().address, 'http://localhost')
+    const { issuer } = (await call('GET', `/realms/${realm.name}/.well-known/openid-configuration`, { token: null }))
+      .body
+    const times = { nbf: now(), exp: now() + 60, aud: issuer }
+    const object = await new SignJWT({ ...Object.fromEntries(address.searchParams), ...times, ...claims })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(Buffer.from(secret))
+    return realm.authorize({ request: object })
+  }
+
+  test.each<[object, object, string]>([
+    [{ exp: undefined }, {}, "Missing parameter in the 'request' object: exp"],
+    [{ nbf: undefined }, {}, "Missing parameter in the 'request' object: nbf"],
+    [{ aud: undefined }, {}, "Missing parameter in the 'request' object: aud"],
+    [{ exp: now() + 7200 }, {}, "Request's available period is long"],
+    [{}, { 'available-period': '10' }, "Request's available period is long"],
+    [{}, { 'encryption-required': true }, 'Request object not encrypted'],
+  ])('refuses an object with %o by the configuration %o', async (claims, configuration, problem) => {
+    expect(await request(claims, configuration)).toEqual(['invalid_request_object', problem])
+  })
+
+  test('accepts a signed object, and no parameters beside it', async () => {
+    expect(await request({})).toBeUndefined()
+    expect(await request({ nbf: undefined, exp: now() + 7200 }, { 'verify-nbf': false })).toBeUndefined()
+    expect(await request({ nonce: undefined })).toEqual([
+      'invalid_request',
+      "All parameters must be members of the 'request' object",
+    ])
   })
 })
 

@@ -62,6 +62,8 @@ export async function openProtectedServers() {
         send(isOther ? otherApp : app, 'GET', `${protocol}/${path}`, { headers }),
       call: (method: string, path: string, body?: object) =>
         send(app, method, `/admin/realms/${name}${path}`, { ...(body && { body }) }),
+      register: (client: object, headers: Readonly<Record<string, string>>) =>
+        send(app, 'POST', `/realms/${name}/clients-registrations/default`, { body: client, headers }),
       /** Opens the authorization endpoint with parameters. */
       open: (parameters: Form, { isOther = false }: EndpointRequest = {}) => {
         const browser = testBrowser(isOther ? otherApp : app)

@@ -11,10 +11,9 @@ import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-obj
 import { toUpdatedRepresentation } from '../objects/plain-writers.ts'
 import type { NewObject, ObjectUpdate } from '../objects/writers.ts'
 import { clientExecutors } from './client-executors.ts'
-import type { ClientViolation } from './client-violation.ts'
 import { type AppliedExecutor, hasConditions, listExecutors } from './list-executors.ts'
 import { updaterConditions } from './policy-conditions.ts'
-import type { ClientUpdater, PolicyEvent, UpdateSource } from './policy-event.ts'
+import type { ClientUpdater, ClientViolation, PolicyEvent, UpdateSource } from './policy-event.ts'
 
 /** Returns the body of a new client with what client policies set. Throws invalid where one refuses it. Two statements at most. */
 export async function configureNewClient(
@@ -175,7 +174,6 @@ const createRefusal = ({ policy, profile, executor }: AppliedExecutor, { error, 
     form: { error },
     field,
     reason: `client policy "${policy}", profile "${profile}", executor ${executor}: ${message}. Change ${field}, or the policy`,
-    hidesReason: true,
   })
 
 async function loadUpdater(

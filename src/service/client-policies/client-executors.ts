@@ -2,8 +2,8 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { OIDC } from '../../kinds/login-protocols.ts'
-import type { ClientViolation } from './client-violation.ts'
 import { getAccessType, isSet } from './policy-conditions.ts'
+import type { ClientViolation } from './policy-event.ts'
 import { checkSamlBinding, checkSamlSignatures, checkSamlUris } from './saml-executors.ts'
 import { checkRedirectUris, checkSecureUris, checkUriPatterns } from './uri-executors.ts'
 

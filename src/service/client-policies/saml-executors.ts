@@ -1,7 +1,7 @@
 // The executors of client policies about SAML clients.
 import { type Representation, readObject, readTexts } from '../../kinds/json.ts'
-import type { ClientViolation } from './client-violation.ts'
 import { isSet } from './policy-conditions.ts'
+import type { ClientViolation } from './policy-event.ts'
 
 const isSaml = ({ protocol }: Representation): boolean => protocol === 'saml'
 const violation = (message: string, field: string): ClientViolation => ({

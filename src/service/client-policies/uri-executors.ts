@@ -3,8 +3,8 @@ import { isIPv4 } from 'node:net'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
 import { matchTexts } from '../../lib/match-texts.ts'
-import type { ClientViolation } from './client-violation.ts'
 import { isSet } from './policy-conditions.ts'
+import type { ClientViolation } from './policy-event.ts'
 
 /** A field of clients with URIs. */
 interface UriField {
