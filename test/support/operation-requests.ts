@@ -17,6 +17,9 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   describeClient: ({ size }) => JSON.stringify({ clientId: 'described', ...createClientFields(size) }),
   updateClientProfiles: ({ size }) => ({ profiles: createList(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),
+  updateClientTypes: ({ size }) => ({
+    'client-types': createList(size, (at) => ({ name: `type-${at}`, provider: 'default', config: {} })),
+  }),
   testSMTPConnection: ({ smtpServer }) => smtpServer,
   updateUserProfile: ({ size }) => ({
     attributes: ['username', 'email', ...createList(size, (at) => `attribute-${at}`)].map((name) => ({ name })),

@@ -15,6 +15,7 @@ import { clientPolicyOperations } from './client-policies.ts'
 import { clientRegistrationOperations } from './client-registration.ts'
 import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
+import { clientTypeOperations } from './client-types.ts'
 import { clientOperations } from './clients.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
@@ -77,6 +78,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...localizationOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
+      ...clientTypeOperations,
       ...identityProviderOperations,
       ...authenticationFlowOperations,
       ...authenticationExecutionOperations,

@@ -200,6 +200,7 @@ export const realmEffects: KindEffects = combineEffects(
     'clientPolicies.name',
     'clientProfiles.description',
   ]),
+  enforced('test/reconcile/client-types.test.ts', ['attributes.client-types']),
   enforced(POLICIES, ['clientProfiles.name']),
   enforced(POLICIES, [
     'clientPolicies.conditions.configuration',

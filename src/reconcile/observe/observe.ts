@@ -5,6 +5,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import { listVaultReferences } from '../../kinds/vault-reference.ts'
+import { findClientTypes } from '../../service/clients/client-types.ts'
 import type { Context } from '../../service/context/context.ts'
 import { resolveSecret, UnresolvedReference, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
@@ -62,6 +63,10 @@ async function observeExistingRealm(
     otherSources: inventory.otherSources,
     tenants: inventory.tenants,
     isAuthoritative: createAuthoritativeCheck(parts),
+    clientTypes: await findClientTypes(
+      context,
+      live.flatMap(({ kind, fields }) => (kind === 'client' ? [fields] : [])),
+    ),
     ...(keys.has('user') && { defaultRole: await findDefaultRoleName(context) }),
     hasNewSettings,
     markedRows: countMarkedRows(parts, inventory, undeclared),

@@ -29,6 +29,8 @@ export type ErrorForm =
   | 'error'
   /** The message is the member `errorMessage`. */
   | 'errorMessage'
+  /** The message is the member `errorMessage`, beside the params. */
+  | 'params'
   /** No body. */
   | 'empty'
   /** The message is the member `error_description`, beside this `error`. */

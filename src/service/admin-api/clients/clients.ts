@@ -29,6 +29,7 @@ import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { createPlainResource, type PlainResourceDescription } from '../common/plain-resource.ts'
 import type { AdminResource, Query } from '../common/resource.ts'
 import { selectOwnScopes, updateAssignedScopes } from './assigned-scopes.ts'
+import { omitInapplicable, requireSameType } from './client-types.ts'
 import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
 
 /** Keycloak: the attributes by which clients can always be searched. A setting of the server adds others. */
@@ -96,7 +97,8 @@ export const clients: AdminResource = {
 
 /** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
 export async function createClient(context: WriteContext, body: Representation): Promise<string> {
-  const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
+  const complete = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
+  const declared = await omitInapplicable(context, complete)
   const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
   await applySecretRotation(context, async () => [await getClient(context, id)])
   return id
@@ -104,7 +106,9 @@ export async function createClient(context: WriteContext, body: Representation):
 
 /** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
 export async function updateClient(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+  requireSameType(live, body)
+  const applicable = await omitInapplicable(context, omitServerFields(body))
+  const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', applicable))
   const scopes = await updateAssignedScopes(context, live, body)
   const updated = await writers.client.update(context, [{ live, set, ...scopes }])
   await applySecretRotation(context, async () => updated)
