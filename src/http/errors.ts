@@ -59,8 +59,9 @@ function toResponse({ code, form, message, reason, hidesReason }: ServiceError):
 export function errorResponse(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
     const response = toResponse(error)
-    const { params, errors } = error
+    const { params, errors, violations } = error
     if (errors) return { ...response, body: { errors: errors.map((single) => errorResponse(single, id).body) } }
+    if (violations) return { ...response, body: { ...response.body, violations } }
     const field = error.form === 'params' ? undefined : params?.[0]
     return params ? { ...response, body: { field, ...response.body, params } } : response
   }

@@ -17,6 +17,7 @@ import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientTypeOperations } from './client-types.ts'
 import { clientOperations } from './clients.ts'
+import { clientV2Operations } from './clients-v2.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
 import { emailOperations } from './emails.ts'
@@ -55,6 +56,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...serverInfoOperations,
       ...clientScopeOperations,
       ...clientOperations,
+      ...clientV2Operations,
       ...clientDescriptionOperations,
       ...clientRegistrationOperations,
       ...clientRuntimeOperations,

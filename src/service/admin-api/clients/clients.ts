@@ -3,7 +3,7 @@
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../../kinds/built-in/index.ts'
 import { addProtocolDefaults, readDirectGrantsOnly, toWebOrigins } from '../../../kinds/client.ts'
-import { flatten } from '../../../kinds/compare.ts'
+import { type FlatFields, flatten } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { isList, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
@@ -95,9 +95,17 @@ export const clients: AdminResource = {
   },
 }
 
-/** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
-export async function createClient(context: WriteContext, body: Representation): Promise<string> {
-  const complete = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, omitServerFields(body))))
+/**
+ * Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients.
+ * `isComplete`: the body gets no defaults of its protocol.
+ */
+export async function createClient(
+  context: WriteContext,
+  body: Representation,
+  { isComplete = false } = {},
+): Promise<string> {
+  const accepted = omitServerFields(body)
+  const complete = isComplete ? accepted : readDirectGrantsOnly(addProtocolDefaults(addSecret(context, accepted)))
   const declared = await omitInapplicable(context, complete)
   const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
   await applySecretRotation(context, async () => [await getClient(context, id)])
@@ -106,9 +114,19 @@ export async function createClient(context: WriteContext, body: Representation):
 
 /** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
 export async function updateClient(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
+  await changeClient(context, live, { body })
+}
+
+/** Updates a client as `updateClient` does. `fields`: other values than those that follow from the body, where null removes a value. */
+export async function changeClient(
+  context: WriteContext,
+  live: LiveObject,
+  { body, fields }: { readonly body: Representation; readonly fields?: FlatFields },
+): Promise<void> {
   requireSameType(live, body)
   const applicable = await omitInapplicable(context, omitServerFields(body))
-  const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', applicable))
+  const resolved = await resolveReferenceIds(context, 'client', applicable)
+  const set = { ...toClientUpdate(context, live, resolved), ...fields }
   const scopes = await updateAssignedScopes(context, live, body)
   const updated = await writers.client.update(context, [{ live, set, ...scopes }])
   await applySecretRotation(context, async () => updated)
