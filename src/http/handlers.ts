@@ -26,9 +26,9 @@ export function writeHandler(work: (context: WriteContext, call: Call) => Promis
 export function changeHandler(work: (context: WriteContext, call: Call) => Promise<Answer>): Operation['handle'] {
   return (call) =>
     call.service.write(call.caller, realmName(call), async (context) => {
-      const answer = await work(context, call)
+      const response = await work(context, call)
       recordEvent(context, call)
-      return answer
+      return response
     })
 }
 

@@ -120,8 +120,8 @@ async function update(context: WriteContext, live: LiveObject, declared: Represe
   const version1 = toVersion1(declared)
   const { name, description, baseUrl, webOrigins = live.representation.webOrigins ?? [] } = version1
   const { type, authorizationServicesEnabled, serviceAccountsEnabled } = live.representation
-  const kept = omitNulls({ type: type ?? null, authorizationServicesEnabled: authorizationServicesEnabled ?? null })
-  const body = { ...omitNulls(version1), ...kept }
+  const retained = omitNulls({ type: type ?? null, authorizationServicesEnabled: authorizationServicesEnabled ?? null })
+  const body = { ...omitNulls(version1), ...retained }
   const fields = { name: name!, description: description!, baseUrl: baseUrl!, webOrigins: webOrigins! }
   await asVersion2(changeClient(context, live, { body, fields }))
   const [updated] = await writers.client.list(context, { ids: [live.id] })

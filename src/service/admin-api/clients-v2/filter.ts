@@ -125,7 +125,7 @@ class FilterParser {
   }
 }
 
-/** The comparisons by their operators. Values are compared as texts; null stands for no value. */
+/** The comparisons by their operators. Values are compared as texts; null means no value. */
 const comparisons: ReadonlyMap<string, (values: readonly string[], expected: string | null) => boolean> = new Map<
   string,
   (values: readonly string[], expected: string | null) => boolean
@@ -181,19 +181,19 @@ export function parseOrder(text: string): Order {
     })
   return (a, b) => {
     for (const { field, sign } of keys) {
-      const [left, right] = [a[field] ?? null, b[field] ?? null]
-      if (left === right) continue
-      if (left === null || right === null) return left === null ? 1 : -1
-      return sign * compareValues(left, right)
+      const [value, other] = [a[field] ?? null, b[field] ?? null]
+      if (value === other) continue
+      if (value === null || other === null) return value === null ? 1 : -1
+      return sign * compareValues(value, other)
     }
     return 0
   }
 }
 
 /** Compares numbers by value, and other values as texts, by their code units. */
-function compareValues(left: Json, right: Json): number {
-  if (typeof left === 'number' && typeof right === 'number') return left - right
-  return String(left) < String(right) ? -1 : 1
+function compareValues(value: Json, other: Json): number {
+  if (typeof value === 'number' && typeof other === 'number') return value - other
+  return String(value) < String(other) ? -1 : 1
 }
 
 /** Returns a function that keeps the selected fields of a client, which commas separate; without fields, all. @throws invalid */
@@ -205,8 +205,8 @@ export function createSelection(
   const unknown = names.find((name) => !fields.has(name))
   if (unknown !== undefined) throw refuse(`${unknown} is an unknown field`)
   if (!names.length) return (client) => client
-  const wanted = new Set(names)
-  return (client) => Object.fromEntries(Object.entries(client).filter(([name]) => wanted.has(name)))
+  const selectedNames = new Set(names)
+  return (client) => Object.fromEntries(Object.entries(client).filter(([name]) => selectedNames.has(name)))
 }
 
 const refuse = (message: string) => failure('invalid', message, { form: 'error' })

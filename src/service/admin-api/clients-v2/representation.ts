@@ -1,4 +1,4 @@
-// Clients in the API of version 2: their representation, and that of version 1 which it stands for. Pure.
+// Clients in the API of version 2: its representations, and those of version 1. Pure.
 import { type Json, type Representation, readObject, readTexts } from '../../../kinds/json.ts'
 import { OIDC } from '../../../kinds/login-protocols.ts'
 import { MASK } from '../../../kinds/mask.ts'
