@@ -1,8 +1,8 @@
 // Client types: a type rules properties of the clients that have it. Keycloak: its preview feature client-types.
 import * as z from 'zod'
 import recorded from './built-in/client-types.json' with { type: 'json' }
-import type { FlatFields } from './compare.ts'
-import { type Json, type Representation, readObject } from './json.ts'
+import { type FlatFields, isDeepEqual } from './compare.ts'
+import { isList, type Json, type Representation, readObject, readTexts } from './json.ts'
 import { nameSchema } from './json-schema.ts'
 
 /** The attribute of realms with their client types, as a JSON text. */
@@ -185,7 +185,14 @@ function findConfig(
 /** Returns the value of a client at the path of a field or an attribute; null for none. */
 export function readProperty(client: Representation, path: string): Json {
   const [, attribute] = /^attributes\.(.*)$/s.exec(path) ?? []
-  return (attribute === undefined ? client[path] : readObject(client.attributes)[attribute]) ?? null
+  const value = attribute === undefined ? client[path] : readObject(client.attributes)[attribute]
+  return value === undefined || value === '' ? null : value
+}
+
+/** Whether a client has the value that its type gives. The order of lists is ignored. */
+export function hasTypeValue(client: Representation, { path, value }: RuledProperty): boolean {
+  const sort = (list: Json) => (isList(list) ? readTexts(list).toSorted() : list)
+  return isDeepEqual(sort(readProperty(client, path)), sort(value))
 }
 
 /** Returns the values of the ruled properties in a new client: the declared ones, and those of its type for others. */

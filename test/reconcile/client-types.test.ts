@@ -52,7 +52,7 @@ test('a declared value that the type does not allow, and an unknown type, are re
   await expect(apply(withClient({ type: 'web', attributes: { logoUri: 'https://b.example' } }))).rejects.toThrow(
     `${refused}logoUri`,
   )
-  await expect(apply(withClient({ type: 'nowhere' }))).rejects.toThrow('Client type not found.')
+  await expect(apply(withClient({ type: 'nowhere' }))).rejects.toThrow('or one of its parents, does not exist')
 })
 
 test('a value removed from the source returns to that of the type', async () => {
@@ -121,7 +121,18 @@ test.each([
   await expect(apply({ attributes: { 'client-types': text } })).rejects.toThrow(message)
 })
 
+test('the order of a list does not matter, and an empty attribute counts as absent', async () => {
+  const text = types({
+    redirectUris: { applicable: true, value: ['https://b.example/*', 'https://a.example/*'] },
+    login_theme: { applicable: false },
+  })
+  await apply(withClient({ type: 'web', attributes: { login_theme: '' } }, text))
+  const { representation } = await getLive('client', 'shop')
+  expect(representation.redirectUris).toEqual(['https://a.example/*', 'https://b.example/*'])
+  await apply(withClient({ type: 'web', redirectUris: ['https://b.example/*', 'https://a.example/*'] }, text))
+})
+
 test('a type that is its own parent does not exist', async () => {
   const text = '{"client-types":[{"name":"web","provider":"default","parent":"web","config":{}}]}'
-  await expect(apply(withClient({ type: 'web' }, text))).rejects.toThrow('Client type not found.')
+  await expect(apply(withClient({ type: 'web' }, text))).rejects.toThrow('or one of its parents, does not exist')
 })

@@ -38,6 +38,12 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   setLocalizationTexts: ({ size }) => Object.fromEntries(createList(size, (at) => [`other-${at}`, 'Text'])),
   setLocalizationText: () => 'Hello',
   updateClientsClientUuid: ({ size }) => ({ clientId: LABEL, ...createClientFields(size) }),
+  createClientV2: ({ size }) => createClientV2('created-v2', size),
+  replaceClientV2: ({ size }) => createClientV2(LABEL, size),
+  patchClientV2: ({ size }) => ({
+    roles: createList(size, (at) => `patched-${at}`),
+    serviceAccountRoles: ['patched-0'],
+  }),
   addClientNode: () => ({ node: 'added' }),
   createComponents: () => createKeyProvider('created'),
   updateComponentsId: () => createKeyProvider(LABEL),
@@ -101,6 +107,7 @@ export function createRequest(operation: Operation, realm: SizedRealm): TestRequ
   return {
     url,
     ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
+    ...(operation.body?.onlyType && { headers: { 'content-type': operation.body.onlyType } }),
     ...(body !== undefined && { body }),
   }
 }
@@ -135,6 +142,7 @@ function createAuthorizationBody(path: string, name: string, { size }: SizedReal
 /** Operations that repeat those of another path, whose object may be deleted or assigned before. They use other objects. */
 const repeated: readonly (readonly [RegExp, string])[] = [
   [/\/client-templates\//, SPARE_LABELS[0]],
+  [/^DELETE .*\/v2\/\{id\}$/, SPARE_LABELS[0]],
   [/\/default-optional-client-scopes\/\{/, SPARE_LABELS[0]],
   [/^DELETE .*\/roles-by-id\/\{role-id\}$/, SPARE_LABELS[0]],
   [/^DELETE .*\/policy\/\{policy-id\}$/, SPARE_LABELS[0]],
@@ -161,6 +169,19 @@ function createClientFields(size: number): Representation {
     redirectUris: createList(size, (at) => `https://${at}.example.org/*`),
     authorizationServicesEnabled: true,
     serviceAccountsEnabled: true,
+  }
+}
+
+/** Returns a client of version 2. */
+function createClientV2(clientId: string, size: number): Representation {
+  return {
+    clientId,
+    protocol: 'openid-connect',
+    auth: { method: 'client-secret' },
+    redirectUris: createList(size, (at) => `https://${at}.example.org/*`),
+    loginFlows: ['STANDARD', 'SERVICE_ACCOUNT'],
+    roles: createList(size, (at) => `role-${at}`),
+    serviceAccountRoles: createList(size, (at) => `role-${at}`),
   }
 }
 

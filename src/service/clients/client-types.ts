@@ -4,12 +4,11 @@ import {
   type ClientType,
   findRuledProperties,
   globalClientTypes,
+  hasTypeValue,
   isPropertyConfig,
   parseClientTypes,
   type RuledProperty,
-  readProperty,
 } from '../../kinds/client-types.ts'
-import { isDeepEqual } from '../../kinds/compare.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
@@ -69,7 +68,12 @@ export function getRuledProperties(
 ): readonly RuledProperty[] {
   if ((type ?? null) === null) return []
   const ruled = findRuledProperties(String(type), types) ?? (isExisting ? [] : undefined)
-  if (!ruled) throw createTypeError('Client type not found.', 'type')
+  if (!ruled)
+    throw createTypeError('Client type not found.', {
+      field: 'type',
+      params: [],
+      reason: `the client type ${type}, or one of its parents, does not exist. Declare it in ${ATTRIBUTE} of the realm`,
+    })
   return ruled
 }
 
@@ -82,29 +86,27 @@ export function checkRuledProperties(
   ruled: readonly RuledProperty[],
   isChecked: (path: string) => boolean,
 ): void {
-  const refused = ruled.filter(({ path, value }) => isChecked(path) && !isDeepEqual(readProperty(client, path), value))
+  const refused = ruled.filter((property) => isChecked(property.path) && !hasTypeValue(client, property))
   const [first] = refused
   if (!first) return
+  const names = refused.map(({ name }) => name)
   throw createTypeError('Cannot change property of client as it is not allowed by the specified client type.', {
-    type: client.type!,
     field: first.path,
-    params: refused.map(({ name }) => name),
+    params: names,
+    reason: `the client type ${client.type} does not allow the values of ${names.join(', ')}. Declare those of the type`,
   })
 }
 
 /** Creates the error of a REST request that would change the type of a client. */
-export const createTypeChangeError = (): ServiceError => createTypeError('Not supported to change client type', 'type')
+export const createTypeChangeError = (): ServiceError =>
+  createTypeError('Not supported to change client type', { field: 'type', params: [] })
 
-/** The properties that a type does not allow. */
-interface RefusedProperties {
-  readonly type: Json
+/** The first refused field, the names of the refused properties, and the reason. */
+interface TypeProblem {
   readonly field: string
   readonly params: readonly string[]
+  readonly reason?: string
 }
 
-function createTypeError(message: string, refused: 'type' | RefusedProperties): ServiceError {
-  if (refused === 'type') return failure('invalid', message, { form: 'params', params: [], field: 'type' })
-  const { type, field, params } = refused
-  const reason = `the client type ${type} does not allow the values of ${params.join(', ')}. Declare those of the type`
-  return failure('invalid', message, { form: 'params', params, field, reason })
-}
+const createTypeError = (message: string, problem: TypeProblem): ServiceError =>
+  failure('invalid', message, { form: 'params', ...problem })
