@@ -96,7 +96,7 @@ test('admin events name the client, its roles and the mappings of its service ac
   const { v1, v2 } = await createShop()
   const auth = { method: 'client-secret', secret: 'secret of job' }
   const job = { clientId: 'job', protocol: 'openid-connect', auth, loginFlows: ['SERVICE_ACCOUNT'], roles: ['a'] }
-  const { uuid } = (await call('POST', v2, { body: { ...job, serviceAccountRoles: ['a'] } })).body
+  const { uuid } = (await call('PUT', `${v2}/job`, { body: { ...job, serviceAccountRoles: ['a'] } })).body
   await call('PATCH', `${v2}/job`, { body: { roles: ['b'], serviceAccountRoles: [] }, headers: MERGE })
   await call('DELETE', `${v2}/job`)
   const events = (await call('GET', `${v1}/admin-events`)).body as Record<string, string>[]
@@ -124,6 +124,14 @@ test('a list has a page of the clients that match the filter, in the order', asy
   const query = `q=${encodeURIComponent('protocol eq "saml"')}&sort=${encodeURIComponent('clientId|desc')}&fields=clientId`
   expect((await call('GET', `${v2}?${query}&limit=2`)).body).toEqual([{ clientId: 'c' }, { clientId: 'b' }])
   expect((await call('GET', `${v2}?${query}&offset=2`)).body).toEqual([{ clientId: 'a' }])
+})
+
+test('texts of a filter may contain quotes, backslashes and line breaks', async () => {
+  const { v2 } = await createShop()
+  await call('POST', v2, { body: { clientId: 'a', protocol: 'saml', description: 'say "x\\y"\nagain' } })
+  const q = 'description eq "say \\"x\\\\y\\"\nagain"'
+  const { body } = await call('GET', `${v2}?fields=clientId&q=${encodeURIComponent(q)}`)
+  expect(body).toEqual([{ clientId: 'a' }])
 })
 
 test.each([

@@ -1,4 +1,5 @@
 // The REST operations on clients in the API of version 2. They map its representation to that of version 1, and call the same functions.
+import type { EventOperation } from '../../../kinds/admin-events.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { isObject, type Json, type Representation, readTexts } from '../../../kinds/json.ts'
 import { OIDC } from '../../../kinds/login-protocols.ts'
@@ -113,7 +114,7 @@ async function create(context: WriteContext, declared: Representation): Promise<
   const id = await asVersion2(createClient(context, body, { isComplete: true }))
   const [live] = await writers.client.list(context, { ids: [id] })
   await replaceNamedRoles(context, live!, { declared, hadAccount: false })
-  return describeChange(context, live!, body)
+  return describeChange(context, live!, { body, operationType: 'CREATE' })
 }
 
 async function update(context: WriteContext, live: LiveObject, declared: Representation): Promise<Representation> {
@@ -126,7 +127,7 @@ async function update(context: WriteContext, live: LiveObject, declared: Represe
   await asVersion2(changeClient(context, live, { body, fields }))
   const [updated] = await writers.client.list(context, { ids: [live.id] })
   await replaceNamedRoles(context, updated!, { declared, hadAccount: serviceAccountsEnabled === true })
-  return describeChange(context, updated!, body)
+  return describeChange(context, updated!, { body, operationType: 'UPDATE' })
 }
 
 async function replaceNamedRoles(
@@ -140,9 +141,14 @@ async function replaceNamedRoles(
 }
 
 /** Describes the admin event of a created or changed client, and returns the client. */
-async function describeChange(context: WriteContext, live: LiveObject, body: Representation): Promise<Representation> {
+async function describeChange(
+  context: WriteContext,
+  live: LiveObject,
+  { body, operationType }: { readonly body: Representation; readonly operationType: EventOperation },
+): Promise<Representation> {
   const representation = maskRepresentation(kinds.client, { id: live.id, ...body })
   describeAdminEvent(context, {
+    operationType,
     resourcePath: `clients/${live.id}`,
     representation,
     details: { apiVersion: 'v2' },

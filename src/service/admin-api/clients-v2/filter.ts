@@ -6,7 +6,7 @@ import { failure, type ServiceError } from '../../context/errors.ts'
 export type Filter = (client: Representation) => boolean
 
 const KEYWORD = /^(?:and|or|not)$/i
-const TOKEN = /\s*(?:([()])|("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?)|([a-z][\w.$-]*))/iy
+const TOKEN = /\s*(?:([()])|("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?)|([a-z][\w.$-]*))/isy
 /** The most characters of a filter, and the deepest nesting of its parentheses. */
 const LONGEST_FILTER = 2000
 const DEEPEST_FILTER = 20
@@ -142,7 +142,7 @@ function isEqual(values: readonly string[], expected: string | null): boolean {
 }
 
 function parseValue(text: string): string | null {
-  if (text.startsWith('"')) return String(JSON.parse(text.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')))
+  if (text.startsWith('"')) return text.slice(1, -1).replaceAll(/\\(.)/gs, '$1')
   return text.toLowerCase() === 'null' ? null : text.toLowerCase()
 }
 
