@@ -8,6 +8,8 @@ import { newName } from './service.ts'
 import { createAttributes, createList, LABEL, type SizedRealm, SPARE_LABELS, USER } from './sized-realm.ts'
 
 const FLOW = '/admin/realms/{realm}/authentication/flows/{id}'
+/** The client of version 2 that its operations create, change and delete: others need the roles of the labeled client. */
+const CLIENT_V2 = 'created-v2'
 const EXECUTION = '/admin/realms/{realm}/authentication/executions/{executionId}'
 
 /** Bodies of operations, by operation id, for which a sample of the schema is not valid or too small. */
@@ -38,8 +40,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   setLocalizationTexts: ({ size }) => Object.fromEntries(createList(size, (at) => [`other-${at}`, 'Text'])),
   setLocalizationText: () => 'Hello',
   updateClientsClientUuid: ({ size }) => ({ clientId: LABEL, ...createClientFields(size) }),
-  createClientV2: ({ size }) => createClientV2('created-v2', size),
-  replaceClientV2: ({ size }) => createClientV2(LABEL, size),
+  createClientV2: ({ size }) => createClientV2(CLIENT_V2, size),
+  replaceClientV2: ({ size }) => createClientV2(CLIENT_V2, size),
   patchClientV2: ({ size }) => ({
     roles: createList(size, (at) => `patched-${at}`),
     serviceAccountRoles: ['patched-0'],
@@ -142,7 +144,6 @@ function createAuthorizationBody(path: string, name: string, { size }: SizedReal
 /** Operations that repeat those of another path, whose object may be deleted or assigned before. They use other objects. */
 const repeated: readonly (readonly [RegExp, string])[] = [
   [/\/client-templates\//, SPARE_LABELS[0]],
-  [/^DELETE .*\/v2\/\{id\}$/, SPARE_LABELS[0]],
   [/\/default-optional-client-scopes\/\{/, SPARE_LABELS[0]],
   [/^DELETE .*\/roles-by-id\/\{role-id\}$/, SPARE_LABELS[0]],
   [/^DELETE .*\/policy\/\{policy-id\}$/, SPARE_LABELS[0]],
@@ -161,7 +162,9 @@ function getPath(operation: Operation, realm: SizedRealm): string {
     value: (path, parameter) => (parameter === 'client' ? realm : values).value(path, parameter),
   })
   // Only some required actions have a configuration.
-  return url.replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
+  return url
+    .replace(`/clients/v2/${LABEL}`, `/clients/v2/${CLIENT_V2}`)
+    .replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
 }
 
 function createClientFields(size: number): Representation {
