@@ -84,6 +84,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'users',
     'clients',
     'roles',
+    'clients-v2',
     'authorization',
     'authentication',
     'identity-providers',

@@ -179,6 +179,8 @@ function mapTexts(value: Representation, to: (text: Json) => Json): Representati
 const showsSecrets: Readonly<Record<string, string>> = {
   listClients: 'administrators who may view clients see their secrets and all attributes',
   getClientsClientUuid: 'the same',
+  listClientsV2: 'administrators who may change clients see their secrets',
+  getClientV2: 'the same',
   getClientSecret: 'the same',
   getClientCertificate: 'the same',
   getClientInstallation: 'adapters need the secret; administrators who may only view clients do not see it',

@@ -24,6 +24,8 @@ export interface BodyForm {
   readonly plain?: true
   /** Other media types that are accepted for a plain text. */
   readonly types?: readonly string[]
+  /** The only media type that is accepted. */
+  readonly onlyType?: string
   /** The body may also be a form that has the JSON in this field. */
   readonly formField?: string
   /** The body may be absent. */

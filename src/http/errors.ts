@@ -49,7 +49,7 @@ function toResponse({ code, form, message, reason, hidesReason }: ServiceError):
   const { status, form: usualForm } = responses[code]
   const chosen = form ?? usualForm
   if (chosen === 'empty') return { status }
-  if (chosen === 'errorMessage') return { status, body: { errorMessage: message } }
+  if (chosen === 'errorMessage' || chosen === 'params') return { status, body: { errorMessage: message } }
   if (chosen !== 'error') return { status, body: { error: chosen.error, error_description: message } }
   const hasReason = reason !== undefined && !hidesReason
   return { status, body: { error: message, ...(hasReason && { error_description: reason }) } }
@@ -59,9 +59,11 @@ function toResponse({ code, form, message, reason, hidesReason }: ServiceError):
 export function errorResponse(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
     const response = toResponse(error)
-    const { params, errors } = error
+    const { params, errors, violations } = error
     if (errors) return { ...response, body: { errors: errors.map((single) => errorResponse(single, id).body) } }
-    return params ? { ...response, body: { field: params[0], ...response.body, params } } : response
+    if (violations) return { ...response, body: { ...response.body, violations } }
+    const field = error.form === 'params' ? undefined : params?.[0]
+    return params ? { ...response, body: { field, ...response.body, params } } : response
   }
   if (error instanceof HttpError) return { status: error.status, body: error.body }
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }

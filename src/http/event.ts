@@ -11,6 +11,7 @@ import type { Call, Method, SpecialEvent, UntaggedOperation } from './operation.
 const EVENT_OPERATIONS: Readonly<Record<Exclude<Method, 'GET'>, EventOperation>> = {
   POST: 'CREATE',
   PUT: 'UPDATE',
+  PATCH: 'UPDATE',
   DELETE: 'DELETE',
 }
 

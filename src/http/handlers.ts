@@ -22,6 +22,16 @@ export function writeHandler(work: (context: WriteContext, call: Call) => Promis
     })
 }
 
+/** Returns a handler that changes the realm and responds with the result of the change. */
+export function changeHandler(work: (context: WriteContext, call: Call) => Promise<Answer>): Operation['handle'] {
+  return (call) =>
+    call.service.write(call.caller, realmName(call), async (context) => {
+      const response = await work(context, call)
+      recordEvent(context, call)
+      return response
+    })
+}
+
 /** Returns a handler that creates an object and responds with its URL. `work` returns the last path segment. */
 export function createHandler(work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] {
   return (call) =>

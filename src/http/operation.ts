@@ -9,7 +9,7 @@ import type { BodyForm } from './body.ts'
 import type { Tag } from './tags.ts'
 
 /** The HTTP methods of operations. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The admin event of an operation that changes something: its resource type and, if the method does not imply it, its

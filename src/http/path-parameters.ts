@@ -33,6 +33,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'permission-id': 'Id of the permission.',
   'policy/type': 'Type of the policy, such as role, user or time.',
   'permission/type': 'Type of the permission: resource or scope.',
+  'v2/id': 'Client id.',
   'models/id': 'Id of the protocol mapper.',
   protocol: 'Protocol of the mappers: openid-connect or saml.',
   'clients-initial-access/id': 'Id of the initial access token.',

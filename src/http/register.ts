@@ -237,6 +237,8 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
   if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
+  if (body?.onlyType !== undefined && type !== body.onlyType)
+    throw new HttpError(415, { error: 'Unsupported media type' })
   const fits = body?.plain
     ? type === 'text/plain' || body.types?.includes(type ?? '')
     : type === 'application/json' || type?.endsWith('+json')

@@ -34,6 +34,7 @@ export const errorSchema = z
     errors: z.array(z.object(wrongField)).optional().describe('Invalid fields, if there are several.'),
     error: z.string().optional().describe('Error code, or error message.'),
     error_description: z.string().optional().describe('Error message.'),
+    violations: z.array(z.string()).optional().describe('Violated rules, each as field and message.'),
     problems: z.array(problem).optional().describe('Problems of a document.'),
   })
   .register(namedSchemas, { id: 'ErrorRepresentation' })

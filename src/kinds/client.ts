@@ -276,6 +276,7 @@ interface ProtocolDefaults {
 
 const protocolDefaults: Readonly<Record<string, ProtocolDefaults>> = {
   [OIDC]: {
+    standardFlowEnabled: true,
     publicClient: true,
     directAccessGrantsEnabled: true,
     attributes: { 'backchannel.logout.session.required': 'true', 'backchannel.logout.revoke.offline.tokens': 'false' },

@@ -377,3 +377,18 @@ test('each call succeeds, or returns 501 for an operation in the list of missing
     expect([title, error.response.status, missing.some((path) => text?.includes(path))]).toEqual([title, 501, true])
   }
 })
+
+test('the client API of version 2 creates, lists, replaces and deletes clients', async () => {
+  const { realm } = await createClientAndRealm()
+  const admin = new KeycloakAdminClient({ baseUrl, enableExperimentalApis: true })
+  await admin.auth(credentials)
+  admin.setConfig({ realmName: realm })
+  const api = admin.clients.v2()
+  const declared = { clientId: 'shop', protocol: 'openid-connect', displayName: 'Shop', roles: ['buyer'] }
+  expect(await api.post(declared)).toMatchObject({ clientId: 'shop', displayName: 'Shop' })
+  expect(await api.byId('shop').put({ ...declared, enabled: true })).toMatchObject({ enabled: true, roles: ['buyer'] })
+  const query = { q: 'clientId eq "shop"', fields: ['clientId', 'enabled'], limit: 5 }
+  expect(await api.get({ queryParameters: query })).toMatchObject([{ clientId: 'shop', enabled: true }])
+  await api.byId('shop').delete()
+  await expect(api.byId('shop').get()).rejects.toThrow()
+})

@@ -8,6 +8,8 @@ import { newName } from './service.ts'
 import { createAttributes, createList, LABEL, type SizedRealm, SPARE_LABELS, USER } from './sized-realm.ts'
 
 const FLOW = '/admin/realms/{realm}/authentication/flows/{id}'
+/** The client of version 2 that its operations create, change and delete: others need the roles of the labeled client. */
+const CLIENT_V2 = 'created-v2'
 const EXECUTION = '/admin/realms/{realm}/authentication/executions/{executionId}'
 
 /** Bodies of operations, by operation id, for which a sample of the schema is not valid or too small. */
@@ -17,6 +19,9 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   describeClient: ({ size }) => JSON.stringify({ clientId: 'described', ...createClientFields(size) }),
   updateClientProfiles: ({ size }) => ({ profiles: createList(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),
+  updateClientTypes: ({ size }) => ({
+    'client-types': createList(size, (at) => ({ name: `type-${at}`, provider: 'default', config: {} })),
+  }),
   testSMTPConnection: ({ smtpServer }) => smtpServer,
   updateUserProfile: ({ size }) => ({
     attributes: ['username', 'email', ...createList(size, (at) => `attribute-${at}`)].map((name) => ({ name })),
@@ -35,6 +40,12 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   setLocalizationTexts: ({ size }) => Object.fromEntries(createList(size, (at) => [`other-${at}`, 'Text'])),
   setLocalizationText: () => 'Hello',
   updateClientsClientUuid: ({ size }) => ({ clientId: LABEL, ...createClientFields(size) }),
+  createClientV2: ({ size }) => createClientV2(CLIENT_V2, size),
+  replaceClientV2: ({ size }) => createClientV2(CLIENT_V2, size),
+  patchClientV2: ({ size }) => ({
+    roles: createList(size, (at) => `patched-${at}`),
+    serviceAccountRoles: ['patched-0'],
+  }),
   addClientNode: () => ({ node: 'added' }),
   createComponents: () => createKeyProvider('created'),
   updateComponentsId: () => createKeyProvider(LABEL),
@@ -98,6 +109,7 @@ export function createRequest(operation: Operation, realm: SizedRealm): TestRequ
   return {
     url,
     ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
+    ...(operation.body?.onlyType && { headers: { 'content-type': operation.body.onlyType } }),
     ...(body !== undefined && { body }),
   }
 }
@@ -150,7 +162,9 @@ function getPath(operation: Operation, realm: SizedRealm): string {
     value: (path, parameter) => (parameter === 'client' ? realm : values).value(path, parameter),
   })
   // Only some required actions have a configuration.
-  return url.replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
+  return url
+    .replace(`/clients/v2/${LABEL}`, `/clients/v2/${CLIENT_V2}`)
+    .replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
 }
 
 function createClientFields(size: number): Representation {
@@ -158,6 +172,19 @@ function createClientFields(size: number): Representation {
     redirectUris: createList(size, (at) => `https://${at}.example.org/*`),
     authorizationServicesEnabled: true,
     serviceAccountsEnabled: true,
+  }
+}
+
+/** Returns a client of version 2. */
+function createClientV2(clientId: string, size: number): Representation {
+  return {
+    clientId,
+    protocol: 'openid-connect',
+    auth: { method: 'client-secret' },
+    redirectUris: createList(size, (at) => `https://${at}.example.org/*`),
+    loginFlows: ['STANDARD', 'SERVICE_ACCOUNT'],
+    roles: createList(size, (at) => `role-${at}`),
+    serviceAccountRoles: createList(size, (at) => `role-${at}`),
   }
 }
 

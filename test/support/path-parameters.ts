@@ -39,6 +39,7 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'permission {type}': { fixed: 'scope' },
   '{type} {permission-id}': id('authorizationPolicy'),
   'permission {permission-id}': id('authorizationPolicy'),
+  'v2 {id}': name('client'),
   'models {id}': id('protocolMapper'),
   'protocol {protocol}': { fixed: 'openid-connect' },
   'roles {role-name}': name('role'),

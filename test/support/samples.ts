@@ -24,6 +24,7 @@ const specialValues: Readonly<Record<string, Pair>> = {
   ],
   'realm.sslRequired': ['all', 'none'],
   'client.clientAuthenticatorType': ['client-secret', 'client-jwt'],
+  'client.type': ['oidc', null],
   'client.redirectUris': [['https://a.example.org/*'], ['https://b.example.org/*']],
   'client.webOrigins': [['https://a.example.org'], ['https://b.example.org']],
   'client.rootUrl': ['https://a.example.org', 'https://b.example.org'],

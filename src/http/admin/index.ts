@@ -15,7 +15,9 @@ import { clientPolicyOperations } from './client-policies.ts'
 import { clientRegistrationOperations } from './client-registration.ts'
 import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
+import { clientTypeOperations } from './client-types.ts'
 import { clientOperations } from './clients.ts'
+import { clientV2Operations } from './clients-v2.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
 import { emailOperations } from './emails.ts'
@@ -54,6 +56,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...serverInfoOperations,
       ...clientScopeOperations,
       ...clientOperations,
+      ...clientV2Operations,
       ...clientDescriptionOperations,
       ...clientRegistrationOperations,
       ...clientRuntimeOperations,
@@ -77,6 +80,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...localizationOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
+      ...clientTypeOperations,
       ...identityProviderOperations,
       ...authenticationFlowOperations,
       ...authenticationExecutionOperations,

@@ -43,7 +43,8 @@ export const clientEffects: KindEffects = combineEffects(
     'attributes.client.secret.creation.time',
     'attributes.realm_client',
   ]),
-  apiData('test/conformance/fields.test.ts', ['description', 'type']),
+  apiData('test/conformance/fields.test.ts', ['description']),
+  enforced('test/reconcile/client-types.test.ts', ['type']),
   apiData('test/oidc/client-authentication.test.ts', ['attributes.client.secret.rotated.creation.time']),
   enforced('test/login/required-actions.test.ts', ['name']),
   enforced('test/oidc/token-settings.test.ts', [

@@ -203,6 +203,7 @@ export const realmEffects: KindEffects = combineEffects(
     'clientPolicies.name',
     'clientProfiles.description',
   ]),
+  enforced('test/reconcile/client-types.test.ts', ['attributes.client-types']),
   enforced(POLICED_CLIENTS, ['clientProfiles.name']),
   enforced(POLICED_CLIENTS, [
     'clientPolicies.conditions.configuration',

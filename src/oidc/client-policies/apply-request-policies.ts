@@ -1,5 +1,6 @@
 // Applies client policies to requests at endpoints.
 
+import { decodeJwt, errors } from 'jose'
 import { effects } from '../../kinds/effects/index.ts'
 import { type Representation, readTextMap } from '../../kinds/json.ts'
 import { type AppliedExecutor, hasConditions, listExecutors } from '../../service/client-policies/list-executors.ts'
@@ -7,10 +8,10 @@ import type { PolicyEventName, PolicyRequest } from '../../service/client-polici
 import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { type LiveObject, listObjects } from '../../service/objects/live-objects.ts'
+import { findCodeScope } from '../grants/authorization-code.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { getIssuer, type OidcRealm } from '../oidc-realm.ts'
 import { type EndpointRequest, type RequestRefusal, readAcrValues, requestExecutors } from './request-executors.ts'
-import { findRequestedScopes } from './requested-scopes.ts'
 
 /** A request of a client to an endpoint. */
 export interface PolicedRequest {
@@ -125,4 +126,28 @@ async function loadRoleNames(
   const list = (reader: Context) => listObjects(reader, 'role', { parents: { kind: 'client', ids: [id] } })
   const roles = await (context ? list(context) : service.read(SYSTEM, realm, list))
   return roles.map(({ key }) => key.at(-1)!)
+}
+
+/** Returns the scope values of a request. Those of a token are not verified: the grant does so. `read`: runs a read in the realm. */
+async function findRequestedScopes(
+  { name, parameters }: Omit<PolicedRequest, 'client'>,
+  read: <T>(work: (context: Context) => Promise<T>) => Promise<T>,
+): Promise<readonly string[]> {
+  const { grant_type: grantType, code, scope, refresh_token: token } = parameters
+  if (name === 'token' && grantType === 'authorization_code' && code !== undefined)
+    return splitScope(await read((context) => findCodeScope(context, code)))
+  if (name === 'token' && grantType === 'refresh_token' && token !== undefined) return splitScope(readTokenScope(token))
+  return splitScope(scope)
+}
+
+const splitScope = (scope = ''): readonly string[] => scope.split(' ').filter(Boolean)
+
+function readTokenScope(token: string): string | undefined {
+  try {
+    const { scope } = decodeJwt(token)
+    return typeof scope === 'string' ? scope : undefined
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
+    throw error
+  }
 }

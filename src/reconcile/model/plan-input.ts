@@ -1,4 +1,5 @@
 // The input of a plan: declarations, live objects, and what sources manage.
+import type { ClientType } from '../../kinds/client-types.ts'
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import type { Json } from '../../kinds/json.ts'
@@ -135,6 +136,8 @@ export interface PlanInput {
   readonly unresolvedSecrets?: readonly UnresolvedSecret[]
   /** The default role of new users; absent if no user is declared. */
   readonly defaultRole?: string | undefined
+  /** The client types of the realm; absent if no live client has a type. */
+  readonly clientTypes?: readonly ClientType[]
   /** Returns who last changed a path of a live or deleted object. */
   readonly changedBy: (kind: KindName, id: string, path?: string) => Attribution | undefined
 }

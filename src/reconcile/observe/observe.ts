@@ -3,6 +3,7 @@ import { adminPermissionsObjects, builtInObjects } from '../../kinds/built-in/in
 import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { formatAddress } from '../../kinds/tree.ts'
+import { findClientTypes } from '../../service/clients/client-types.ts'
 import type { Context } from '../../service/context/context.ts'
 import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
@@ -59,6 +60,10 @@ async function observeExistingRealm(
     otherSources: inventory.otherSources,
     tenants: inventory.tenants,
     isAuthoritative: createAuthoritativeCheck(parts),
+    clientTypes: await findClientTypes(
+      context,
+      live.flatMap(({ kind, fields }) => (kind === 'client' ? [fields] : [])),
+    ),
     ...(keys.has('user') && { defaultRole: await findDefaultRoleName(context) }),
     hasNewSettings,
     markedRows: countMarkedRows(parts, inventory, undeclared),

@@ -1,4 +1,5 @@
 // Changes of fields that were removed from their source. Pure.
+import { findRuledProperties, getTypeValues } from '../../kinds/client-types.ts'
 import {
   addDefaults,
   type FlatFields,
@@ -9,6 +10,7 @@ import {
   readKeys,
   resolveField,
   subtractKeys,
+  unflatten,
 } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
@@ -105,15 +107,18 @@ function isManagedByOthers(input: PlanInput, { kind, object }: ManagedObject, pa
 
 /** Returns the fields that creating the object with its remaining declaration would give. */
 function getCreationValues(
-  { input: { defaultRole }, live }: Pick<BoundObject, 'input' | 'live'>,
+  { input: { defaultRole, clientTypes }, live }: Pick<BoundObject, 'input' | 'live'>,
   declaration: ObjectDeclaration | undefined,
 ): FlatFields {
   const kind = kinds[live.kind]
   const fields = declaration ? toFlatFields(declaration) : {}
   const getsDefaultRole = kind.name === 'user' && defaultRole !== undefined && !declaresRoles(fields)
+  const typeName = kind.name === 'client' ? fields.type : undefined
+  const ruled = typeof typeName === 'string' ? findRuledProperties(typeName, clientTypes ?? []) : undefined
   return addDefaults(kind, {
     [kind.naturalKey]: live.key.at(-1)!,
     ...(getsDefaultRole && { realmRoles: [[defaultRole]] }),
+    ...(ruled && getTypeValues(unflatten(kind, fields), ruled)),
     ...fields,
   })
 }

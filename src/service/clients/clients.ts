@@ -2,6 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
+import type { ClientType } from '../../kinds/client-types.ts'
 import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
@@ -16,7 +17,9 @@ import { createPlainWriters, toUpdatedRepresentation, updateClientObjects } from
 import type { CreatedObject, NewObject, ObjectUpdate, Writers } from '../objects/writers.ts'
 import { requireControlOfClients } from '../permissions/privilege-escalation.ts'
 import { findClientProblem, findTimeoutLimits, listTimeoutProblems } from './client-checks.ts'
+import { checkRuledProperties, findClientTypes, getRuledProperties } from './client-types.ts'
 import {
+  addTypeValues,
   createClientDefaults,
   type DefaultClientScopes,
   getClientDefaults,
@@ -51,7 +54,11 @@ export const clients: Writers = {
       objects.map(({ representation }) => representation),
     )
     const configured = context.isApply ? await configureDeclaredClients(context, objects) : objects
-    const prepared = configured.map((object) => prepareCreation(context, object, { scopes, limits }))
+    const types = await findClientTypes(
+      context,
+      configured.map(({ representation }) => representation),
+    )
+    const prepared = configured.map((object) => prepareCreation(context, object, { scopes, limits, types }))
     const created = await writers.create(withScopeIds(context, scopes.all), prepared)
     await recordCreator(
       context,
@@ -69,6 +76,8 @@ export const clients: Writers = {
     const gainingAccount = findSwitched(updates, 'serviceAccountsEnabled', true)
     const losingAccount = findSwitched(updates, 'serviceAccountsEnabled', false)
     const limits = await findTimeoutLimits(context, updates.filter(changesAttributes).map(toUpdatedRepresentation))
+    const types = await findClientTypes(context, updates.map(toUpdatedRepresentation))
+    for (const update of updates) checkTypeOfUpdate(update, types)
     const prepared = updates.map((update) => prepareUpdate(update, limits))
     const complete = await withServiceAccountScopes(context, prepared, gainingAccount)
     requireClientUpdates(context, complete)
@@ -136,14 +145,19 @@ interface NewClientRealm {
   readonly scopes: DefaultClientScopes
   /** The settings of the realm, if they limit a timeout of one of the clients. */
   readonly limits: Representation | undefined
+  /** The client types of the realm, if one of the clients has a type. */
+  readonly types: readonly ClientType[]
 }
 
-function prepareCreation(context: Context, client: NewObject, { scopes, limits }: NewClientRealm): NewObject {
+function prepareCreation(context: Context, client: NewObject, { scopes, limits, types }: NewClientRealm): NewObject {
   const id = client.id ?? randomUUID()
   const declared: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
-  const complete = { ...kinds.client.defaults(declared), ...declared }
+  const ruled = getRuledProperties(declared, types)
+  const typed = addTypeValues(declared, ruled)
+  const complete = { ...kinds.client.defaults(typed), ...typed }
+  checkRuledProperties(complete, ruled, () => true)
   checkClient(complete, limits)
-  const { attributes, ...fields }: Representation = { ...declared, ...getClientDefaults(declared, scopes) }
+  const { attributes, ...fields }: Representation = { ...declared, ...getClientDefaults(declared, { scopes, ruled }) }
   const generated = lacksSecret(complete) ? generateClientSecret(context, {}) : { attributes: {} }
   const allAttributes = { ...generated.attributes, ...readObject(attributes) }
   return { ...client, id, representation: { ...fields, ...generated, attributes: allAttributes } }
@@ -159,6 +173,15 @@ function prepareUpdate(update: ObjectUpdate, limits: Representation | undefined)
   const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
   if (!needsSecret) return update
   return { ...update, set: { ...set, secret: createSecret() } }
+}
+
+/** Throws invalid where an update sets values that the type of the client does not allow. An update can change the type. */
+function checkTypeOfUpdate(update: ObjectUpdate, types: readonly ClientType[]): void {
+  const { live, set } = update
+  const next = toUpdatedRepresentation(update)
+  const changesType = (next.type ?? null) !== (live.representation.type ?? null)
+  const ruled = getRuledProperties(next, types, { isExisting: !changesType })
+  checkRuledProperties(next, ruled, (path) => changesType || path in set || path.slice(0, path.indexOf('.')) in set)
 }
 
 /** Whether an update changes attributes. They are one field or one field each. */

@@ -3,12 +3,15 @@ import { createHash } from 'node:crypto'
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { builtInObjects } from '../../kinds/built-in/index.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
+import { findRuledProperties, getTypeValues, type RuledProperty } from '../../kinds/client-types.ts'
+import { unflatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { cacheUntilChange } from '../context/realm-values.ts'
 import { findLiveRealm, type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
+import { readClientTypes } from './client-types.ts'
 
 type ClientScope = Pick<LiveObject, 'key' | 'representation'>
 
@@ -64,22 +67,47 @@ export function selectNamesOfProtocol(scopes: readonly ClientScope[], protocol: 
   return scopes.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
 }
 
-/** Returns the fields that a new client gets from its realm, given the declared ones. Generated values are not included. */
-export function getClientDefaults(declared: Representation, scopes: DefaultClientScopes): Representation {
+/** The parts of a realm that give new clients their fields. */
+export interface NewClientSettings {
+  readonly scopes: DefaultClientScopes
+  /** The properties that the type of the client rules. */
+  readonly ruled: readonly RuledProperty[]
+}
+
+/** Returns the fields that a new client gets from its realm and its type, given the declared ones. Generated values are not included. */
+export function getClientDefaults(untyped: Representation, { scopes, ruled }: NewClientSettings): Representation {
+  const typeValues = unflatten(kinds.client, getTypeValues(untyped, ruled))
+  const declared = addTypeValues(untyped, ruled)
   const protocol = String(declared.protocol ?? kinds.client.defaults(declared).protocol)
   const listNames = (list: readonly ClientScope[]) => selectNamesOfProtocol(list, protocol)
   // Keycloak: a client that declares only one of the two lists gets an empty other one.
   const { defaultClientScopes: assigned = null, optionalClientScopes: optional = null } = declared
   const defaultNames = assigned ? readTexts(assigned) : optional ? [] : listNames(scopes.default)
-  // Keycloak: a client with a service account always has the scope for it, if both have the same protocol.
-  const accountNames = hasServiceAccount(declared) && scopes.serviceAccount ? listNames([scopes.serviceAccount]) : []
+  // Keycloak: a client with a service account always has the scope for it, if both have the same protocol, unless its type rules
+  // whether it has one.
+  const getsAccountScope = hasServiceAccount(declared) && !ruled.some(({ path }) => path === 'serviceAccountsEnabled')
+  const accountNames = getsAccountScope && scopes.serviceAccount ? listNames([scopes.serviceAccount]) : []
   const identifier = createHash('sha1').update(String(declared.clientId)).digest('base64')
+  const attributes = {
+    // Keycloak: unless only its type declares the protocol.
+    ...(untyped.protocol === 'saml' && { 'saml.artifact.binding.identifier': identifier }),
+    ...readObject(declared.attributes),
+  }
   return {
+    ...typeValues,
     defaultClientScopes: [...new Set([...defaultNames, ...accountNames])],
     optionalClientScopes: optional ?? (assigned ? [] : listNames(scopes.optional)),
-    ...(protocol === 'saml' && {
-      attributes: { 'saml.artifact.binding.identifier': identifier, ...readObject(declared.attributes) },
-    }),
+    ...((protocol === 'saml' || typeValues.attributes !== undefined) && { attributes }),
+  }
+}
+
+/** Returns a new client with the values that its type gives it. */
+export function addTypeValues(declared: Representation, ruled: readonly RuledProperty[]): Representation {
+  const { attributes, ...fields } = unflatten(kinds.client, getTypeValues(declared, ruled))
+  return {
+    ...declared,
+    ...fields,
+    ...(attributes !== undefined && { attributes: { ...readObject(attributes), ...readObject(declared.attributes) } }),
   }
 }
 
@@ -100,5 +128,9 @@ export function createClientDefaults(realm: ObjectRepresentation): (declared: Re
   // If the realm declares other default scopes, their protocols are unknown here: a name that no scope has makes each
   // client differ from its defaults.
   const unknownScopes = hasBuiltInScopes ? {} : { defaultClientScopes: [''], optionalClientScopes: [''] }
-  return (declared) => getClientDefaults({ ...unknownScopes, ...declared }, scopes)
+  const types = readClientTypes(realm.representation)
+  return (declared) => {
+    const ruled = findRuledProperties(String(declared.type ?? ''), types) ?? []
+    return getClientDefaults({ ...unknownScopes, ...declared }, { scopes, ruled })
+  }
 }

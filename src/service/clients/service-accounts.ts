@@ -42,7 +42,10 @@ export async function renameServiceAccounts(context: WriteContext, clients: read
 }
 
 /** Lists the service accounts of clients. Two statements, or none. */
-export async function listServiceAccounts(context: Context, clients: readonly LiveObject[]): Promise<LiveObject[]> {
+export async function listServiceAccounts(
+  context: Context,
+  clients: readonly Pick<LiveObject, 'id'>[],
+): Promise<LiveObject[]> {
   if (!clients.length) return []
   const clientIds = clients.map(({ id }) => id)
   const accounts = await selectServiceAccounts(context.tx, context.realm.number, clientIds)

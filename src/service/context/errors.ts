@@ -29,6 +29,8 @@ export type ErrorForm =
   | 'error'
   /** The message is the member `errorMessage`. */
   | 'errorMessage'
+  /** The message is the member `errorMessage`, beside the params. */
+  | 'params'
   /** No body. */
   | 'empty'
   /** The message is the member `error_description`, beside this `error`. */
@@ -40,6 +42,7 @@ interface ErrorOptions {
   readonly cause?: unknown
   readonly params?: readonly (string | number | null)[]
   readonly errors?: readonly ServiceError[]
+  readonly violations?: readonly string[]
   readonly pageText?: PageText
   readonly reason?: string
   readonly hidesReason?: true
@@ -64,6 +67,8 @@ export class ServiceError extends Error {
   readonly params: readonly (string | number | null)[] | undefined
   /** The single errors, where there is more than one. */
   readonly errors: readonly ServiceError[] | undefined
+  /** Keycloak: the violated rules in its API of version 2, each as field and message. */
+  readonly violations: readonly string[] | undefined
   /** The message for pages. */
   readonly pageText: PageText | undefined
   /** The reason for a refusal. */
@@ -79,6 +84,7 @@ export class ServiceError extends Error {
     this.detail = options.detail
     this.params = options.params
     this.errors = options.errors
+    this.violations = options.violations
     this.pageText = options.pageText
     this.reason = options.reason
     this.hidesReason = options.hidesReason === true

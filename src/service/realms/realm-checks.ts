@@ -1,10 +1,12 @@
 // Checks of the name and the settings of a realm, beyond their types.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
+import { CLIENT_TYPES } from '../../kinds/client-types.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import { textFormats } from '../../kinds/text-formats.ts'
 import { isEmailAddress } from '../../lib/email-address.ts'
 import { isHeaderValue } from '../../lib/http/headers.ts'
 import { checkClientPolicies, checkClientProfiles } from '../clients/client-policy-checks.ts'
+import { checkClientTypesAttribute } from '../clients/client-types.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import type { PasswordBlacklists } from '../context/password-blacklists.ts'
 import { MAX_NAME_LENGTH } from '../objects/conflicts.ts'
@@ -44,7 +46,11 @@ export function checkRealmSettings(
     if (names.has(name) && Number(realm[name] ?? 0) < 0)
       throw failure('invalid', `${label} may not be a negative value`, { field: name })
   if (names.has('browserSecurityHeaders')) checkHeaders(readObject(realm.browserSecurityHeaders))
-  if (names.has('attributes')) checkNumbers(readObject(realm.attributes))
+  if (names.has('attributes')) {
+    const attributes = readObject(realm.attributes)
+    checkNumbers(attributes)
+    checkClientTypesAttribute(attributes[CLIENT_TYPES])
+  }
 }
 
 /** Keycloak: the names of the lockout settings in messages. They must not be negative. */

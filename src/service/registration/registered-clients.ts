@@ -78,7 +78,7 @@ export async function registerClient(
     createClient(
       context,
       { ...(isAdministrator && id !== null && { id }), ...declared },
-      getUpdateSource(party.credential),
+      { source: getUpdateSource(party.credential) },
     ),
   )
   const [live] = await writers.client.list(context, { ids: [created] })

@@ -3,7 +3,7 @@
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../../kinds/built-in/index.ts'
 import { addProtocolDefaults, readDirectGrantsOnly, toWebOrigins } from '../../../kinds/client.ts'
-import { flatten } from '../../../kinds/compare.ts'
+import { type FlatFields, flatten } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { isList, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
@@ -35,6 +35,7 @@ import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
 import { createPlainResource, type PlainResourceDescription } from '../common/plain-resource.ts'
 import type { AdminResource, Query } from '../common/resource.ts'
 import { selectOwnScopes, updateAssignedScopes } from './assigned-scopes.ts'
+import { omitInapplicable, requireSameType } from './client-types.ts'
 import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
 
 /** Keycloak: the attributes by which clients can always be searched. A setting of the server adds others. */
@@ -102,14 +103,23 @@ export const clients: AdminResource = {
   },
 }
 
+/** The creation of a client. */
+interface ClientCreation {
+  /** Whether the body gets no defaults of its protocol. */
+  readonly isComplete?: boolean
+  /** The kind of its author, for client policies. */
+  readonly source?: UpdateSource
+}
+
 /** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
 export async function createClient(
   context: WriteContext,
   body: Representation,
-  source: UpdateSource = 'ByAuthenticatedUser',
+  { isComplete = false, source = 'ByAuthenticatedUser' }: ClientCreation = {},
 ): Promise<string> {
   const configured = await configureNewClient(context, omitNulls(omitServerFields(body)), source)
-  const declared = readDirectGrantsOnly(addProtocolDefaults(addSecret(context, configured)))
+  const complete = isComplete ? configured : readDirectGrantsOnly(addProtocolDefaults(addSecret(context, configured)))
+  const declared = await omitInapplicable(context, complete)
   const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
   await applySecretRotation(context, async () => [await getClient(context, id)])
   return id
@@ -118,6 +128,8 @@ export async function createClient(
 /** An update of a client. */
 interface ClientUpdate {
   readonly body: Representation
+  /** Other values than those that follow from the body, where null removes a value. */
+  readonly fields?: FlatFields
   /** The kind of its author, for client policies. */
   readonly source?: UpdateSource
 }
@@ -126,9 +138,12 @@ interface ClientUpdate {
 export async function updateClient(
   context: WriteContext,
   live: LiveObject,
-  { body, source = 'ByAuthenticatedUser' }: ClientUpdate,
+  { body, fields, source = 'ByAuthenticatedUser' }: ClientUpdate,
 ): Promise<void> {
-  const proposed = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+  requireSameType(live, body)
+  const applicable = await omitInapplicable(context, omitServerFields(body))
+  const resolved = await resolveReferenceIds(context, 'client', applicable)
+  const proposed = { ...toClientUpdate(context, live, resolved), ...fields }
   const set = await configureClientUpdate(context, { live, set: proposed }, source)
   const scopes = await updateAssignedScopes(context, live, body)
   const updated = await writers.client.update(context, [{ live, set, ...scopes }])
