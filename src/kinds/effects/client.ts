@@ -94,6 +94,10 @@ export const clientEffects: KindEffects = combineEffects(
     ...attributes('id.token.encrypted.response.alg', 'id.token.encrypted.response.enc'),
     ...attributes('user.info.encrypted.response.alg', 'user.info.encrypted.response.enc'),
   ]),
+  enforced('test/oidc/client-certificates.test.ts', [
+    ...attributes('tls.client.certificate.bound.access.tokens'),
+    ...attributes('x509.allow.regex.pattern.comparison', 'x509.subjectdn'),
+  ]),
   enforced('test/login/request-objects.test.ts', [
     ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.required'),
     ...attributes('request.object.signature.alg', 'request.uris'),
@@ -137,8 +141,8 @@ export const clientEffects: KindEffects = combineEffects(
     clientAuthenticatorType: byProvider(
       { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
       enforced('test/oidc/client-authentication.test.ts', ['client-secret', 'client-jwt', 'client-secret-jwt']),
+      enforced('test/oidc/client-certificates.test.ts', ['client-x509']),
       refused({ reason: 'token requests are refused', test: 'test/oidc/client-authentication.test.ts' }, [
-        'client-x509',
         'federated-jwt',
       ]),
     ),
@@ -168,14 +172,7 @@ export const clientEffects: KindEffects = combineEffects(
     ),
   ]),
   storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
-  storedOnly(NO_CLIENT_METHODS, [
-    ...attributes(
-      'jwt.credential.issuer',
-      'jwt.credential.sub',
-      'x509.allow.regex.pattern.comparison',
-      'x509.subjectdn',
-    ),
-  ]),
+  storedOnly(NO_CLIENT_METHODS, [...attributes('jwt.credential.issuer', 'jwt.credential.sub')]),
   storedOnly('service accounts get no refresh tokens', attributes('client_credentials.use_refresh_token')),
   storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
   storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
@@ -188,7 +185,6 @@ export const clientEffects: KindEffects = combineEffects(
   storedOnly('only the endpoints of Keycloak check it', [
     ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
   ]),
-  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, ['tls.client.certificate.bound.access.tokens']),
   refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
   storedOnly(NO_SAML, [
     ...attributes(
