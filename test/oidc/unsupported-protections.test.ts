@@ -47,11 +47,6 @@ async function requestAll({ client = {}, settings = {} }: Protection) {
 const attribute = (name: string, value = 'true') => ({ client: { attributes: { [name]: value } } })
 
 describe('a client that requires what is not enforced', () => {
-  test.each([['minimum.acr.value', 'gold']])('gets no logins with %s %s', async (name, value) => {
-    const { tokens, login } = await requestAll(attribute(name, value))
-    expect([tokens, login]).toEqual([undefined, 'unauthorized_client'])
-  })
-
   test.each([
     ['require.pushed.authorization.requests', 'false'],
     ['request.object.required', 'not required'],
