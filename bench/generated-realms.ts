@@ -3,11 +3,15 @@ import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 import type { SourceContent } from '../src/reconcile/read/source-content.ts'
 
 const CONFIGS = 2
+/** The claims of the first mappers of a client. */
+const CLAIMS = ['department', 'floor']
 
 /** The size of a realm. */
 export interface RealmSize {
   readonly clientCount: number
   readonly userCount?: number
+  /** Protocol mappers of each client, by default 2. */
+  readonly mapperCount?: number
   /** The description of the first client, by default "first". */
   readonly note?: string
 }
@@ -25,7 +29,10 @@ export function createSource(realm: string, size: RealmSize): SourceContent {
 }
 
 /** Returns the document of such a realm. */
-export function createRealmDocument(realm: string, { clientCount, userCount = 0, note = 'first' }: RealmSize): object {
+export function createRealmDocument(
+  realm: string,
+  { clientCount, userCount = 0, mapperCount = 2, note = 'first' }: RealmSize,
+): object {
   return {
     ...(userCount && createUserData(userCount)),
     realm,
@@ -59,7 +66,7 @@ export function createRealmDocument(realm: string, { clientCount, userCount = 0,
       redirectUris: [`https://client-${at}.example.com/callback`, `https://client-${at}.example.com/silent`],
       webOrigins: [`https://client-${at}.example.com`],
       attributes: { 'post.logout.redirect.uris': '+', 'access.token.lifespan': '300' },
-      protocolMappers: [createMapper('department'), createMapper('floor')],
+      protocolMappers: numbersTo(mapperCount).map((mapper) => createMapper(CLAIMS[mapper] ?? `claim-${mapper}`)),
     })),
   }
 }

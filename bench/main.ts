@@ -2,6 +2,7 @@
 //   npm run bench [-- --engine postgres] [--json FILE]   operations: time and SQL, compared with the least possible for each
 //   npm run bench -- --users 100000                      memory that an apply of this many users takes, on PostgreSQL
 //   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
+//   npm run bench -- --clients 3000                      lists and exports of this many clients, on PostgreSQL
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
@@ -15,6 +16,7 @@ import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { measureApplyMemory } from './apply-memory.ts'
 import { casesWithClients, casesWithUsers, createRealmCase, measureRealmsPerSecond, readYamlCase } from './cases.ts'
+import { clientListCases } from './client-lists.ts'
 import { openClientReads } from './client-reads.ts'
 import { compareServers } from './comparison/compare-servers.ts'
 import { compareWithConfigCli } from './config-cli.ts'
@@ -128,6 +130,7 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     users: { type: 'string' },
     'large-realm': { type: 'string' },
+    clients: { type: 'string' },
     pushes: { type: 'string' },
     'start-up': { type: 'string' },
     reference: { type: 'string' },
@@ -146,7 +149,9 @@ const { reference, 'config-cli': jar, 'large-realm': largeRealm, 'start-up': sta
 if (jar && !reference) throw new Error('--config-cli needs --reference')
 if (reference !== undefined && !jar && !database) throw new Error('--reference needs --database or --config-cli')
 const postgres =
-  options.engine === 'postgres' || options.users || largeRealm || startUpRounds ? await startPostgres() : undefined
+  options.engine === 'postgres' || options.users || options.clients || largeRealm || startUpRounds
+    ? await startPostgres()
+    : undefined
 try {
   if (options.pushes) process.exitCode = (await measurePushes(Number(options.pushes))) ? 0 : 1
   else if (reference !== undefined && database)
@@ -163,6 +168,7 @@ try {
   else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
   else if (startUpRounds) await measureStartUp(postgres!.url, Number(startUpRounds))
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))
+  else if (options.clients) await measureClientLists(postgres!.url, Number(options.clients))
   else if (largeRealm) await measureLargeRealm(postgres!.url, Number(largeRealm))
   else await measureAll(postgres?.url)
 } finally {
@@ -195,6 +201,14 @@ async function measureLargeRealm(url: string, userCount: number): Promise<void> 
   printTitle(bench)
   await measureCases(bench, reads.cases)
   await reads.close()
+  await bench.service.close()
+}
+
+/** Measures lists and exports of a realm with this many clients. */
+async function measureClientLists(url: string, clientCount: number): Promise<void> {
+  const bench = await openBench({ url })
+  printTitle(bench)
+  await measureCases(bench, await clientListCases(bench, clientCount))
   await bench.service.close()
 }
 

@@ -38,6 +38,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'messages',
     'authorization',
     'users',
+    'client-policies',
     'clients',
     'realms',
     'kinds',

@@ -197,6 +197,13 @@ export const settings = {
     description:
       "Folder with the secrets to which realms refer by `${vault.key}`, with Keycloak's names: the file `realm_key` for the secret `key` of the realm `realm`, with each underscore in the names doubled. Files are read at each use. See [variables-and-secrets.md](variables-and-secrets.md#secrets-from-a-vault-directory).",
   }),
+  keyStoreDir: setting('key-store-dir', {
+    placeholder: 'folder',
+    schema: text,
+    summary: 'Read the key stores of key providers from this folder',
+    description:
+      'Folder with the key stores to which key providers of the type `java-keystore` refer: JKS or PKCS#12. Of the path in `keystore` only the name of the file counts. A file is read when the server first uses its key. See [variables-and-secrets.md](variables-and-secrets.md#keys-in-key-stores).',
+  }),
   clientSearchableAttributes: setting('client-searchable-attributes', {
     placeholder: 'names',
     schema: list,

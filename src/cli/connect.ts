@@ -229,6 +229,7 @@ async function openResponse(url: string, request: RemoteRequest): Promise<HttpSt
 async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promise<Connection> {
   const { openService } = await import('../service/operations/open-service.ts')
   const { openPasswordBlacklists } = await import('../service/context/password-blacklists.ts')
+  const { openKeyStoreDirectory } = await import('../service/context/key-store-directory.ts')
   const { openVaultDirectory } = await import('../service/context/vault-directory.ts')
   const { SYSTEM } = await import('../service/context/service.ts')
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
@@ -241,6 +242,7 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
     ...(isDiscarded ? { location: {}, key: randomBytes(32) } : { location: toLocation(at), key: await readKey(at) }),
     passwordBlacklists: openPasswordBlacklists(process.env.REGENT_PASSWORD_LISTS),
     vaultDirectory: openVaultDirectory(process.env.REGENT_VAULT_DIR || undefined),
+    keyStoreDirectory: openKeyStoreDirectory(process.env.REGENT_KEY_STORE_DIR || undefined),
     searchableClientAttributes: settings.clientSearchableAttributes.schema.parse(
       process.env[settings.clientSearchableAttributes.variable] ?? [],
     ),

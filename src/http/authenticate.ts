@@ -1,12 +1,14 @@
 // Authenticates a request by its bearer token. The service authorizes each call.
 import type { FastifyRequest } from 'fastify'
+import { isSenderOf } from '../oidc/sender-constraints/check-sender.ts'
 import { toCaller } from '../oidc/tokens/token-caller.ts'
-import { isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
+import { ACCESS_TOKENS, isActiveToken, verifyTokenStatus } from '../oidc/tokens/tokens.ts'
 import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
+import { accessTokenOf, evidenceOf } from './server/sender-evidence.ts'
 
-const REQUIREMENTS = { types: ['Bearer'], withPermissions: true } as const
+const REQUIREMENTS = { types: ACCESS_TOKENS, withPermissions: true, acceptsBound: true } as const
 
 /**
  * Returns the caller of an admin request. Two statements, or none if the token is cached.
@@ -20,9 +22,13 @@ export async function authenticate(
   request: FastifyRequest,
   { base, issuer }: { readonly base: string; readonly issuer?: string | undefined },
 ): Promise<Caller> {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const verified = token && (await verifyTokenStatus(service, token, { ...REQUIREMENTS, issuerBase: issuer }))
+  const presented = accessTokenOf(request)
+  const verified =
+    presented && (await verifyTokenStatus(service, presented.accessToken, { ...REQUIREMENTS, issuerBase: issuer }))
   if (!verified || !isActiveToken(verified)) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const url = `${base}${request.url.split('?', 1)[0]}`
+  const evidence = { ...evidenceOf(request), ...presented, method: request.method, url }
+  if (!(await isSenderOf(service, verified, evidence))) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const transport = { address: request.ip, secure: request.protocol === 'https' }
   await checkTokenOrigin(service, verified.issued, { base, origin: request.headers.origin })
   return toCaller(verified, transport)

@@ -6,6 +6,7 @@ import type { RealmEndpoint } from '../oidc/client-call.ts'
 import { getDiscoveryDocument, getPublicKeys, getPublicRealm, getUmaDocument } from '../oidc/endpoints/discovery.ts'
 import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
+import { pushAuthorizationRequest } from '../oidc/endpoints/pushed-authorization.ts'
 import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
 import { handleTokenRequest } from '../oidc/endpoints/token-endpoint.ts'
 import { getUserInfo } from '../oidc/endpoints/user-info.ts'
@@ -19,6 +20,7 @@ import { addProtectionRoutes } from './protection/protection-routes.ts'
 import { addRegistrationRoutes } from './registration/registration-routes.ts'
 import { addCorsHeaders, allowOrigin, servePreflight } from './server/cors.ts'
 import { UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { accessTokenOf, evidenceOf } from './server/sender-evidence.ts'
 
 const READABLE = { config: { readable: {} } }
 /** The addresses of the metadata: those of OpenID Connect Discovery and of RFC 8414, also in the form of its section 3.1. */
@@ -27,6 +29,7 @@ const METADATA = [
   '/realms/:realm/.well-known/oauth-authorization-server',
   '/.well-known/oauth-authorization-server/realms/:realm',
 ]
+const PUSHED_REQUESTS = '/ext/par/request'
 const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Methods' } } }
 
 /** Adds the routes of OpenID Connect. */
@@ -82,6 +85,9 @@ function protocolRoutes(
   })
   protocol.post('/token', METHODS_TOO, (request) => handleTokenRequest(endpointOf(request), requestOf(request)))
   protocol.post('/token/introspect', (request) => introspectToken(endpointOf(request), requestOf(request)))
+  protocol.post(PUSHED_REQUESTS, METHODS_TOO, async (request, reply) =>
+    reply.code(201).send(await pushAuthorizationRequest(endpointOf(request), requestOf(request))),
+  )
   protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
     await revokeClientToken(endpointOf(request), requestOf(request))
     return reply.send()
@@ -102,16 +108,18 @@ function protocolRoutes(
       const claims = await getUserInfo(endpointOf(request), {
         ...transportOf(request),
         origin: request.headers.origin,
-        bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
+        ...evidenceOf(request),
+        method: request.method,
+        header: accessTokenOf(request),
         form: formOf(request.body).access_token,
       })
       return typeof claims === 'string' ? reply.type('application/jwt').send(claims) : claims
     },
   })
   servePreflight(protocol, '/certs', ['GET'])
-  for (const path of ['/token', '/revoke']) servePreflight(protocol, path, ['POST', 'OPTIONS'])
+  for (const path of ['/token', '/revoke', PUSHED_REQUESTS]) servePreflight(protocol, path, ['POST', 'OPTIONS'])
   for (const path of ['/logout', '/userinfo']) servePreflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
-  for (const path of ['/token', '/token/introspect', '/revoke'])
+  for (const path of ['/token', '/token/introspect', '/revoke', PUSHED_REQUESTS])
     protocol.get(path, async () => Promise.reject(methodNotAllowed()))
 }
 
@@ -131,6 +139,7 @@ function transportOf({ ip, protocol }: FastifyRequest): Pick<TokenRequest, 'addr
 function requestOf(request: FastifyRequest): TokenRequest {
   return {
     ...transportOf(request),
+    ...evidenceOf(request),
     form: singleFormOf(request.body),
     permissions: permissionsOf(request.body),
     authorization: request.headers.authorization,

@@ -82,5 +82,5 @@ export const userFederationSettings: readonly string[] = [
   'uuidLDAPAttribute',
 ]
 
-/** Keycloak: the provider that reads keys from Java keystore files. Regent does not support it. */
+/** Keycloak: the provider that reads a key from a key store, a file of the server. */
 export const JAVA_KEYSTORE = 'java-keystore'

@@ -12,6 +12,12 @@ export interface RealmEndpoint {
   readonly realmName: string
 }
 
+/** A request to a realm. */
+export interface RealmCall {
+  readonly service: Service
+  readonly realm: OidcRealm
+}
+
 /** A request of an authenticated client. */
 export interface ClientCall {
   readonly realm: OidcRealm

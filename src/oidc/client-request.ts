@@ -1,5 +1,7 @@
+import type { PolicyEventName } from '../service/client-policies/policy-event.ts'
 import { authenticateClient, type TokenRequest } from './client-authentication/authenticate-client.ts'
 import type { ClientCall, RealmEndpoint } from './client-call.ts'
+import { applyRequestPolicies } from './client-policies/apply-request-policies.ts'
 import { type EventDraft, withUserEvent } from './event-draft.ts'
 import { getEnabledRealm, type OidcRealm, OutdatedRealm, requireHttps } from './oidc-realm.ts'
 import { checkOrigin } from './web-origins.ts'
@@ -7,6 +9,8 @@ import { checkOrigin } from './web-origins.ts'
 interface ClientRequest {
   readonly request: TokenRequest
   readonly event: Pick<EventDraft, 'type' | 'details'>
+  /** The event of client policies. Absent: the endpoint applies them itself. */
+  readonly policyEvent?: PolicyEventName
 }
 
 /** Authenticates the client of a request, runs work for it, and records the user event. Throws OAuthError. */
@@ -27,7 +31,7 @@ export async function handleClientRequest<T>(
 
 async function handleInRealm<T>(
   { service, base }: RealmEndpoint,
-  { request, event, realm }: ClientRequest & { readonly realm: OidcRealm },
+  { request, event, policyEvent: name, realm }: ClientRequest & { readonly realm: OidcRealm },
   work: (call: ClientCall) => Promise<T>,
 ): Promise<T> {
   requireHttps(realm, request)
@@ -35,6 +39,8 @@ async function handleInRealm<T>(
   return withUserEvent({ service, realm, event: draft }, async () => {
     const client = await authenticateClient({ service, base, realm }, request, draft)
     checkOrigin(client.representation, base, request.origin)
-    return work({ realm, client, event: draft })
+    if (name === undefined) return work({ realm, client, event: draft })
+    const policed = { name, client, parameters: request.form }
+    return work({ realm, client: await applyRequestPolicies({ service, base, realm }, policed), event: draft })
   })
 }

@@ -1,3 +1,4 @@
+import { KEY_ALGORITHMS } from '../kinds/key-providers.ts'
 import { toHeaderValue } from '../lib/http/headers.ts'
 import { type RefusalEvent, RuntimeRefusal } from '../service/context/errors.ts'
 
@@ -23,7 +24,7 @@ export class OriginError extends OAuthError {
   }
 }
 
-/** An error response to a request with a bearer token, or without a required one. RFC 6750, section 3. */
+/** An error response to a request with an access token, or without a required one. RFC 6750, section 3; RFC 9449, section 7.1. */
 export class BearerError extends RuntimeRefusal {
   readonly status: number
   /** The WWW-Authenticate header. */
@@ -31,14 +32,19 @@ export class BearerError extends RuntimeRefusal {
   constructor(
     status: number,
     realm: string,
-    { error, description }: { readonly error?: string; readonly description?: string } = {},
+    {
+      error,
+      description,
+      scheme = 'Bearer',
+    }: { readonly error?: string; readonly description?: string; readonly scheme?: 'Bearer' | 'DPoP' } = {},
   ) {
     const event = error === 'insufficient_scope' ? 'access_denied' : (error ?? 'invalid_token')
     super(description ?? 'no token', { error: event, reason: description ?? 'Missing token' })
     this.status = status
-    const parameters = Object.entries({ realm, error, error_description: description })
+    const algs = scheme === 'DPoP' ? KEY_ALGORITHMS.join(' ') : undefined
+    const parameters = Object.entries({ algs, realm, error, error_description: description })
     const quote = (text: string) => toHeaderValue(text).replace(/["\\]/g, '\\$&')
     const parts = parameters.flatMap(([name, text]) => (text === undefined ? [] : [`${name}="${quote(text)}"`]))
-    this.challenge = `Bearer ${parts.join(', ')}`
+    this.challenge = `${scheme} ${parts.join(', ')}`
   }
 }

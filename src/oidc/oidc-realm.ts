@@ -113,6 +113,10 @@ type AddressedRealm = Pick<RealmRow, 'name'> & Partial<Pick<RealmRow, 'frontendU
 export const getIssuer = (base: string, realm: AddressedRealm): string =>
   `${getFrontendUrl(base, realm)}/realms/${encodeURIComponent(realm.name)}`
 
+/** Returns the address of the token endpoint of a realm. */
+export const getTokenUrl = (base: string, realm: AddressedRealm): string =>
+  `${getIssuer(base, realm)}/protocol/openid-connect/token`
+
 /** Returns the base URL at which users see the realm with a name. No statement if the realm is cached. */
 export async function findFrontendUrl(service: Service, base: string, name: string | undefined): Promise<string> {
   const [realm] = name === undefined ? [] : await service.cache.findRealms([name])

@@ -14,7 +14,8 @@ import {
   storeGeneratedConfig,
 } from '../service/login/key-components.ts'
 import { generateMissingConfig } from '../service/realms/key-generation.ts'
-import { parseRealmKey, type RealmKey } from '../service/realms/realm-keys.ts'
+import { isInKeyStore, readKeyStoreComponent, UnreadableKeyStore } from '../service/realms/key-store-keys.ts'
+import { type KeyComponent, parseRealmKey, type RealmKey } from '../service/realms/realm-keys.ts'
 
 interface CachedKeys {
   /** Highest priority first. */
@@ -83,15 +84,27 @@ async function loadKeys(
       )
       continue
     }
-    const byComponent = new Map(
-      components.map((component) => {
-        const cached = previous?.byComponent.get(component.id)
-        const { version } = component
-        return [component.id, cached?.version === version ? cached : { version, key: parseRealmKey(component) }]
-      }),
-    )
+    const parsing = components.map(async (component) => {
+      const cached = previous?.byComponent.get(component.id)
+      const { id, version } = component
+      if (cached?.version === version) return [id, cached] as const
+      return [id, { version, key: await parseKey(service, realm.name, component) }] as const
+    })
+    const byComponent = new Map(await Promise.all(parsing))
     const keys = [...byComponent.values()].flatMap(({ key }) => key ?? [])
     keys.sort((a, b) => b.priority - a.priority || (a.componentId < b.componentId ? -1 : 1))
     return { revision, value: { keys, byComponent } }
+  }
+}
+
+/** Returns the key of a component; undefined if there is none or it cannot be read. */
+async function parseKey(service: Service, realm: string, component: KeyComponent): Promise<RealmKey | undefined> {
+  if (!isInKeyStore(component)) return parseRealmKey(component)
+  try {
+    return parseRealmKey(await readKeyStoreComponent(service, realm, component))
+  } catch (error) {
+    // The plan reports it, and so does the admin API when the component is created.
+    if (error instanceof UnreadableKeyStore) return undefined
+    throw error
   }
 }

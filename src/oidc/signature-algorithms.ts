@@ -12,6 +12,7 @@ const attributeNames = {
   access: 'access.token.signed.response.alg',
   id: 'id.token.signed.response.alg',
   userInfo: 'user.info.response.signature.alg',
+  authorization: 'authorization.signed.response.alg',
 } as const
 
 /** Returns the algorithm that a client selects for a type of token, or undefined. */
@@ -20,6 +21,10 @@ export function findRequestedAlgorithm(client: Representation, token: keyof type
 }
 
 /** Returns the algorithm that signs a token for a client: the client's, or the default of the realm. */
-export function getSignatureAlgorithm(realm: Representation, client: Representation, token: 'access' | 'id'): string {
+export function getSignatureAlgorithm(
+  realm: Representation,
+  client: Representation,
+  token: Exclude<keyof typeof attributeNames, 'userInfo'>,
+): string {
   return findRequestedAlgorithm(client, token) ?? (viewOf(realmKind, realm).defaultSignatureAlgorithm || 'RS256')
 }

@@ -98,7 +98,6 @@ test('an invalid request is reported to the client, or on a page if its redirect
     [{ response_mode: 'foo' }, 'invalid_request'],
     [{ scope: 'openid nix' }, 'invalid_scope'],
     [{ code_challenge: 'short' }, 'invalid_request'],
-    [{ request: 'abc' }, 'request_not_supported'],
   ] as const
   for (const [parameters, error] of redirected) {
     const { response } = await ask(parameters)

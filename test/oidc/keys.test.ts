@@ -210,15 +210,6 @@ test('keys of providers are published with their use, type and algorithm', async
   expect(await listKeys()).toEqual([...initial, ...added].sort())
 })
 
-test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {
-  const path = await createRealm()
-  const config = { keystore: ['/keys.jks'], keystorePassword: ['x'], keyAlias: ['x'], keyPassword: ['x'] }
-  const refused = await call('POST', `${path}/components`, { body: keyComponent('jks', 'java-keystore', config) })
-  expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('provider rsa')])
-  const declared = { realm: newName(), components: { [KEYS]: [{ name: 'jks', providerId: 'java-keystore', config }] } }
-  expect(await planText(service, createSource([declared]))).toContain('does not have the component java-keystore')
-})
-
 test('a rollback to a revision before the first login keeps keys, and sessions continue', async () => {
   const { path, name, logIn } = await realmWithAnn()
   const { body: before } = await call('GET', `/regent/v1/history/${name}?max=1`)

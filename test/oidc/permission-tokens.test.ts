@@ -207,13 +207,23 @@ test('a request without a valid caller is refused', async () => {
 
 test('no token with permissions is issued to a client whose tokens need a protection that is not enforced', async () => {
   const { request, requestAsClient, path, mia } = await createArchive()
-  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
-  await call('PUT', `${path}/clients/${web.id}`, {
-    body: { ...web, attributes: { ...web.attributes, 'dpop.bound.access.tokens': 'true' } },
-  })
+  const conditions = [{ condition: 'any-client', configuration: {} }]
+  const executors = [{ executor: 'acme-audit', configuration: {} }]
+  const clientProfiles = { profiles: [{ name: 'strict', executors }] }
+  const clientPolicies = { policies: [{ name: 'all', enabled: true, conditions, profiles: ['strict'] }] }
+  expect((await call('PUT', path, { body: { clientProfiles, clientPolicies } })).status).toBe(204)
   const form = { permission: 'Document' }
   for (const response of [await request(mia, form), await requestAsClient('archive', { ...form, subject_token: mia })])
     expect([response.status, response.body.error]).toEqual([400, 'unauthorized_client'])
+})
+
+test('no token with permissions is issued without the DPoP proof that the client requires', async () => {
+  const { request, path, mia } = await createArchive()
+  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
+  const attributes = { ...web.attributes, 'dpop.bound.access.tokens': 'true' }
+  await call('PUT', `${path}/clients/${web.id}`, { body: { ...web, attributes } })
+  const { status, body } = await request(mia, { permission: 'Document' })
+  expect([status, body.error_description]).toEqual([400, 'DPoP proof is missing'])
 })
 
 test('policies see claims that a lightweight access token lacks', async () => {

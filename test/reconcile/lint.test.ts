@@ -172,7 +172,7 @@ test('no finding recommends a field that is not enforced', () => {
   expect(new Set(findings.map(({ rule }) => rule))).toEqual(new Set(Object.keys(lintRules)))
   const kindNames = [...new Set(findings.map(({ kind }) => kind))]
   const names = new Set(kindNames.flatMap(listUnenforcedNames))
-  expect(names).toContain('dpop.bound.access.tokens')
+  expect(names).toContain('implicitFlowEnabled')
   const recommended = findings.flatMap(({ message }) => message.split(/[\s:,()]+/).filter((word) => names.has(word)))
   expect(recommended).toEqual([])
 })

@@ -31,6 +31,7 @@ export const oidcRequests: readonly OidcRequest[] = [
     const { response } = await browser.send(page, { password: user.password })
     return { code: response!.get('code')!, redirect_uri: APPLICATION, code_verifier: verifier }
   }),
+  formRequest(`${PROTOCOL}/ext/par/request`, async () => ({ response_type: 'code', redirect_uri: APPLICATION })),
   formRequest(`${PROTOCOL}/token/introspect`, async (realm) => ({ token: (await logIn(realm)).access_token })),
   formRequest(`${PROTOCOL}/revoke`, async (realm) => ({ token: (await logIn(realm)).refresh_token })),
   formRequest(`${PROTOCOL}/logout`, async (realm) => ({ refresh_token: (await logIn(realm)).refresh_token })),

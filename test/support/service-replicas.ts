@@ -1,5 +1,6 @@
 // Two services with one database, as in two server processes.
 import { afterAll } from 'vitest'
+import { createOutbound } from '../../src/lib/http/outbound.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { newDatabase } from './service.ts'
@@ -11,10 +12,13 @@ export interface ServiceReplicas {
   readonly other: Service
 }
 
+/** Allows connections to this machine, where the servers of tests run. */
+const outbound = createOutbound({ development: true })
+
 /** Opens two services with a new database and a master realm. They are closed after the tests of the calling file. */
 export async function openServiceReplicas(clock?: () => Date): Promise<ServiceReplicas> {
   const location = await newDatabase()
-  const open = () => openService({ location, key: new Uint8Array(32), ...(clock && { clock }) })
+  const open = () => openService({ location, outbound, key: new Uint8Array(32), ...(clock && { clock }) })
   const service = await open()
   const other = location.url ? await open() : service
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})

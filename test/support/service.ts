@@ -5,6 +5,7 @@ import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { createOutbound, type Outbound } from '../../src/lib/http/outbound.ts'
+import type { KeyStoreDirectory } from '../../src/service/context/key-store-directory.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { VaultDirectory } from '../../src/service/context/vault-directory.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
@@ -117,6 +118,7 @@ export async function openNewService(
     onStatement?: typeof checkStatement
     outbound?: Outbound
     vaultDirectory?: VaultDirectory
+    keyStoreDirectory?: KeyStoreDirectory
     requiresSecondApprover?: boolean
   } = {},
 ): Promise<Service> {

@@ -10,6 +10,7 @@ import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import { deliverers } from '../../oidc/mail/deliver.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
+import { openKeyStoreDirectory } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { StoreLocation } from '../../service/context/store-types.ts'
@@ -46,6 +47,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     key,
     passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
     vaultDirectory: openVaultDirectory(settings.vaultDir),
+    keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
     requiresSecondApprover: settings.requireSecondApprover,
     searchableClientAttributes: settings.clientSearchableAttributes,
     findSourcePermissions: (source) => permissions.get(source),

@@ -3,6 +3,7 @@ import { type DesiredRealm, readDesiredRealms } from '../../reconcile/merge/desi
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
+import { openKeyStoreDirectory, UNKNOWN_KEY_STORES } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists, type PasswordBlacklists } from '../../service/context/password-blacklists.ts'
 import { openVault } from '../../service/context/vault.ts'
 import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
@@ -44,12 +45,17 @@ async function validateOnNewStore(
   const { openService } = await import('../../service/operations/open-service.ts')
   const { bootstrap } = await import('../../service/operations/bootstrap.ts')
   const { validateSource } = await import('../../reconcile/run/run.ts')
-  const { REGENT_PASSWORD_LISTS: passwordLists, REGENT_VAULT_DIR: vaultDir } = process.env
+  const {
+    REGENT_PASSWORD_LISTS: passwordLists,
+    REGENT_VAULT_DIR: vaultDir,
+    REGENT_KEY_STORE_DIR: keyStoreDir,
+  } = process.env
   const service = await openService({
     location: {},
     key: randomBytes(32),
     passwordBlacklists: passwordLists ? openPasswordBlacklists(passwordLists) : UNKNOWN_BLACKLISTS,
     vaultDirectory: vaultDir ? openVaultDirectory(vaultDir) : UNKNOWN_VAULT,
+    keyStoreDirectory: keyStoreDir ? openKeyStoreDirectory(keyStoreDir) : UNKNOWN_KEY_STORES,
   })
   try {
     await bootstrap(service)

@@ -1,8 +1,10 @@
 import * as z from 'zod'
+import { JAVA_KEYSTORE } from '../../kinds/component-types.ts'
 import { nameSchema } from '../../kinds/json-schema.ts'
 import { components, listSubTypes } from '../../service/admin-api/realms/components.ts'
+import { requireReadableKey } from '../../service/realms/key-store-keys.ts'
 import { readHandler } from '../handlers.ts'
-import { getParameter, type Operation, tagged } from '../operation.ts'
+import { getParameter, type Operation, tagged, type UntaggedOperation } from '../operation.ts'
 import { propertySchema, toProperty } from '../property.ts'
 import { errorResponses } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
@@ -28,9 +30,19 @@ export const componentTypeSchema = nameSchema(
   }),
 )
 
+const collectionOperations = collection(components, {
+  path: '/admin/realms/{realm}/components',
+  item: '{id}',
+  query,
+})
+
 /** The operations on components. */
 export const componentOperations: Operation[] = tagged('Component', [
-  ...Object.values(collection(components, { path: '/admin/realms/{realm}/components', item: '{id}', query })),
+  ...Object.values({
+    ...collectionOperations,
+    create: withReadableKey(collectionOperations.create),
+    replace: withReadableKey(collectionOperations.replace),
+  }),
   {
     operationId: 'listSubComponentTypes',
     method: 'GET',
@@ -52,3 +64,24 @@ export const componentOperations: Operation[] = tagged('Component', [
     }),
   },
 ])
+
+const keyStoreComponent = z.looseObject({
+  providerId: z.literal(JAVA_KEYSTORE),
+  config: z.record(z.string(), z.array(z.string())),
+})
+
+/** Returns the operation, which first reads the key store that its body refers to: that takes too long for a transaction. */
+function withReadableKey(operation: UntaggedOperation): UntaggedOperation {
+  return {
+    ...operation,
+    async handle(call) {
+      const { data: component } = keyStoreComponent.safeParse(call.body)
+      if (component) {
+        const realm = getParameter(call, 'realm')
+        await call.service.read(call.caller, realm, (context) => components.checkAccess!(context, {}))
+        await requireReadableKey(call.service, realm, component.config)
+      }
+      return operation.handle(call)
+    },
+  }
+}

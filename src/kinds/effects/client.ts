@@ -15,11 +15,9 @@ import {
   NO_CLIENT_METHODS,
   NO_CONSOLES,
   NO_DEVICE_GRANT,
-  NO_ENCRYPTION,
   NO_IMPLICIT_FLOW,
   NO_JWT_GRANT,
   NO_PARAMETERIZED_SCOPES,
-  NO_REQUEST_OBJECTS,
   NO_SAML,
   NO_TOKEN_EXCHANGE,
 } from './reasons.ts'
@@ -88,6 +86,20 @@ export const clientEffects: KindEffects = combineEffects(
   ]),
   enforced('test/login/hostile-input.test.ts', ['redirectUris']),
   enforced('test/login/best-practice.test.ts', ['attributes.pkce.code.challenge.method']),
+  enforced('test/oidc/dpop.test.ts', ['attributes.dpop.bound.access.tokens']),
+  enforced('test/login/signed-responses.test.ts', [
+    ...attributes('authorization.encrypted.response.alg', 'authorization.encrypted.response.enc'),
+    ...attributes('authorization.signed.response.alg'),
+  ]),
+  enforced('test/oidc/encrypted-tokens.test.ts', [
+    ...attributes('id.token.encrypted.response.alg', 'id.token.encrypted.response.enc'),
+    ...attributes('user.info.encrypted.response.alg', 'user.info.encrypted.response.enc'),
+  ]),
+  enforced('test/login/request-objects.test.ts', [
+    ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.required'),
+    ...attributes('request.object.signature.alg', 'request.uris'),
+  ]),
+  enforced('test/login/pushed-requests.test.ts', ['attributes.require.pushed.authorization.requests']),
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
   enforced('test/http/cors.test.ts', ['webOrigins']),
   enforced('test/oidc/sessions.test.ts', ['adminUrl', 'attributes.backchannel.logout.url']),
@@ -156,14 +168,6 @@ export const clientEffects: KindEffects = combineEffects(
       'oauth2.jwt.authorization.grant.idp',
     ),
   ]),
-  storedOnly(
-    NO_REQUEST_OBJECTS,
-    [
-      ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.signature.alg'),
-      'attributes.request.uris',
-    ],
-    ['any'],
-  ),
   storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
   storedOnly(NO_CLIENT_METHODS, [
     ...attributes(
@@ -185,35 +189,8 @@ export const clientEffects: KindEffects = combineEffects(
   storedOnly('only the endpoints of Keycloak check it', [
     ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
   ]),
-  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, [
-    'dpop.bound.access.tokens',
-    'tls.client.certificate.bound.access.tokens',
-  ]),
-  refusedClients({ refuses: 'token requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
-    'id.token.encrypted.response.alg',
-  ]),
-  refusedClients({ refuses: 'UserInfo requests', since: NO_ENCRYPTION, test: PROTECTIONS }, [
-    'user.info.encrypted.response.alg',
-  ]),
-  storedOnly(NO_ENCRYPTION, attributes('id.token.encrypted.response.enc', 'user.info.encrypted.response.enc')),
-  refusedClients({ refuses: 'logins', test: PROTECTIONS }, [
-    'minimum.acr.value',
-    'require.pushed.authorization.requests',
-  ]),
-  refusedClients({ refuses: 'logins', since: NO_REQUEST_OBJECTS, test: PROTECTIONS, unless: ['not required'] }, [
-    'request.object.required',
-  ]),
-  storedOnly(
-    'authorization responses are neither signed nor encrypted',
-    [
-      ...attributes(
-        'authorization.encrypted.response.alg',
-        'authorization.encrypted.response.enc',
-        'authorization.signed.response.alg',
-      ),
-    ],
-    ['RS256'],
-  ),
+  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, ['tls.client.certificate.bound.access.tokens']),
+  refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
   storedOnly(NO_SAML, [
     ...attributes(
       'saml.allow.ecp.flow',

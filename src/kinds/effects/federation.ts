@@ -67,7 +67,7 @@ export const componentEffects: KindEffects = combineEffects(
         'rsa-generated',
       ]),
       enforced('test/admin/users.test.ts', ['declarative-user-profile']),
-      storedOnly('its keys are not read', ['java-keystore']),
+      enforced('test/oidc/key-stores.test.ts', ['java-keystore']),
       storedOnly(NO_FEDERATION, [
         'certificate-ldap-mapper',
         'full-name-ldap-mapper',

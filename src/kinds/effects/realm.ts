@@ -6,10 +6,13 @@ import {
   NO_DEVICE_GRANT,
   NO_DOCKER,
   NO_IMPLICIT_FLOW,
-  NO_SAML,
   NO_THEMES,
   NO_WEBAUTHN,
 } from './reasons.ts'
+
+/** The tests of client policies, at changes of clients and at endpoints. */
+const POLICED_CLIENTS = 'test/admin/policed-clients.test.ts'
+const POLICED_REQUESTS = 'test/oidc/policed-requests.test.ts'
 
 /** The tests of protections that refuse. */
 const POLICIES = 'test/oidc/unsupported-protections.test.ts'
@@ -201,8 +204,8 @@ export const realmEffects: KindEffects = combineEffects(
     'clientProfiles.description',
   ]),
   enforced('test/reconcile/client-types.test.ts', ['attributes.client-types']),
-  enforced(POLICIES, ['clientProfiles.name']),
-  enforced(POLICIES, [
+  enforced(POLICED_CLIENTS, ['clientProfiles.name']),
+  enforced(POLICED_CLIENTS, [
     'clientPolicies.conditions.configuration',
     'clientPolicies.enabled',
     'clientPolicies.profiles',
@@ -212,57 +215,65 @@ export const realmEffects: KindEffects = combineEffects(
     'clientProfiles.executors.executor': byProvider(
       { label: 'executor', unlisted: 'token requests of its clients are refused', effect: 'refused' },
       enforced('test/oidc/client-authentication.test.ts', ['secret-rotation']),
-      storedOnly(NO_SAML, ['saml-avoid-redirect', 'saml-secure-client-uris', 'saml-signature-enforcer']),
-      storedOnly(NO_CIBA, ['secure-ciba-req-sig-algorithm', 'secure-ciba-session', 'secure-ciba-signed-authn-req']),
-      refused({ reason: 'token requests of its clients are refused', test: POLICIES }, [
-        'auth-flow-enforcer',
-        'confidential-client',
+      enforced(POLICED_CLIENTS, [
         'consent-required',
-        'downscope-assertion-grant-enforcer',
-        'dpop-bind-enforcer',
         'full-scope-disabled',
-        'holder-of-key-enforcer',
-        'intent-client-bind-checker',
-        'jwt-claim-enforcer',
-        'pkce-enforcer',
-        'registration-access-token-rotation-disabled',
         'reject-implicit-grant',
+        'saml-avoid-redirect',
+        'saml-secure-client-uris',
+        'saml-signature-enforcer',
+        'secure-client-uris-pattern',
+        'secure-logout',
+        'secure-signature-algorithm',
+      ]),
+      enforced(POLICED_REQUESTS, [
+        'confidential-client',
+        'dpop-bind-enforcer',
+        'pkce-enforcer',
         'reject-request',
         'reject-ropc-grant',
         'secure-client-authentication-assertion',
         'secure-client-authenticator',
         'secure-client-uris',
-        'secure-client-uris-pattern',
-        'secure-logout',
         'secure-par-content',
         'secure-redirect-uris-enforcer',
         'secure-request-object',
         'secure-response-type',
         'secure-session',
-        'secure-signature-algorithm',
         'secure-signature-algorithm-signed-jwt',
+        'use-lightweight-access-token',
+      ]),
+      enforced('test/oidc/registration/client-registration.test.ts', ['registration-access-token-rotation-disabled']),
+      storedOnly(NO_CIBA, ['secure-ciba-req-sig-algorithm', 'secure-ciba-session', 'secure-ciba-signed-authn-req']),
+      storedOnly('the JWT authorization grant is not available', ['downscope-assertion-grant-enforcer']),
+      refused({ reason: 'token requests of its clients are refused', test: POLICIES }, [
+        'auth-flow-enforcer',
+        'holder-of-key-enforcer',
+        'intent-client-bind-checker',
+        'jwt-claim-enforcer',
         'suppress-refresh-token-rotation',
         'tls-client-auth-ca-subject-dn',
-        'use-lightweight-access-token',
       ]),
     ),
     'clientPolicies.conditions.condition': byProvider(
       { label: 'condition', unlisted: 'it counts as met', effect: 'refused' },
       enforced('test/oidc/client-authentication.test.ts', ['any-client']),
-      enforced(POLICIES, ['client-access-type']),
-      refused({ reason: 'it counts as met, except for the rotation of secrets', test: POLICIES }, [
+      enforced(POLICED_REQUESTS, [
         'acr-condition',
+        'client-access-type',
         'client-attributes',
         'client-roles',
         'client-scopes',
         'client-type',
+        'grant-type',
+      ]),
+      enforced(POLICED_CLIENTS, [
         'client-updater-context',
         'client-updater-source-groups',
         'client-updater-source-host',
         'client-updater-source-roles',
-        'grant-type',
-        'identity-provider-alias',
       ]),
+      storedOnly('the JWT authorization grant is not available', ['identity-provider-alias']),
     ),
   },
   enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
@@ -285,7 +296,7 @@ export const realmEffects: KindEffects = combineEffects(
     ],
     ['login_hint', 'poll', '120', '5'],
   ),
-  storedOnly('pushed authorization requests are not supported', ['attributes.parRequestUriLifespan'], ['60']),
+  enforced('test/login/pushed-requests.test.ts', ['attributes.parRequestUriLifespan']),
   enforced('test/oidc/frontend-url.test.ts', ['attributes.frontendUrl']),
   storedOnly('authentication context classes by URI are not mapped', ['attributes.acr.uri.map']),
 )

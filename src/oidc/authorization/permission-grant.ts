@@ -23,9 +23,11 @@ import {
 import { requestTickets } from '../../service/protection/permission-tickets.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
+import { applyRequestPolicies } from '../client-policies/apply-request-policies.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { getEnabledRealm, requireHttps } from '../oidc-realm.ts'
+import { getEnabledRealm, getTokenUrl, requireHttps } from '../oidc-realm.ts'
+import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { issueGrantedTokens } from '../tokens/token-response.ts'
 import { isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -71,7 +73,7 @@ export async function grantPermissions(endpoint: RealmEndpoint, request: TokenRe
 async function decide(call: PermissionCall): Promise<object> {
   const { service, realm, request } = call
   const caller = await authenticateCaller(call)
-  refuseUnenforced(call, caller.client)
+  await requireProtections(call, caller.client)
   if (request.form.claim_token !== undefined && viewClient(caller.client).publicClient === true)
     throw createInvalidError('invalid_grant', 'Public clients are not allowed to send claims', { status: 403 })
   const ticket = await findTicket(call)
@@ -79,7 +81,7 @@ async function decide(call: PermissionCall): Promise<object> {
   const pushed = parsePushedClaims(request)
   const earlier = await findEarlierToken(call)
   const party = await findRequestingParty(call, caller, pushed)
-  refuseUnenforced(call, party.client)
+  if (party.client.id !== caller.client.id) await requireProtections(call, party.client)
   const isUpgraded = earlier !== undefined && earlier.user === party.user.id
   const { server, granted } = await service.read(SYSTEM, realm, (context) =>
     evaluate(context, call, {
@@ -130,9 +132,11 @@ async function findTicket({ service, realm, request }: PermissionCall): Promise<
   return content
 }
 
-/** Throws OAuthError where something protects the tokens of the client that is not enforced. */
-function refuseUnenforced({ realm }: PermissionCall, client: LiveObject): void {
-  const reason = findUnenforcedProtection(realm, client, ['token requests'])
+/** Throws OAuthError where a client policy refuses the request, or something protects the tokens of the client that is not enforced. */
+async function requireProtections({ service, base, realm, request }: PermissionCall, live: LiveObject): Promise<void> {
+  const policed = { name: 'token', client: live, parameters: request.form } as const
+  const client = await applyRequestPolicies({ service, base, realm }, policed)
+  const reason = findUnenforcedProtection(client, ['token requests'])
   if (reason !== undefined)
     throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }
@@ -255,12 +259,15 @@ async function toResponse(
   if (mode === 'decision') return { result: true }
   const permissions = includesNames ? granted : granted.map(({ rsname: _, ...permission }) => permission)
   if (mode === 'permissions') return permissions
-  const { service, realm, event } = call
+  const { service, realm, event, request } = call
   const { client } = party
+  const confirmation = await confirmSender({ service, realm }, client, {
+    ...{ method: 'POST', url: getTokenUrl(call.base, realm), dpop: request.dpop },
+  })
   const grant = await service.read(SYSTEM, realm, (context) => toGrant(context, realm, party))
   const { response, accessTokenId, refreshToken } = await issueGrantedTokens(
     call,
-    { realm, client },
+    { realm, client, confirmation },
     { ...grant, permissions: { audience: server.key[0]!, authorization: { permissions } } },
   )
   Object.assign(event.details, {

@@ -17,6 +17,8 @@ import {
 import { readClientCredentials } from './client-secret.ts'
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+/** The end of the address to which clients push authorization requests. */
+const PUSHED_REQUESTS = '/protocol/openid-connect/ext/par/request'
 /** The tolerated clock difference, in seconds. */
 const CLOCK_SKEW = 15
 /** The maximum lifespan of an assertion in seconds, unless the client has its own. */
@@ -125,7 +127,7 @@ function findAudienceProblem({ realm, base }: ClientAuthenticationAttempt, { aud
   const audiences = [aud ?? []].flat()
   const issuer = getIssuer(base, realm)
   const endpoint = `${issuer}/protocol/openid-connect/token`
-  const accepted = [issuer, endpoint, `${endpoint}/introspect`]
+  const accepted = [issuer, endpoint, `${endpoint}/introspect`, `${issuer}${PUSHED_REQUESTS}`]
   if (!audiences.some((audience) => accepted.includes(audience))) return 'Invalid token audience'
   // With several audiences, another server could use the assertion here.
   return audiences.length > 1 ? 'Multiple audiences not allowed' : undefined

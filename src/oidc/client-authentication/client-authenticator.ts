@@ -5,9 +5,10 @@ import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { EventDraft } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
+import type { SenderEvidence } from '../sender-constraints/confirmation.ts'
 
 /** A request of a client. */
-export interface TokenRequest extends Transport {
+export interface TokenRequest extends Transport, SenderEvidence {
   readonly form: Readonly<Record<string, string>>
   /** The values of the parameter `permission`, which may be repeated. */
   readonly permissions?: readonly string[]

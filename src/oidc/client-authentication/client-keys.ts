@@ -1,6 +1,6 @@
 // The public keys of a client, which verify its assertions. Keycloak: ClientPublicKeyLoader.
 import { createPublicKey } from 'node:crypto'
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWK, type JWTVerifyGetKey } from 'jose'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -8,7 +8,9 @@ import { parseCertificate } from '../../service/realms/realm-keys.ts'
 import { viewClient } from '../views.ts'
 
 /** Remote key sets by address. jose caches each for ten minutes, and fetches at most twice a minute for an unknown key. */
-let remoteKeySets = new WeakMap<Outbound, Map<string, JWTVerifyGetKey>>()
+let remoteKeySets = new WeakMap<Outbound, Map<string, RemoteKeySet>>()
+
+type RemoteKeySet = ReturnType<typeof createRemoteJWKSet>
 
 /** Time in milliseconds during which a failed fetch is not repeated, since any caller can send an assertion. */
 const RETRY_DELAY = 30_000
@@ -35,10 +37,7 @@ function resolveUrl(address: string, rootUrl = ''): string {
 function createRemoteKeys(outbound: Outbound, address: string): JWTVerifyGetKey {
   const url = URL.parse(address)
   if (!url) return noKeys
-  const keySets = remoteKeySets.get(outbound) ?? new Map<string, JWTVerifyGetKey>()
-  remoteKeySets.set(outbound, keySets)
-  const findKey = keySets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: createFetch(outbound) })
-  keySets.set(url.href, findKey)
+  const findKey = getRemoteKeySet(outbound, url)
   return async (header, token) => {
     try {
       return await findKey(header, token)
@@ -47,6 +46,32 @@ function createRemoteKeys(outbound: Outbound, address: string): JWTVerifyGetKey 
       // The caller must not learn what is at the address. An administrator of the client can look there.
       throw new errors.JWKSNoMatchingKey('The keys of the client cannot be fetched.', { cause: error })
     }
+  }
+}
+
+function getRemoteKeySet(outbound: Outbound, url: URL): RemoteKeySet {
+  const keySets = remoteKeySets.get(outbound) ?? new Map<string, RemoteKeySet>()
+  remoteKeySets.set(outbound, keySets)
+  const keySet = keySets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: createFetch(outbound) })
+  keySets.set(url.href, keySet)
+  return keySet
+}
+
+/** Returns the key set of a client; none if it has no set, or if it is invalid. It may fetch, so do not call it inside a transaction. */
+export async function listClientJwks(outbound: Outbound, client: LiveObject): Promise<readonly JWK[]> {
+  const { attributes = {}, rootUrl } = viewClient(client)
+  try {
+    const jwksUrl = attributes['jwks.url']
+    if (attributes['use.jwks.url'] !== 'true' || !jwksUrl) {
+      const text = attributes['use.jwks.string'] === 'true' ? attributes['jwks.string'] : undefined
+      return text === undefined ? [] : createLocalJWKSet(JSON.parse(text)).jwks().keys
+    }
+    const keySet = getRemoteKeySet(outbound, new URL(resolveUrl(jwksUrl, rootUrl)))
+    if (!keySet.fresh) await keySet.reload()
+    return keySet.jwks()?.keys ?? []
+  } catch {
+    // The caller must not learn what is at the address. An administrator of the client can look there.
+    return []
   }
 }
 

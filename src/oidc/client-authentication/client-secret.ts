@@ -4,10 +4,10 @@ import { readTextMap } from '../../kinds/json.ts'
 import { resolveSecret } from '../../service/context/vault-directory.ts'
 import { listValidSecrets } from '../../service/login/secret-rotation.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import type { RealmCall } from '../client-call.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { viewClient } from '../views.ts'
 import {
-  type ClientAuthenticationAttempt,
   type ClientAuthenticator,
   createClientNotFoundError,
   createInvalidCredentialsError,
@@ -61,7 +61,7 @@ function decodePart(text: string): string {
 
 /** Returns the valid secrets of a client, decrypted, or read from the vault. An empty secret is not valid. @throws OAuthError */
 export async function listClientSecrets(
-  { service: { vault, vaultDirectory }, realm }: ClientAuthenticationAttempt,
+  { service: { vault, vaultDirectory }, realm }: RealmCall,
   client: LiveObject,
 ): Promise<string[]> {
   const opened = openedSecrets.get(client) ?? new Map<string, string>()

@@ -10,12 +10,14 @@ import { type LiveObject, listObjects } from '../../service/objects/live-objects
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { AUTHENTICATION_METHODS } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption/encryption-algorithms.ts'
 import { listLevels } from '../login/authenticators/authentication-level.ts'
 import { responseModes } from '../login/authorization-response.ts'
 import { readFlow } from '../login/load-flow.ts'
 import { parseLevels } from '../mappers/session.ts'
 import { getIssuer, getOidcRealm, readOidcRealm, requireHttps } from '../oidc-realm.ts'
 import { getSigningKey, listRealmKeys } from '../realm-keys.ts'
+import { PROOF_ALGORITHMS } from '../sender-constraints/dpop-proof.ts'
 import { grantTypes } from './token-endpoint.ts'
 
 /** The parts of the metadata that the objects of a realm determine. */
@@ -78,12 +80,10 @@ export async function getDiscoveryDocument(
     prompt_values_supported: ['none', 'login', 'consent', ...(registrationAllowed === true ? ['create'] : [])],
     scopes_supported: ['openid', ...scopes],
     acr_values_supported: listLevelNames(attributes, levels),
-    request_parameter_supported: false,
-    request_uri_parameter_supported: false,
-    authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
+    ...getProtectionMetadata(issuer),
     ...getAuthenticationMetadata('token_endpoint'),
     ...getAuthenticationMetadata('introspection_endpoint'),
     ...getAuthenticationMetadata('revocation_endpoint'),
@@ -107,6 +107,32 @@ export async function getDiscoveryDocument(
     ],
   }
 }
+
+/** Returns the members for protected requests and responses of a realm with an issuer. */
+function getProtectionMetadata(issuer: string): Record<string, unknown> {
+  const prefix = `${issuer}/protocol/openid-connect`
+  return {
+    authorization_response_iss_parameter_supported: true,
+    pushed_authorization_request_endpoint: `${prefix}/ext/par/request`,
+    require_pushed_authorization_requests: false,
+    request_parameter_supported: true,
+    request_uri_parameter_supported: true,
+    require_request_uri_registration: true,
+    request_object_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
+    authorization_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    ...getEncryptionMetadata('id_token'),
+    ...getEncryptionMetadata('userinfo'),
+    ...getEncryptionMetadata('authorization'),
+    ...getEncryptionMetadata('request_object'),
+    dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
+  }
+}
+
+/** Returns the encryption algorithms of a type of token. */
+const getEncryptionMetadata = (token: string) => ({
+  [`${token}_encryption_alg_values_supported`]: KEY_ENCRYPTION_ALGORITHMS,
+  [`${token}_encryption_enc_values_supported`]: CONTENT_ENCRYPTION_ALGORITHMS,
+})
 
 /** Returns the document of User-Managed Access 2.0. Keycloak: its members are some of those of OpenID Connect Discovery. Throws OAuthError. */
 export async function getUmaDocument(endpoint: RealmEndpoint, transport: Transport): Promise<Record<string, unknown>> {

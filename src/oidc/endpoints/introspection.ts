@@ -10,7 +10,7 @@ import { OAuthError } from '../oauth-error.ts'
 import type { OidcRealm } from '../oidc-realm.ts'
 import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
-import { type ActiveToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { ACCESS_TOKENS, type ActiveToken, isAccessToken, isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 
 /** Keycloak: the hint that the permissions of a token are requested, instead of claims about its user. */
@@ -28,37 +28,45 @@ export async function introspectToken(
   const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
   // Only resource servers call this endpoint, so that web origins do not count.
   const withoutOrigin = { ...request, origin: undefined }
-  return handleClientRequest(endpoint, { request: withoutOrigin, event }, async ({ realm, client, event }) => {
-    const clientId = client.key[0]!
-    if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
-    const { token, token_type_hint: hint } = request.form
-    if (!token) throw createError(event, 400, 'Token not provided.')
-    if (hint !== undefined && !HINTS.includes(hint)) throw createError(event, 400, 'Unsupported token type.')
-    const reject = (reason: string) => {
-      event.error = 'invalid_token'
-      event.details.reason = reason
-      return { active: false }
-    }
-    const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
-    if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
-    const { claims, issuedTo } = verified
-    event.session = issuedTo.session
-    Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
-    if (!isActiveToken(verified)) return reject(getReason(verified.status) ?? 'Token is not active any more')
-    const { status } = verified
-    event.user = status.user.id
-    event.details.token_issued_for = status.client
-    if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
-    if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
-    const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, verified) : claims
-    const { username } = status.user
-    return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
-  })
+  return handleClientRequest(
+    endpoint,
+    { request: withoutOrigin, event, policyEvent: 'introspection' },
+    async ({ realm, client, event }) => {
+      const clientId = client.key[0]!
+      if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
+      const { token, token_type_hint: hint } = request.form
+      if (!token) throw createError(event, 400, 'Token not provided.')
+      if (hint !== undefined && !HINTS.includes(hint)) throw createError(event, 400, 'Unsupported token type.')
+      const reject = (reason: string) => {
+        event.error = 'invalid_token'
+        event.details.reason = reason
+        return { active: false }
+      }
+      const verified = await verifyTokenStatus(service, token, {
+        types: [...ACCESS_TOKENS, 'ID', 'Refresh', 'Offline'],
+        acceptsBound: true,
+      })
+      if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
+      const { claims, issuedTo } = verified
+      event.session = issuedTo.session
+      Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
+      if (!isActiveToken(verified)) return reject(getReason(verified.status) ?? 'Token is not active any more')
+      const { status } = verified
+      event.user = status.user.id
+      event.details.token_issued_for = status.client
+      if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
+      if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
+      const content = isAccessToken(claims) ? await buildClaims(service, realm, verified) : claims
+      const { username } = status.user
+      const bound = claims.cnf !== undefined && { cnf: claims.cnf }
+      return { username, ...content, ...bound, client_id: status.client, token_type: claims.typ, active: true }
+    },
+  )
 }
 
 /** Returns the permissions of an access token, also by the names of User-Managed Access; undefined if it has none. Keycloak: without claims about the user. */
 function toPermissions({ exp, iat, jti, aud, typ, acr, authorization }: Claims): Claims | undefined {
-  if (typ !== 'Bearer' || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
+  if (!isAccessToken({ typ }) || !isClaims(authorization) || !Array.isArray(authorization.permissions)) return undefined
   const permissions = authorization.permissions.filter(isClaims).map((permission) => {
     const { rsid, scopes = [] } = permission
     return { ...permission, ...(rsid !== undefined && { resource_id: rsid }), resource_scopes: scopes }

@@ -11,7 +11,7 @@ import { verifyToken } from '../tokens/tokens.ts'
 export async function logOutByToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<void> {
   const { service, realmName } = endpoint
   const event = { type: 'LOGOUT', details: {} } as const
-  await handleClientRequest(endpoint, { request, event }, async ({ realm, client, event }) => {
+  await handleClientRequest(endpoint, { request, event, policyEvent: 'logout' }, async ({ realm, client, event }) => {
     const createError = (reason: string) =>
       new OAuthError(400, 'invalid_grant', { description: reason, event: { error: 'invalid_token', reason } })
     const verified = await verifyToken(service, request.form.refresh_token ?? '', { types: ['Refresh', 'Offline'] })

@@ -11,6 +11,8 @@ import type { GrantHandler, GrantResult } from '../grants/grant.ts'
 import { grantByPassword } from '../grants/password.ts'
 import { grantByRefreshToken } from '../grants/refresh-token.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { getTokenUrl } from '../oidc-realm.ts'
+import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { type IssuedTokens, issueGrantedTokens } from '../tokens/token-response.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
 
@@ -37,18 +39,22 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
   const handler = Object.hasOwn(grants, type) ? grants[type] : undefined
   if (!handler) throw new OAuthError(400, 'unsupported_grant_type', { description: 'Unsupported grant_type' })
   const event = { type: handler.event, details: { grant_type: type } }
-  return handleClientRequest(endpoint, { request, event }, async (call) => {
+  return handleClientRequest(endpoint, { request, event, policyEvent: 'token' }, async (call) => {
     refuseUnenforced(call)
-    const granted = await handler.grant({ ...call, service, base, form, address })
-    const issued = await issueGrantedTokens(endpoint, call, granted)
+    const url = getTokenUrl(base, call.realm)
+    const confirmation = await confirmSender({ service, realm: call.realm }, call.client, {
+      ...{ method: 'POST', url, dpop: request.dpop },
+    })
+    const granted = await handler.grant({ ...call, service, base, form, address, confirmation })
+    const issued = await issueGrantedTokens(endpoint, { ...call, confirmation }, granted)
     addTokenDetails(call.event, granted, issued)
     return issued.response
   })
 }
 
 /** Throws OAuthError where something protects the tokens of the client that is not enforced. */
-function refuseUnenforced({ realm, client }: ClientCall): void {
-  const reason = findUnenforcedProtection(realm, client, ['token requests'])
+function refuseUnenforced({ client }: ClientCall): void {
+  const reason = findUnenforcedProtection(client, ['token requests'])
   if (reason !== undefined)
     throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }

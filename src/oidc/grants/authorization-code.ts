@@ -3,11 +3,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import type { Context, RuntimeContext } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
-import { consumeSingleUse, createSingleUse } from '../../service/context/single-use.ts'
+import { consumeSingleUse, createSingleUse, findSingleUse } from '../../service/context/single-use.ts'
 import { findUserById } from '../../service/login/find-user.ts'
 import { endClientSessions, findActiveSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { RealmSettings } from '../oidc-realm.ts'
+import { checkRequestedKey } from '../sender-constraints/confirmation.ts'
 import { requireOfflineAccess, resolveScopes } from '../tokens/scopes.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
 import type { GrantHandler, GrantRequest } from './grant.ts'
@@ -24,6 +25,8 @@ const authorizationCode = z.object({
   nonce: z.string().exactOptional(),
   codeChallenge: z.string().exactOptional(),
   codeChallengeMethod: z.enum(['S256', 'plain']).exactOptional(),
+  /** The thumbprint of the DPoP key that redeems the code. */
+  dpopJkt: z.string().exactOptional(),
 })
 
 /** The stored data of an authorization code: a client session, and parameters of the authorization request. */
@@ -52,12 +55,19 @@ export const grantByAuthorizationCode: GrantHandler = async (request) => {
   return service.writeRuntime(SYSTEM, realm, async (context) => {
     const data = await redeemCode(context, request, code)
     const { user, session, clientSession } = await getSession(context, request, data)
-    for (const check of [checkClient, checkRedirectUri, checkCodeVerifier, checkStandardFlow]) check(request, data)
+    for (const check of [checkClient, checkRedirectUri, checkCodeVerifier, checkKey, checkStandardFlow])
+      check(request, data)
     if (!clientSession) throw createError('Code not valid', 'invalid_code')
     const scopes = await resolveScopes(context, client, data.scope)
     await requireOfflineAccess(context, client, { user: user.id, scopes })
     return { user, scopes, session, clientSession, ...(data.nonce !== undefined && { nonce: data.nonce }) }
   })
+}
+
+/** Returns the scope of an authorization code, which is not used by that; undefined if there is no such code. One statement. */
+export async function findCodeScope(context: Context, code: string): Promise<string | undefined> {
+  const body = await findSingleUse(context, getKey(code))
+  return body && authorizationCode.parse(body).scope
 }
 
 async function redeemCode(context: RuntimeContext, { event }: GrantRequest, code: string): Promise<AuthorizationCode> {
@@ -122,6 +132,9 @@ function checkCodeVerifier({ form }: GrantRequest, { codeChallenge, codeChalleng
   if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
     throw createError('PKCE verification failed: Code mismatch', 'pkce_verification_failed', 'Code mismatch')
 }
+
+const checkKey = ({ confirmation }: GrantRequest, { dpopJkt }: AuthorizationCode): void =>
+  checkRequestedKey(dpopJkt, confirmation)
 
 function checkStandardFlow({ client }: GrantRequest): void {
   if (viewClient(client).standardFlowEnabled === true) return

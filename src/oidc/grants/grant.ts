@@ -2,6 +2,7 @@
 import type { Service } from '../../service/context/service.ts'
 import type { ClientSession, StoredUser, UserSession } from '../../service/context/store-types.ts'
 import type { ClientCall } from '../client-call.ts'
+import type { Confirmation } from '../sender-constraints/confirmation.ts'
 
 /** A token request of an authenticated client. */
 export interface GrantRequest extends ClientCall {
@@ -9,6 +10,8 @@ export interface GrantRequest extends ClientCall {
   /** The address of the server, as the client sees it. */
   readonly base: string
   readonly form: Readonly<Record<string, string>>
+  /** The key to which the tokens are bound, if any. */
+  readonly confirmation?: Confirmation | undefined
   /** The network address of the client. */
   readonly address?: string | undefined
 }

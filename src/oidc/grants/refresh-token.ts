@@ -7,6 +7,7 @@ import type { SessionToRefresh, StoredUser } from '../../service/context/store-t
 import { endClientSessions, findActiveSessionToRefresh, refreshSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { OutdatedRealm } from '../oidc-realm.ts'
+import { checkRefreshConfirmation } from '../sender-constraints/confirmation.ts'
 import { addDefaultScopes, limitScopes, parseScope, resolveScopes } from '../tokens/scopes.ts'
 import { getClientSessionEnd } from '../tokens/token-response.ts'
 import { type VerifiedToken, verifyToken } from '../tokens/tokens.ts'
@@ -23,6 +24,7 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
   const requested = await service.read(SYSTEM, realm, (context) => resolveScopes(context, client, form.scope))
   const token = await verifyRefreshToken(request, form.refresh_token)
   const { iat = 0, scope, authorization } = token.claims
+  checkRefreshConfirmation(token.claims, request.confirmation)
   const refreshScopes = parseScope(scope)
   return service.writeRuntime(SYSTEM, realm, async (context) => {
     const active = await getSession(context, request, token)

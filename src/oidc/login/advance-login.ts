@@ -12,6 +12,9 @@ import type { BrowserRequest, BrowserResponse } from './session/browser-request.
 import { AUTH_SESSION, createCookie, generateSecret, hashSecret } from './session/cookies.ts'
 import { type LoginState, type SavedLogin, toAuthenticationSession } from './session/login-state.ts'
 
+/** The parameters of an authorization request that count once. */
+const ONCE = ['request', 'request_uri']
+
 /**
  * Shows the next page of a login, or completes the login. After a form the browser is redirected to the page, so that
  * reloading it does not submit the form again.
@@ -28,7 +31,9 @@ export async function advanceLogin(
   const storedCookies = await storeLogin(login, saved)
   if (!storedCookies) return redirectTo(getLoginUrl(request, saved), cookies)
   const allCookies = replaceCookies(cookies, storedCookies)
-  if (request.form) return redirectTo(getLoginUrl(request, saved), allCookies)
+  // Reloading the page must not use a pushed request or a request object again, either.
+  if (request.form || ONCE.some((name) => request.query.has(name)))
+    return redirectTo(getLoginUrl(request, saved), allCookies)
   return renderLoginPage(login, saved, { ...challenge, cookies: allCookies })
 }
 

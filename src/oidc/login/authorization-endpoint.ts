@@ -2,6 +2,9 @@
 import type { Cookie } from '../../lib/http/cookies.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { isPushedRequest } from '../authorization-requests/pushed-requests.ts'
+import { type ResolvedRequest, resolveAuthorizationRequest } from '../authorization-requests/resolve-request.ts'
+import { applyRequestPolicies, type PolicedRequest } from '../client-policies/apply-request-policies.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { findUnenforcedProtection } from '../unenforced-protections.ts'
@@ -10,6 +13,7 @@ import {
   AuthorizationError,
   readAuthorizationParameters,
   readRedirectUri,
+  readResponseTarget,
   requireBrowserClient,
 } from './authorization-request.ts'
 import { createLogin, requireRegistrationAllowed } from './create-login.ts'
@@ -24,21 +28,39 @@ const MAX_COOKIE_LENGTH = 3500
 
 /** Handles an authorization request. A POST has the parameters in its form. */
 export function authorize(service: Service, request: BrowserRequest, isRegistration = false): Promise<BrowserResponse> {
-  const query = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
-  if (isRegistration) query.set('prompt', 'create')
-  return handleBrowserCall(service, request, (call) => startAuthorization(call, query))
+  const parameters = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
+  return handleBrowserCall(service, request, async (call) => {
+    const client = await getRequestClient(call, parameters)
+    await refuseByPolicies(call, client, parameters)
+    const request = await resolveAuthorizationRequest(call, client, parameters)
+    if (isRegistration) request.query.set('prompt', 'create')
+    return startAuthorization(call, { client, ...request })
+  })
+}
+
+/** Starts a login again, with the parameters of an authorization request that started it before. */
+export async function restartAuthorization(call: BrowserCall, query: URLSearchParams): Promise<BrowserResponse> {
+  const client = await getRequestClient(call, query)
+  return startAuthorization(call, { client, query, origin: 'restarted' }, 'loginTimeout')
+}
+
+/** An authorization request of a client. */
+interface ClientAuthorizationRequest extends Omit<ResolvedRequest, 'origin'> {
+  readonly client: LiveObject
+  readonly origin: PolicedRequest['origin']
 }
 
 /** Starts a login for an authorization request. `info` is the key of a text for the first page. */
-export async function startAuthorization(
+async function startAuthorization(
   call: BrowserCall,
-  query: URLSearchParams,
+  { client: live, ...request }: ClientAuthorizationRequest,
   info?: string,
 ): Promise<BrowserResponse> {
-  const client = await getRequestClient(call, query)
-  const redirectUri = readRedirectUri(client, query, call.request.base)
+  const { query } = request
+  const redirectUri = readRedirectUri(live, query, call.request.base)
+  const client = await applyPolicies(call, live, { request, redirectUri })
   const parameters = readAuthorizationParameters(client, query, redirectUri)
-  refuseUnenforced(call, client, parameters)
+  refuseUnenforced(client, parameters)
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
@@ -60,9 +82,46 @@ async function getRequestClient(call: BrowserCall, query: URLSearchParams): Prom
   return client
 }
 
+/** Throws LoginError where a client policy refuses the request before its redirect URI is trusted. */
+async function refuseByPolicies(call: BrowserCall, client: LiveObject, query: URLSearchParams): Promise<void> {
+  try {
+    const origin = isPushedRequest(query.get('request_uri') ?? '') ? 'pushed' : 'query'
+    await policeRequest(call, { name: 'pre-authorization', client, query, origin })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new LoginError('clientPolicyMessage', error.error, { params: [error.message] })
+  }
+}
+
+/** Returns the client with the attributes that client policies require. Throws AuthorizationError where one refuses the request. */
+async function applyPolicies(
+  call: BrowserCall,
+  client: LiveObject,
+  {
+    request,
+    redirectUri,
+  }: { readonly request: Omit<ClientAuthorizationRequest, 'client'>; readonly redirectUri: string },
+): Promise<LiveObject> {
+  try {
+    return await policeRequest(call, { name: 'authorization', client, ...request })
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new AuthorizationError(readResponseTarget(request.query, redirectUri), error.error, {
+      description: error.message,
+    })
+  }
+}
+
+function policeRequest(
+  { service, realm, request: { base } }: BrowserCall,
+  { query, ...policed }: Omit<PolicedRequest, 'parameters'> & { readonly query: URLSearchParams },
+): Promise<LiveObject> {
+  return applyRequestPolicies({ service, base, realm }, { ...policed, parameters: Object.fromEntries(query) })
+}
+
 /** Throws AuthorizationError where something protects logins or tokens of the client that is not enforced. */
-function refuseUnenforced({ realm }: BrowserCall, client: LiveObject, parameters: AuthorizationParameters): void {
-  const description = findUnenforcedProtection(realm, client, ['logins', 'token requests'])
+function refuseUnenforced(client: LiveObject, parameters: AuthorizationParameters): void {
+  const description = findUnenforcedProtection(client, ['logins', 'token requests'])
   if (description !== undefined)
     throw new AuthorizationError(parameters, 'unauthorized_client', { description, eventError: 'not_allowed' })
 }

@@ -70,10 +70,16 @@ const checks: readonly ((request: RawRequest) => void)[] = [
   checkResponseType,
   checkResponseMode,
   checkClientFlow,
-  checkRequestObject,
   checkMaxAge,
   checkPkce,
 ]
+
+/** Returns the recipient of the response to a request with a valid redirect URI. */
+export function readResponseTarget(query: URLSearchParams, redirectUri: string): AuthorizationError['target'] {
+  const get = (name: string) => query.get(name) ?? undefined
+  const mode = get('response_mode') ?? getDefaultResponseMode(get('response_type'))
+  return { redirectUri, responseMode: findResponseMode(mode) ?? 'query', ...omitAbsent({ state: get('state') }) }
+}
 
 /** Returns the parameters of a request with a valid redirect URI. Throws AuthorizationError and LoginError. */
 export function readAuthorizationParameters(
@@ -83,11 +89,7 @@ export function readAuthorizationParameters(
 ): AuthorizationParameters {
   const get = (name: string) => query.get(name) ?? undefined
   const responseType = get('response_type')
-  const target = {
-    redirectUri,
-    responseMode: findResponseMode(get('response_mode') ?? getDefaultResponseMode(responseType)) ?? 'query',
-    ...omitAbsent({ state: get('state') }),
-  }
+  const target = readResponseTarget(query, redirectUri)
   const request = { client: viewClient(client), query, target, responseType }
   for (const check of checks) check(request)
   const maxAge = get('max_age')
@@ -104,6 +106,7 @@ export function readAuthorizationParameters(
     }),
     ...omitAbsent({
       nonce: get('nonce'),
+      dpopJkt: get('dpop_jkt'),
       loginHint: (loginHint?.length ?? 0) > MAX_HINT_LENGTH ? undefined : loginHint,
       acrValues: get('acr_values'),
       claims: get('claims'),
@@ -148,11 +151,6 @@ function checkClientFlow({ client, target, responseType }: RawRequest): void {
   if (responseType !== 'code')
     throw new AuthorizationError(target, 'unsupported_response_type', { eventError: 'invalid_request' })
   if (client.standardFlowEnabled !== true) throw createFlowError('Standard')
-}
-
-function checkRequestObject({ query, target }: RawRequest): void {
-  if (query.has('request')) throw new AuthorizationError(target, 'request_not_supported')
-  if (query.has('request_uri')) throw new AuthorizationError(target, 'request_uri_not_supported')
 }
 
 function checkMaxAge({ query }: RawRequest): void {

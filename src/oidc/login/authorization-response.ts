@@ -2,10 +2,19 @@
 import { type Html, html } from '../../lib/html.ts'
 
 /** The supported response modes. */
-export const responseModes = ['query', 'fragment', 'form_post'] as const
+export const responseModes = [
+  ...(['query', 'fragment', 'form_post'] as const),
+  ...(['query.jwt', 'fragment.jwt', 'form_post.jwt', 'jwt'] as const),
+] as const
 
 /** A response mode. */
 export type ResponseMode = (typeof responseModes)[number]
+
+/** Whether the parameters of a response are signed in a token. JARM, section 2.3. */
+export const isSignedMode = (mode: ResponseMode): boolean => mode.endsWith('jwt')
+
+/** Returns the mode in which the response is delivered. The default of authorization codes is the query. */
+export const getDelivery = (mode: ResponseMode): string => mode.replace(/\.?jwt$/, '') || 'query'
 
 /** The recipient of an authorization response. */
 export interface ResponseTarget {
@@ -19,7 +28,7 @@ export function buildResponseUrl(
   parameters: Readonly<Record<string, string>>,
 ): string {
   const text = new URLSearchParams(parameters).toString()
-  if (responseMode === 'fragment') return `${redirectUri}#${text}`
+  if (getDelivery(responseMode) === 'fragment') return `${redirectUri}#${text}`
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${text}`
 }
 

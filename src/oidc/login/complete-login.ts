@@ -107,7 +107,7 @@ function createSession(login: Login) {
 /** Creates the client session and, where requested, an offline session. Returns the authorization code. */
 async function createCode(context: RuntimeContext, login: Login, session: UserSession): Promise<string> {
   const { realm, client } = login
-  const { scope, redirectUri, nonce, codeChallenge, codeChallengeMethod } = login.state.parameters
+  const { scope, redirectUri, nonce, codeChallenge, codeChallengeMethod, dpopJkt } = login.state.parameters
   const clientSession = { client: client.id, ...createClientSessionBody(login) }
   const isOffline =
     parseScope(scope).includes(OFFLINE_ACCESS) && (await canUseOfflineAccess(context, client, session.user))
@@ -123,6 +123,7 @@ async function createCode(context: RuntimeContext, login: Login, session: UserSe
     scope,
     redirectUri,
     ...(nonce !== undefined && { nonce }),
+    ...(dpopJkt !== undefined && { dpopJkt }),
     ...(codeChallenge !== undefined && {
       codeChallenge,
       codeChallengeMethod: codeChallengeMethod === 'S256' ? 'S256' : 'plain',
@@ -177,6 +178,7 @@ async function respondWithCode(
   const { idle, max } = getSessionLifespan(realm.settings, session)
   const identityCookies = createIdentityCookies(login, request, { session, maxAge: Math.min(idle, max) })
   return respondToClient(login, parameters, {
+    client,
     parameters: {
       ...(parameters.state !== undefined && { state: parameters.state }),
       ...(attributes['exclude.session.state.from.auth.response'] !== 'true' && { session_state: session.id }),

@@ -4,7 +4,7 @@ import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { endSessions } from '../../service/login/sessions.ts'
 import { listLanguages } from '../pages/localize.ts'
 import { advanceLogin, getLoginUrl } from './advance-login.ts'
-import { startAuthorization } from './authorization-endpoint.ts'
+import { restartAuthorization } from './authorization-endpoint.ts'
 import { requirePasswordResetAllowed, requireRegistrationAllowed } from './create-login.ts'
 import { type FormFields, MAX_FIELD_LENGTH, rejectForm } from './form.ts'
 import type { Login } from './login.ts'
@@ -104,7 +104,7 @@ async function startAgain(call: BrowserCall): Promise<BrowserResponse> {
       ? new LoginError('staleCodeMessage', 'expired_code')
       : new LoginError('cookieNotFoundMessage', 'cookie_not_found')
   }
-  return startAuthorization(call, new URLSearchParams(query), 'loginTimeout')
+  return restartAuthorization(call, new URLSearchParams(query))
 }
 
 /** Stores the language that the user selected on a page. */

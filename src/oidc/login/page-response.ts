@@ -2,13 +2,21 @@
 import type { Cookie } from '../../lib/http/cookies.ts'
 import { isHeaderValue, toHeaderValue } from '../../lib/http/headers.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { OidcRealm, RealmSettings } from '../oidc-realm.ts'
 import { createTranslator, listLanguages } from '../pages/localize.ts'
 import { formPostPage } from '../pages/messages.ts'
 import { type Page, renderDocument, type View } from '../pages/view.ts'
-import { buildResponseForm, buildResponseUrl, type ResponseTarget } from './authorization-response.ts'
+import {
+  buildResponseForm,
+  buildResponseUrl,
+  getDelivery,
+  isSignedMode,
+  type ResponseTarget,
+} from './authorization-response.ts'
 import { getPageLanguage, type LanguagePreferences } from './language.ts'
 import type { BrowserRequest, BrowserResponse } from './session/browser-request.ts'
+import { signResponse } from './signed-response.ts'
 
 /** The realm and the request of a page. */
 export interface PageContext {
@@ -71,14 +79,21 @@ export async function respondToClient(
   context: PageContext,
   target: ResponseTarget,
   {
+    client,
     parameters,
     cookies = [],
-  }: { readonly parameters: Readonly<Record<string, string>>; readonly cookies?: readonly Cookie[] },
+  }: {
+    /** Only signed responses need it. */
+    readonly client: LiveObject | undefined
+    readonly parameters: Readonly<Record<string, string>>
+    readonly cookies?: readonly Cookie[]
+  },
 ): Promise<BrowserResponse> {
-  if (target.responseMode !== 'form_post') return redirectTo(buildResponseUrl(target, parameters), cookies)
+  const sent = isSignedMode(target.responseMode) ? await signResponse(context, client, parameters) : parameters
+  if (getDelivery(target.responseMode) !== 'form_post') return redirectTo(buildResponseUrl(target, sent), cookies)
   return renderPage(
     context,
-    formPostPage((button) => buildResponseForm(target, parameters, button)),
+    formPostPage((button) => buildResponseForm(target, sent, button)),
     { cookies },
   )
 }

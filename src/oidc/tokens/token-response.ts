@@ -1,14 +1,17 @@
 // Token responses. No token outlives its session.
 import { createHash, randomUUID } from 'node:crypto'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
-import { SYSTEM } from '../../service/context/service.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'
 import { getSessionEnd, getSessionLifespan } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { ClientCall, RealmEndpoint } from '../client-call.ts'
-import type { GrantResult, TokenPermissions } from '../grants/grant.ts'
+import { CannotEncrypt, encryptForClient } from '../encryption/encrypt-for-client.ts'
+import type { GrantRequest, GrantResult, TokenPermissions } from '../grants/grant.ts'
 import type { TokenSubject } from '../mappers/mapper.ts'
+import { OAuthError } from '../oauth-error.ts'
 import { getIssuer, type OidcRealm } from '../oidc-realm.ts'
+import { getRefreshConfirmation, toClaim } from '../sender-constraints/confirmation.ts'
 import { getSignatureAlgorithm, INTERNAL_ALGORITHM } from '../signature-algorithms.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
 import { buildTokenContent, type Claims, type TokenContent } from './token-content.ts'
@@ -25,7 +28,7 @@ export interface IssuedTokens {
 /** Issues the tokens of a granted token request. RFC 6749, section 5.1. */
 export async function issueGrantedTokens(
   { service, base }: Pick<RealmEndpoint, 'service' | 'base'>,
-  { realm, client }: Pick<ClientCall, 'realm' | 'client'>,
+  { realm, client, confirmation }: Pick<GrantRequest, 'realm' | 'client' | 'confirmation'>,
   granted: GrantResult,
 ): Promise<IssuedTokens> {
   const { user, session, clientSession } = granted
@@ -39,12 +42,15 @@ export async function issueGrantedTokens(
   const accessTokenId = randomUUID()
   const { refreshScopes = content.scopes, permissions } = granted
   const claims = addPermissions(content.claims('accessToken'), permissions)
+  // Keycloak: the type of the response is that of the claim, too.
+  const type = confirmation?.jkt === undefined ? 'Bearer' : 'DPoP'
   const getAlgorithm = (token: 'access' | 'id') => getSignatureAlgorithm(realm.settings, client.representation, token)
-  const accessToken = await sign('Bearer', { ...claims, exp, jti: accessTokenId }, getAlgorithm('access'))
-  const signIdToken = () => {
+  const accessClaims = { ...claims, ...toClaim(confirmation), exp, jti: accessTokenId }
+  const accessToken = await sign(type, accessClaims, getAlgorithm('access'))
+  const createIdToken = async () => {
     const hash = createHalfHash(accessToken, getAlgorithm('id'))
     const idClaims = { ...content.claims('idToken'), exp, at_hash: hash, jti: randomUUID() }
-    return sign('ID', idClaims, getAlgorithm('id'))
+    return encryptIdToken(service, client, await sign('ID', idClaims, getAlgorithm('id')))
   }
   const refresh =
     session && clientSession && hasRefreshTokens(client)
@@ -58,6 +64,7 @@ export async function issueGrantedTokens(
     sid: session?.id,
     scope: refreshScopes.join(' '),
     ...(permissions && { authorization: permissions.authorization }),
+    ...toClaim(getRefreshConfirmation(client, confirmation)),
     ...refresh,
     jti: randomUUID(),
   }
@@ -69,13 +76,24 @@ export async function issueGrantedTokens(
     expires_in: lifespan,
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
     ...(refresh && { refresh_token: await sign(refresh.typ, refreshClaims, INTERNAL_ALGORITHM) }),
-    token_type: 'Bearer',
-    ...(refreshScopes.includes('openid') && { id_token: await signIdToken() }),
+    token_type: type,
+    ...(refreshScopes.includes('openid') && { id_token: await createIdToken() }),
     'not-before-policy': Math.max(realm.settings.notBefore, viewStoredUser(user).notBefore ?? 0),
     ...(session && { session_state: session.id }),
     scope: content.scope,
   }
   return { response, accessTokenId, refreshToken: refresh && { id: refreshClaims.jti, type: refresh.typ } }
+}
+
+/** Encrypts an ID token if the client requires it. Throws OAuthError where the client has no key. */
+async function encryptIdToken(service: Service, client: LiveObject, content: string): Promise<string> {
+  try {
+    return await encryptForClient(service, client, { kind: 'id', content })
+  } catch (error) {
+    if (!(error instanceof CannotEncrypt)) throw error
+    const reason = error.message
+    throw new OAuthError(400, 'invalid_request', { description: reason, event: { error: 'invalid_request', reason } })
+  }
 }
 
 /** Adds permissions to the claims of an access token, whose first recipient is the client with the resources. */

@@ -10,6 +10,10 @@ import { checkToken, type TokenStatus } from '../../service/login/token-status.t
 import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../../service/messages/action-tokens.ts'
 import { getFrontendUrl, type OidcRealm } from '../oidc-realm.ts'
 import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
+import { readConfirmation } from '../sender-constraints/confirmation.ts'
+
+/** The types of access tokens. Keycloak: those that are bound to a DPoP key have a type of their own. */
+export const ACCESS_TOKENS = ['Bearer', 'DPoP'] as const
 
 /** The type of a ticket of the protection API. */
 export const PERMISSION_TICKET = 'PermissionTicket'
@@ -19,7 +23,7 @@ export const REGISTRATION_TOKENS = ['InitialAccessToken', 'RegistrationAccessTok
 
 /** The type of a token, its `typ` claim. */
 export type TokenType =
-  | 'Bearer'
+  | (typeof ACCESS_TOKENS)[number]
   | 'Refresh'
   | 'Offline'
   | 'ID'
@@ -51,6 +55,10 @@ export interface VerifiedToken {
     Pick<JWTPayload, 'iss' | 'iat' | 'exp' | 'jti'> & { readonly typ?: string; readonly scope?: string }
   readonly issuedTo: IssuedTo
 }
+
+/** Whether claims are those of an access token. */
+export const isAccessToken = ({ typ }: { readonly typ?: unknown }): boolean =>
+  ACCESS_TOKENS.some((type) => type === typ)
 
 /** A token to be signed. */
 interface UnsignedToken {
@@ -99,6 +107,8 @@ interface TokenRequirements {
 /** The requirements for a token whose status is checked. */
 interface StatusRequirements extends Omit<TokenRequirements, 'realm'> {
   readonly withPermissions?: boolean
+  /** The caller itself checks that the sender of a bound token has its key. Absent: bound tokens are invalid. */
+  readonly acceptsBound?: true
 }
 
 /**
@@ -223,7 +233,7 @@ export async function verifySignature(
 export async function verifyTokenStatus(
   service: Service,
   token: string,
-  { withPermissions = false, ...requirements }: StatusRequirements,
+  { withPermissions = false, acceptsBound, ...requirements }: StatusRequirements,
 ): Promise<CheckedToken | undefined> {
   let inactive: CheckedToken | undefined
   const { types, issuerBase = '' } = requirements
@@ -241,7 +251,8 @@ export async function verifyTokenStatus(
     inactive = { ...verified, issued, status }
     return undefined
   })
-  return active ?? inactive
+  const checked = active ?? inactive
+  return checked && !acceptsBound && readConfirmation(checked.claims) ? undefined : checked
 }
 
 /** The end of tokens without an `exp` claim, which end with their session, in seconds since 1970. */

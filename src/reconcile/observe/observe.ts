@@ -1,20 +1,17 @@
-// Observes a realm: reads the live state that matters for its plan, in a constant number of statements, and the vault.
+// Observes a realm: reads the live state that matters for its plan, in a constant number of statements.
 import { adminPermissionsObjects, builtInObjects } from '../../kinds/built-in/index.ts'
 import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Json } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
-import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { findClientTypes } from '../../service/clients/client-types.ts'
 import type { Context } from '../../service/context/context.ts'
-import { resolveSecret, UnresolvedReference, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
 import { findDefaultRoleName } from '../../service/users/default-role.ts'
-import type { DesiredObject, DesiredRealm } from '../merge/desired-realm.ts'
+import type { DesiredRealm } from '../merge/desired-realm.ts'
 import { blame } from '../model/attribution.ts'
 import { authoritativeRelationsOfNewRealm, getDefaultRoleOfNewRealm } from '../model/default-role.ts'
-import type { LiveState, ManagedObject, ObservedRealm, PlanInput, UnresolvedSecret } from '../model/plan-input.ts'
+import type { LiveState, ManagedObject, ObservedRealm, PlanInput } from '../model/plan-input.ts'
 import { collectKeys, type KeysByKind, readCandidateKeys, readLiveObjects } from './live-objects.ts'
 import { type DeclaredPart, findUnchangedObjects, type Inventory, readInventory } from './managed-objects.ts'
 import { findUndeclaredObjects, type UndeclaredObjects } from './undeclared-objects.ts'
@@ -177,37 +174,4 @@ function countMarkedRows(
     ({ source }) => source,
   )
   return new Map(parts.map(({ source }) => [source, (bySource.get(source)?.length ?? 0) + Number(marked.has(source))]))
-}
-
-/** Returns the declared secrets of a realm that refer to the vault, and are not there. Disabled objects do not need theirs. */
-export async function findUnresolvedSecrets(
-  vaultDirectory: VaultDirectory,
-  { name, objects }: DesiredRealm,
-): Promise<UnresolvedSecret[]> {
-  const unresolved: UnresolvedSecret[] = []
-  for (const object of objects.values()) {
-    if (!object.secrets || object.fields.get('enabled')?.value === false) continue
-    for (const [path, value] of Object.entries(object.secrets))
-      unresolved.push(...(await findUnresolvedReferences(vaultDirectory, name, { object, path, value })))
-  }
-  return unresolved
-}
-
-async function findUnresolvedReferences(
-  vaultDirectory: VaultDirectory,
-  realm: string,
-  { object, path, value }: { readonly object: DesiredObject; readonly path: string; readonly value: Json },
-): Promise<UnresolvedSecret[]> {
-  const { kind, key, fields, origin } = object
-  const position = (fields.get(path)?.origin ?? origin).locate(path)
-  const attempts = listVaultReferences(kinds[kind], path, value).map(async (reference) => {
-    try {
-      await resolveSecret(vaultDirectory, realm, reference)
-      return []
-    } catch (error) {
-      if (!(error instanceof UnresolvedReference)) throw error
-      return [{ kind, key, path, reference, advice: error.advice, position }]
-    }
-  })
-  return (await Promise.all(attempts)).flat()
 }

@@ -25,7 +25,8 @@ import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
 import { findTenantProblems } from '../merge/tenant-problems.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
-import { findUnresolvedSecrets, observe } from '../observe/observe.ts'
+import { observe } from '../observe/observe.ts'
+import { findUnresolvedSecrets } from '../observe/unresolved-secrets.ts'
 import { isRealmDeletion } from '../plan/guards.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import { recordApply } from '../record/record.ts'
@@ -106,7 +107,7 @@ async function observeAndPlan(
     ...sources.map(({ sourcePermissions = {} }) => sourcePermissions),
     ...parts.map(({ tenant }) => ({ tenant })),
   ])
-  const unresolvedSecrets = await findUnresolvedSecrets(service.vaultDirectory, desired)
+  const unresolvedSecrets = await findUnresolvedSecrets(service, desired)
   const refuseForbidden = async (context: Context | undefined) => {
     const problems = await findTenantProblems(context, parts)
     if (problems.length) throw new DocumentError(sortByPosition(problems, listDocuments(sources)))

@@ -8,6 +8,7 @@ import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
 import { isManagementClientId } from '../../kinds/management-permissions.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
+import { checkDeclaredUpdates, configureDeclaredClients } from '../client-policies/apply-client-policies.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { recordCreator, requireClientUpdates, toClientEditor } from '../objects/client-editors.ts'
@@ -52,11 +53,12 @@ export const clients: Writers = {
       context,
       objects.map(({ representation }) => representation),
     )
+    const configured = context.isApply ? await configureDeclaredClients(context, objects) : objects
     const types = await findClientTypes(
       context,
-      objects.map(({ representation }) => representation),
+      configured.map(({ representation }) => representation),
     )
-    const prepared = objects.map((object) => prepareCreation(context, object, { scopes, limits, types }))
+    const prepared = configured.map((object) => prepareCreation(context, object, { scopes, limits, types }))
     const created = await writers.create(withScopeIds(context, scopes.all), prepared)
     await recordCreator(
       context,
@@ -70,6 +72,7 @@ export const clients: Writers = {
   listCreatedWith: (client) => [...listAccountsCreatedWith(client), ...listRolesCreatedWith(client)],
   async update(context, changes) {
     const updates = changes.map(withAuthorizationSettings)
+    if (context.isApply) await checkDeclaredUpdates(context, updates)
     const gainingAccount = findSwitched(updates, 'serviceAccountsEnabled', true)
     const losingAccount = findSwitched(updates, 'serviceAccountsEnabled', false)
     const limits = await findTimeoutLimits(context, updates.filter(changesAttributes).map(toUpdatedRepresentation))

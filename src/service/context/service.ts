@@ -13,6 +13,7 @@ import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
 import type { AdminPermissions } from './admin-permissions.ts'
 import type { IssuedToken } from './cached-values.ts'
 import type { Context, RuntimeContext, UserEvent, WriteContext, WriteReport } from './context.ts'
+import type { KeyStoreDirectory } from './key-store-directory.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { RealmCache } from './realm-cache.ts'
 import type { SourcePermissionLookup } from './source-permissions.ts'
@@ -61,6 +62,8 @@ export interface Service {
   outboxWorker: OutboxWorker | undefined
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
+  /** The files of key providers of the type `java-keystore`. */
+  readonly keyStoreDirectory: KeyStoreDirectory
   readonly passwordBlacklists: PasswordBlacklists
   /** Whether the authors of a plan may not approve it. */
   readonly requiresSecondApprover: boolean

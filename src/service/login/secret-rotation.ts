@@ -1,9 +1,9 @@
 // Rotation of client secrets: where a client policy demands it, secrets expire, and the previous secret stays valid for a
 // while after a renewal. Keycloak: the executor secret-rotation, and the client attributes in which it stores its state.
-import { type Json, type Representation, readObject, readObjects, readTextMap } from '../../kinds/json.ts'
+import { type Json, type Representation, readTextMap } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
+import { listExecutors } from '../client-policies/list-executors.ts'
 import { generateClientSecret } from '../clients/clients.ts'
-import { listMatchingProfiles } from '../clients/matching-profiles.ts'
 import type { WriteContext } from '../context/context.ts'
 import { writers } from '../kinds/index.ts'
 import { findLiveRealm, type LiveObject } from '../objects/live-objects.ts'
@@ -28,11 +28,10 @@ const DEFAULTS: SecretRotation = { lifespan: 2_505_600, gracePeriod: 172_800 }
 /** Returns the rotation that the realm's client policies demand for a client; undefined if none do. */
 export function findSecretRotation(realm: Representation, client: Representation): SecretRotation | undefined {
   if (client.publicClient === true || client.bearerOnly === true) return undefined
-  const executor = listMatchingProfiles(realm, client, { unknownConditions: 'not met' })
-    .flatMap(({ executors }) => readObjects(executors))
-    .find((entry) => entry.executor === EXECUTOR)
+  const event = { name: 'secret rotation', client } as const
+  const executor = listExecutors(realm, event, { undecided: 'not met' }).find((entry) => entry.executor === EXECUTOR)
   if (!executor) return undefined
-  const configuration = readObject(executor.configuration)
+  const { configuration } = executor
   const seconds = (name: string, defaultValue: number) => Number(configuration[name] ?? defaultValue)
   return {
     lifespan: seconds('expiration-period', DEFAULTS.lifespan),

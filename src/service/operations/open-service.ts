@@ -6,6 +6,7 @@ import { sendWakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, listRealms } from '../../store/realms.ts'
 import { hasNoPermissions } from '../context/admin-permissions.ts'
 import { failure } from '../context/errors.ts'
+import { type KeyStoreDirectory, openKeyStoreDirectory } from '../context/key-store-directory.ts'
 import { openPasswordBlacklists, type PasswordBlacklists } from '../context/password-blacklists.ts'
 import { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
@@ -25,6 +26,8 @@ export interface ServiceOptions {
   readonly passwordBlacklists?: PasswordBlacklists
   /** The secrets to which `${vault.key}` refers. Default: none. */
   readonly vaultDirectory?: VaultDirectory
+  /** The files of key providers of the type `java-keystore`. Default: none. */
+  readonly keyStoreDirectory?: KeyStoreDirectory
   /** Finds the permissions of sources in the settings. Default: none. */
   readonly findSourcePermissions?: SourcePermissionLookup
   /** Whether the authors of a plan may not approve it. Default: they may. */
@@ -41,7 +44,8 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { location, key, outbound = createOutbound({}), clock = () => new Date() } = options
   const { searchableClientAttributes = [], passwordBlacklists = openPasswordBlacklists(undefined) } = options
-  const { vaultDirectory = openVaultDirectory(undefined) } = options
+  const { vaultDirectory = openVaultDirectory(undefined), keyStoreDirectory = openKeyStoreDirectory(undefined) } =
+    options
   const store = await openStore(location, options.onStatement)
   const vault = await unlockVault(store, key).catch(async (error: unknown) => {
     await store.close()
@@ -55,6 +59,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...shared,
     outbound,
     vaultDirectory,
+    keyStoreDirectory,
     requiresSecondApprover: options.requiresSecondApprover === true,
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,

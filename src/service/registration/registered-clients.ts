@@ -9,6 +9,7 @@ import { describeInstalledClient } from '../admin-api/clients/installation/insta
 import { renderAdapterJson } from '../admin-api/clients/installation/oidc-adapter.ts'
 import { getClient, refuseAdminClient } from '../admin-api/common/client-lookup.ts'
 import { requireObjectPermission } from '../authorization/object-permissions.ts'
+import { listClientExecutors } from '../client-policies/apply-client-policies.ts'
 import { getDefaultClientScopes } from '../clients/new-client-defaults.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -23,6 +24,7 @@ import { createMetadataError, PolicyRefusedError, toRegistrationError } from './
 import {
   getAccessType,
   getCreationType,
+  getUpdateSource,
   type RegistrationParty,
   requireChange,
   requireCreation,
@@ -73,7 +75,11 @@ export async function registerClient(
   const declared = imposeFields(policies, { fullScopeAllowed: fields.consentRequired !== true, ...fields })
   const isAdministrator = party.credential.kind === 'administrator'
   const created = await writeClient(context, () =>
-    createClient(context, { ...(isAdministrator && id !== null && { id }), ...declared }),
+    createClient(
+      context,
+      { ...(isAdministrator && id !== null && { id }), ...declared },
+      { source: getUpdateSource(party.credential) },
+    ),
   )
   const [live] = await writers.client.list(context, { ids: [created] })
   recordEvent(context, 'CREATE', { live: live!, body: { ...fields, id: created } })
@@ -137,11 +143,14 @@ export async function updateRegisteredClient(
   if (fields.clientId !== clientId) throw createMetadataError('Client Identifier modified')
   refuseAdminClient(context, live)
   const { id: _, ...declared } = fields
-  await writeClient(context, () => updateClient(context, live, declared))
+  await writeClient(context, () => updateClient(context, live, { body: declared, source: getUpdateSource(credential) }))
   const updated = await replaceScopes(context, live.id, declared)
   recordEvent(context, 'UPDATE', { live, body: fields })
-  if (credential.kind !== 'administrator')
-    return { client: await toOwnRepresentation(context, updated), token: await rotateToken(context, updated, type) }
+  if (credential.kind !== 'administrator') {
+    const isKept = credential.kind === 'registration access token' && (await keepsToken(context, updated))
+    const token = isKept ? credential : await rotateToken(context, updated, type)
+    return { client: await toOwnRepresentation(context, updated), token }
+  }
   const { access: __, ...client } = await clients.get(context, { id: live.id })
   return { client }
 }
@@ -168,6 +177,14 @@ export async function createRegistrationToken(context: WriteContext, id: string)
   // Who has the token reads the secret of the client, and can act as its service account.
   await requireControlOfClients(context, [id])
   return { client: await toOwnRepresentation(context, live), token: await rotateToken(context, live, 'authenticated') }
+}
+
+const ROTATION_DISABLED = 'registration-access-token-rotation-disabled'
+
+/** Whether a client policy keeps the registration access token of a client when it updates itself. */
+async function keepsToken(context: Context, live: LiveObject): Promise<boolean> {
+  const executors = await listClientExecutors(context, live, 'update')
+  return executors.some(({ executor }) => executor === ROTATION_DISABLED)
 }
 
 /** Stores a new registration access token for a client, which replaces the previous one. One statement. */

@@ -1,6 +1,7 @@
 // The sender of a request for client registration, and what it may do.
 import type { Representation } from '../../kinds/json.ts'
 import { findRegistrationToken } from '../../store/registration-tokens.ts'
+import type { UpdateSource } from '../client-policies/policy-event.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
@@ -35,6 +36,17 @@ export const getCreationType = ({ kind }: RegistrationCredential): RegistrationT
 /** Returns the type of policies that apply to requests for a client that exists. */
 export const getAccessType = (credential: RegistrationCredential): RegistrationType =>
   credential.kind === 'registration access token' ? credential.type : 'authenticated'
+
+const updateSources: Readonly<Record<RegistrationCredential['kind'], UpdateSource>> = {
+  administrator: 'ByAuthenticatedUser',
+  'initial access token': 'ByInitialAccessToken',
+  'registration access token': 'ByRegistrationAccessToken',
+  client: 'ByAnonymous',
+  none: 'ByAnonymous',
+}
+
+/** Returns the kind of the sender, as client policies name it. */
+export const getUpdateSource = ({ kind }: RegistrationCredential): UpdateSource => updateSources[kind]
 
 /** Throws unless the sender may register a client. Uses its initial access token, if it has one. Two statements, or none. */
 export async function requireCreation(context: WriteContext, { credential }: RegistrationParty): Promise<void> {

@@ -35,6 +35,17 @@ export async function useStored(
     returning uses, body`.first(tx)
 }
 
+/** Returns the body of a stored object that is not expired, used or not; undefined if there is none. One statement. */
+export async function findStored(
+  tx: Transaction,
+  realm: number,
+  { key, now }: { readonly key: string; readonly now: Date },
+): Promise<Representation | undefined> {
+  const stored = await query(row({ body: json<Representation>() }))`
+    select body from single_use where realm = ${realm} and key = ${key} and expires_at > ${now}`.first(tx)
+  return stored?.body
+}
+
 /** Uses a key that need not be stored. Returns the number of its uses, this one included. One statement. */
 export async function recordUse(tx: Transaction, realm: number, { key, expiresAt, body }: SingleUse): Promise<number> {
   const { uses } = await query(row({ uses: integer }))`

@@ -2,6 +2,7 @@
 import { decodeJwt } from 'jose'
 import * as oidc from 'openid-client'
 import { expect, test } from 'vitest'
+import { setPolicies } from '../../support/policed-realm.ts'
 import { createRegistrationRealm } from '../../support/registration-realm.ts'
 import { testServer } from '../../support/server.ts'
 
@@ -33,6 +34,14 @@ test('a client registers, reads, changes and deletes itself, and each change rep
   expect(await find('app')).toBeUndefined()
   expect((await send('GET', 'default/app', { token: next })).status).toBe(401)
   expect((await call('GET', `${path}/clients-initial-access`)).body).toMatchObject([{ remainingCount: 0 }])
+})
+
+test('a client keeps its token when it changes itself, if a client policy disables the rotation', async () => {
+  const { path, register, send } = await createRegistrationRealm()
+  const token = (await register({ clientId: 'app' })).body.registrationAccessToken
+  await setPolicies(path, [['registration-access-token-rotation-disabled']])
+  for (const name of ['A', 'B'])
+    expect((await send('PUT', 'default/app', { token, body: { clientId: 'app', name } })).status).toBe(200)
 })
 
 test('OpenID Connect metadata is stored in the client, and returned from it', async () => {

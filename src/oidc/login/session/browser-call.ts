@@ -7,6 +7,7 @@ import { getIssuer, getOidcRealm, type OidcRealm } from '../../oidc-realm.ts'
 import { errorPage } from '../../pages/messages.ts'
 import { viewClient } from '../../views.ts'
 import { AuthorizationError } from '../authorization-request.ts'
+import { isSignedMode } from '../authorization-response.ts'
 import { getEventType, type Login, recordLoginEvent } from '../login.ts'
 import { LoginError } from '../login-error.ts'
 import { renderPage, respondToClient } from '../page-response.ts'
@@ -37,9 +38,11 @@ export async function handleBrowserCall(
   const call: BrowserCall = { service, realm: await getOidcRealm(service, request.realm), request, client }
   try {
     checkRealm(call)
-    return await work(call)
+    return await work(call).catch((error) => {
+      if (error instanceof AuthorizationError) return respondWithAuthorizationError(call, error)
+      throw error
+    })
   } catch (error) {
-    if (error instanceof AuthorizationError) return respondWithAuthorizationError(call, error)
     if (error instanceof LoginError) return respondWithLoginError(call, error)
     throw error
   }
@@ -73,7 +76,9 @@ async function respondWithAuthorizationError(
     const requestDetails = call.login ? {} : getRequestDetails(call, target)
     await recordErrorEvent(call, eventError, { ...requestDetails, reason: description })
   }
+  const client = isSignedMode(target.responseMode) ? await findClient(call, call.client ?? '') : undefined
   return respondToClient(call, target, {
+    client,
     parameters: {
       error,
       ...(description !== undefined && { error_description: description }),

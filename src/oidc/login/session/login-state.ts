@@ -24,6 +24,7 @@ const authorizationParameters = z.object({
   nonce: text,
   codeChallenge: text,
   codeChallengeMethod: text,
+  dpopJkt: text,
   prompt: z.array(z.string()),
   /** In seconds. */
   maxAge: z.number().exactOptional(),

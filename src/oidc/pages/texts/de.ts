@@ -137,6 +137,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
     'Ihr Konto verlangt die Aktion {0}, die dieser Server nicht unterstützt. Bitte wenden Sie sich an Ihre Administratoren.',
 
   invalidRequestMessage: 'Die Anwendung hat eine ungültige Autorisierungsanfrage gesendet.',
+  clientPolicyMessage: 'Eine Client-Richtlinie dieses Realms lehnt die Anfrage der Anwendung ab: {0}',
   invalidParameterMessage: 'Die Anwendung hat einen ungültigen Parameter gesendet: {0}.',
   missingParameterMessage: 'Die Anwendung hat einen erforderlichen Parameter nicht gesendet: {0}.',
   clientNotFoundMessage: 'Client nicht gefunden: Die Anwendung ist hier nicht registriert.',

@@ -134,6 +134,7 @@ export const en = {
     'Your account requires the action {0}, which this server does not support. Please contact your administrator.',
 
   invalidRequestMessage: 'The application sent an invalid authorization request.',
+  clientPolicyMessage: 'A client policy of this realm refuses the request of the application: {0}',
   invalidParameterMessage: 'The application sent an invalid parameter: {0}.',
   missingParameterMessage: 'The application did not send a required parameter: {0}.',
   clientNotFoundMessage: 'Client not found: the application is not registered here.',

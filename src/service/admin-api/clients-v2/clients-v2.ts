@@ -12,7 +12,7 @@ import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls } from '../../objects/put-body.ts'
-import { changeClient, clients, createClient } from '../clients/clients.ts'
+import { clients, createClient, updateClient } from '../clients/clients.ts'
 import { CLIENT_NOT_FOUND, refuseAdminClient } from '../common/client-lookup.ts'
 import type { Query } from '../common/resource.ts'
 import { createSelection, parseFilter, parseOrder } from './filter.ts'
@@ -124,7 +124,7 @@ async function update(context: WriteContext, live: LiveObject, declared: Represe
   const retained = omitNulls({ type: type ?? null, authorizationServicesEnabled: authorizationServicesEnabled ?? null })
   const body = { ...omitNulls(version1), ...retained }
   const fields = { name: name!, description: description!, baseUrl: baseUrl!, webOrigins: webOrigins! }
-  await asVersion2(changeClient(context, live, { body, fields }))
+  await asVersion2(updateClient(context, live, { body, fields }))
   const [updated] = await writers.client.list(context, { ids: [live.id] })
   await replaceNamedRoles(context, updated!, { declared, hadAccount: serviceAccountsEnabled === true })
   return describeChange(context, updated!, { body, operationType: 'UPDATE' })

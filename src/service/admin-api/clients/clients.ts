@@ -14,6 +14,12 @@ import {
   requireListPermission,
   requireObjectPermission,
 } from '../../authorization/object-permissions.ts'
+import {
+  configureClientUpdate,
+  configureNewClient,
+  requireClientAccess,
+} from '../../client-policies/apply-client-policies.ts'
+import type { UpdateSource } from '../../client-policies/policy-event.ts'
 import { generateClientSecret } from '../../clients/clients.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
@@ -73,6 +79,7 @@ export const clients: AdminResource = {
   async get(context, { id }) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'view', objects: [{ id }] })
     const live = [await getClient(context, id)]
+    await requireClientAccess(context, live[0]!, 'view')
     return (await toWireRepresentations(context, live, await createToWire(context, live)))[0]!
   },
   async create(context, address, body) {
@@ -85,7 +92,7 @@ export const clients: AdminResource = {
     refuseAdminClient(context, live)
     if (changesFullScope(live, body))
       await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
-    await updateClient(context, live, body)
+    await updateClient(context, live, { body })
   },
   async delete(context, { id }) {
     await requireObjectPermission(context, { type: 'Clients', scope: 'manage', objects: [{ id }] })
@@ -93,43 +100,54 @@ export const clients: AdminResource = {
     refuseAdminClient(context, live)
     if (isUndeletable(context, live))
       throw failure('invalid', 'Could not delete client', { form: { error: 'invalid_request' } })
+    await requireClientAccess(context, live, 'delete')
     await writers.client.delete(context, [live])
     describeAdminEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
 }
 
-/**
- * Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients.
- * `isComplete`: the body gets no defaults of its protocol.
- */
+/** The creation of a client. */
+interface ClientCreation {
+  /** Whether the body gets no defaults of its protocol. */
+  readonly isComplete?: boolean
+  /** The kind of its author, for client policies. */
+  readonly source?: UpdateSource
+}
+
+/** Creates a client from the body of a request, and returns its id. The caller of it checks the permission to create clients. */
 export async function createClient(
   context: WriteContext,
   body: Representation,
-  { isComplete = false } = {},
+  { isComplete = false, source = 'ByAuthenticatedUser' }: ClientCreation = {},
 ): Promise<string> {
-  const accepted = omitServerFields(body)
-  const complete = isComplete ? accepted : readDirectGrantsOnly(addProtocolDefaults(addSecret(context, accepted)))
+  const configured = await configureNewClient(context, omitNulls(omitServerFields(body)), source)
+  const complete = isComplete ? configured : readDirectGrantsOnly(addProtocolDefaults(addSecret(context, configured)))
   const declared = await omitInapplicable(context, complete)
   const id = await uncheckedResource.create(context, {}, await selectOwnScopes(context, omitNulls(declared)))
   await applySecretRotation(context, async () => [await getClient(context, id)])
   return id
 }
 
-/** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
-export async function updateClient(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  await changeClient(context, live, { body })
+/** An update of a client. */
+interface ClientUpdate {
+  readonly body: Representation
+  /** Other values than those that follow from the body, where null removes a value. */
+  readonly fields?: FlatFields
+  /** The kind of its author, for client policies. */
+  readonly source?: UpdateSource
 }
 
-/** Updates a client as `updateClient` does. `fields`: other values than those that follow from the body, where null removes a value. */
-export async function changeClient(
+/** Updates a client from the body of a request. The caller of it checks the permission to change the client. */
+export async function updateClient(
   context: WriteContext,
   live: LiveObject,
-  { body, fields }: { readonly body: Representation; readonly fields?: FlatFields },
+  { body, fields, source = 'ByAuthenticatedUser' }: ClientUpdate,
 ): Promise<void> {
   requireSameType(live, body)
   const applicable = await omitInapplicable(context, omitServerFields(body))
   const resolved = await resolveReferenceIds(context, 'client', applicable)
-  const set = { ...toClientUpdate(context, live, resolved), ...fields }
+  const proposed = { ...toClientUpdate(context, live, resolved), ...fields }
+  const set = await configureClientUpdate(context, { live, set: proposed }, source)
   const scopes = await updateAssignedScopes(context, live, body)
   const updated = await writers.client.update(context, [{ live, set, ...scopes }])
   await applySecretRotation(context, async () => updated)

@@ -7,7 +7,6 @@ import {
   findComponentType,
   findComponentTypes,
   findSubType,
-  JAVA_KEYSTORE,
   LDAP_MAPPER,
   secretComponentSettings,
 } from '../../../kinds/component-types.ts'
@@ -244,11 +243,6 @@ function requireProvider({ path, providerId }: Representation): ComponentType {
     )
   const type = findComponentType(providerType, String(providerId))
   if (!type) throw failure('invalid', UNKNOWN, { form: 'error' })
-  if (providerId === JAVA_KEYSTORE)
-    throw failure(
-      'invalid',
-      'Regent does not read Java key stores. Declare the key in a component of the provider rsa.',
-    )
   return type
 }
 
