@@ -269,6 +269,16 @@ export function addProtocolDefaults(declared: Representation): Representation {
   }
 }
 
+/**
+ * Whether a new client gets a key to sign with. Keycloak: a SAML client that must sign, and has no certificate, if it is created on its own. It
+ * replaces a declared private key.
+ */
+export function lacksSigningKey(declared: Representation): boolean {
+  const { protocol, attributes } = addProtocolDefaults(declared)
+  const { 'saml.client.signature': signs, 'saml.signing.certificate': certificate = null } = readObject(attributes)
+  return protocol === 'saml' && signs === 'true' && certificate === null
+}
+
 interface ProtocolDefaults {
   readonly [field: string]: Json
   readonly attributes: Readonly<Record<string, string>>

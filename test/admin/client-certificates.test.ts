@@ -84,3 +84,22 @@ test('a file without a key and a key under an unknown attribute prefix are refus
   expect([generation.status, generation.body.errorMessage]).toEqual([400, expect.stringContaining('under anything')])
   expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual({})
 })
+
+test('a new SAML client that must sign gets a key, unless it has a certificate or the caller may not create clients', async () => {
+  const { path } = await createRealmWithSigner()
+  const readKey = async (attributes: object) => {
+    const client = await create(`${path}/clients`, { clientId: randomUUID(), protocol: 'saml', attributes })
+    return (await call('GET', client)).body.attributes
+  }
+  const generated = await readKey({})
+  const certificate = new X509Certificate(Buffer.from(generated['saml.signing.certificate'], 'base64'))
+  const der = Buffer.from(generated['saml.signing.private.key'], 'base64')
+  expect(certificate.checkPrivateKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs1' }))).toBe(true)
+  expect(await readKey({ 'saml.client.signature': 'false' })).not.toHaveProperty('saml.signing.certificate')
+  expect(await readKey({ 'saml.signing.certificate': 'MIIB' })).not.toHaveProperty('saml.signing.private.key')
+  const [event] = (await call('GET', `${path}/admin-events?resourceTypes=CLIENT`)).body
+  expect(event.representation).not.toContain('saml.signing.private.key')
+  const body = { clientId: 'x', protocol: 'saml' }
+  expect((await call('POST', `${path}/clients`, { token: null, body })).status).toBe(401)
+  expect((await call('POST', '/admin/realms/nowhere/clients', { body })).status).toBe(404)
+})

@@ -161,10 +161,9 @@ function getPath(operation: Operation, realm: SizedRealm): string {
     // The roles in bodies belong to the client with the first label.
     value: (path, parameter) => (parameter === 'client' ? realm : values).value(path, parameter),
   })
+  if (operation.method !== 'GET' && operation.path.endsWith('/clients/v2/{id}')) return url.replace(LABEL, CLIENT_V2)
   // Only some required actions have a configuration.
-  return url
-    .replace(`/clients/v2/${LABEL}`, `/clients/v2/${CLIENT_V2}`)
-    .replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
+  return url.replace(`/required-actions/${LABEL}/config`, '/required-actions/UPDATE_PASSWORD/config')
 }
 
 function createClientFields(size: number): Representation {

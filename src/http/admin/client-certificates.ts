@@ -106,6 +106,10 @@ const getClient = (call: Call) =>
     now: context.now,
   }))
 
+/** Generates a key for a client, and a certificate with its client id. */
+export const generateClientKey = (clientId: string, now: Date): ReturnType<typeof generateCertifiedKey> =>
+  generateCertifiedKey(BITS, { owner: clientId, now, years: YEARS })
+
 /** The operations on keys and certificates of clients. */
 export const clientCertificateOperations: UntaggedOperation[] = [
   {
@@ -128,7 +132,7 @@ export const clientCertificateOperations: UntaggedOperation[] = [
     handle: async (call) => {
       const { key, now } = await getClient(call)
       requireSecretAttribute(prefix(call))
-      return store(call, await generateCertifiedKey(BITS, { owner: key[0]!, now, years: YEARS }))
+      return store(call, await generateClientKey(key[0]!, now))
     },
   },
   {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { Representation } from '../../kinds/json.ts'
+import { lacksSigningKey } from '../../kinds/client.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
 import { importContent } from '../../reconcile/import/import-content.ts'
 import {
   assignScopeToClient,
@@ -7,13 +8,13 @@ import {
   removeScopeFromClient,
   type ScopeAssignment,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
-import { clients } from '../../service/admin-api/clients/clients.ts'
+import { clients, requireCreation } from '../../service/admin-api/clients/clients.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
+import { type Answer, type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
-import { clientCertificateOperations } from './client-certificates.ts'
+import { clientCertificateOperations, generateClientKey } from './client-certificates.ts'
 import { clientSecretOperations } from './client-secrets.ts'
 
 const query = z.object({
@@ -24,16 +25,14 @@ const query = z.object({
   ...page,
 })
 
+const options = { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query }
+const plainOperations = collection(clients, options)
+
 /** The operations on clients and their assigned client scopes. */
 export const clientOperations: Operation[] = [
   ...tagged('Client Attribute Certificate', clientCertificateOperations),
   ...tagged('Clients', [
-    ...Object.values(
-      collection(
-        { ...clients, create: createWithSettings },
-        { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query },
-      ),
-    ),
+    ...Object.values({ ...plainOperations, create: { ...plainOperations.create, handle: createWithKey } }),
     ...clientSecretOperations,
     ...Object.values(
       assignedScopes(
@@ -58,6 +57,39 @@ function scopesOf(assignment: ScopeAssignment): AssignedScopes {
     list: (context, call) => listScopesOfClient(context, client(call), assignment),
     assign: (context, call, scope) => assignScopeToClient(context, { client: client(call), scope, assignment }),
     remove: (context, call, scope) => removeScopeFromClient(context, client(call), scope),
+  }
+}
+
+/** Creates a client. The key of a SAML client is generated before the transaction. */
+async function createWithKey(call: Call): Promise<Answer> {
+  const signingKey = await generateSigningKey(call)
+  const create: typeof clients.create = (context, address, body) =>
+    createWithSettings(context, address, {
+      ...body,
+      ...(signingKey && { attributes: { ...readObject(body.attributes), ...signingKey } }),
+    })
+  return collection({ ...clients, create }, options).create.handle(call)
+}
+
+/** Returns the attributes with the key that the new client of a call signs with; undefined if it gets none. Throws forbidden, not_found. */
+async function generateSigningKey(call: Call): Promise<Representation | undefined> {
+  const body = readValidBody(call)
+  if (!lacksSigningKey(body)) return undefined
+  const now = await call.service.read(call.caller, getParameter(call, 'realm'), async (context) => {
+    await requireCreation(context)
+    return context.now
+  })
+  const { clientId, id } = body
+  const { certificate, privateKey } = await generateClientKey(String(clientId ?? id ?? 'client'), now)
+  return { 'saml.signing.certificate': certificate, 'saml.signing.private.key': privateKey }
+}
+
+/** Returns the body of a call; an empty object if it is invalid, which the creation reports. */
+function readValidBody(call: Call): Representation {
+  try {
+    return readObject(z.json().parse(call.body))
+  } catch {
+    return {}
   }
 }
 

@@ -62,6 +62,9 @@ const plainResource = createPlainResource({ ...description, requireAccess })
 /** Its operations check no permission: their callers do. */
 const uncheckedResource = createPlainResource({ ...description, requireAccess: async () => undefined })
 
+/** Throws forbidden unless the caller may create clients. */
+export const requireCreation = (context: Context): Promise<void> => requireAccess(context, 'manage', {})
+
 /** The REST operations on clients. Keycloak: ClientsResource, ClientResource. */
 export const clients: AdminResource = {
   ...plainResource,
