@@ -1,17 +1,28 @@
 // Request objects: authorization requests that a client signs. RFC 9101; OpenID Connect Core 1.0, section 6.
 import { createHash } from 'node:crypto'
-import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, UnsecuredJWT } from 'jose'
+import {
+  type CompactJWEHeaderParameters,
+  compactDecrypt,
+  compactVerify,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  UnsecuredJWT,
+} from 'jose'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { recordKeyUse } from '../../service/context/single-use.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { getClientKeys } from '../client-authentication/client-keys.ts'
 import { listClientSecrets } from '../client-authentication/client-secret.ts'
 import type { RealmCall } from '../client-call.ts'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption/encryption-algorithms.ts'
 import { getIssuer } from '../oidc-realm.ts'
+import { listRealmKeys } from '../realm-keys.ts'
 import { viewClient } from '../views.ts'
-import { decryptRequestObject } from './decrypt-request-object.ts'
 import { InvalidRequestObject } from './invalid-request-object.ts'
 
 /** The tolerated clock difference, in seconds. */
@@ -149,4 +160,29 @@ function toParameters(claims: JWTPayload): URLSearchParams {
     parameters.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
   }
   return parameters
+}
+
+/** Returns the signed object within one that is encrypted for a key of the realm. RFC 9101, section 5. Throws InvalidRequestObject if the realm has no key for it. */
+async function decryptRequestObject({ service, realm }: RealmCall, text: string): Promise<string> {
+  const keys = await listRealmKeys(service, realm)
+  try {
+    const { plaintext } = await compactDecrypt(text, (header) => getDecryptionKey(keys, header), {
+      keyManagementAlgorithms: KEY_ENCRYPTION_ALGORITHMS,
+      contentEncryptionAlgorithms: CONTENT_ENCRYPTION_ALGORITHMS,
+    })
+    return new TextDecoder().decode(plaintext)
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError)
+      throw new InvalidRequestObject("Failed to decrypt 'request' object")
+    throw error
+  }
+}
+
+/** Returns the key that a header names, or the first one that its algorithm can use. Passive keys still decrypt. */
+function getDecryptionKey(keys: readonly RealmKey[], { alg = '', kid }: CompactJWEHeaderParameters) {
+  const type = alg.startsWith('RSA') ? 'RSA' : 'EC'
+  const suitable = keys.filter((key) => key.use === 'enc' && key.status !== 'DISABLED' && key.type === type)
+  const key = suitable.find((candidate) => kid === undefined || candidate.kid === kid)
+  if (!key) throw new InvalidRequestObject(`The realm has no key that decrypts a request object with ${alg}`)
+  return key.signingKey
 }
