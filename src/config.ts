@@ -95,6 +95,13 @@ export const settings = {
     summary: 'Read the key of the certificate from this file',
     description: 'File with the private key of the certificate in PEM.',
   }),
+  httpsClientCaFile: setting('https-client-ca-file', {
+    placeholder: 'file',
+    schema: text,
+    summary: 'Accept client certificates of CAs in this file',
+    description:
+      'PEM file with the CA certificates for the TLS certificates of clients, which authenticate by them or have their tokens bound to them. Clients without a certificate may connect, too.',
+  }),
   hostname: setting('hostname', {
     placeholder: 'URL',
     schema: z
@@ -119,6 +126,13 @@ export const settings = {
     summary: 'Trust proxies at these addresses and networks',
     description:
       'Addresses and networks of trusted proxies, separated by commas. The default is this machine and private networks.',
+  }),
+  proxyCertificateHeader: setting('proxy-certificate-header', {
+    placeholder: 'rfc9440, nginx or haproxy',
+    schema: z.enum(['rfc9440', 'nginx', 'haproxy'], 'must be rfc9440, nginx or haproxy'),
+    summary: 'Trust client certificates in this header of a proxy',
+    description:
+      'Header in which a trusted proxy passes on the verified TLS certificate of a client: `Client-Cert` as in RFC 9440, or `SSL-Client-Cert` with the escaped PEM of nginx or the base64 of HAProxy. The proxy must remove the header that a client sends.',
   }),
   basePath: setting('base-path', {
     placeholder: 'path',
@@ -446,6 +460,8 @@ const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeo
   ['admissionClientCaFile', 'admissionCertificateFile', 'required with a client CA'],
   ['databaseDirect', 'database', 'required with a direct connection to the database'],
   ['proxyTrustedAddresses', 'proxyHeaders', 'required with addresses of proxies'],
+  ['proxyCertificateHeader', 'proxyHeaders', 'required with certificates from a proxy'],
+  ['httpsClientCaFile', 'httpsCertificateFile', 'required with a client CA'],
   ['driftWebhookSecretFile', 'driftWebhook', 'required with its secret'],
 ]
 

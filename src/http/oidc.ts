@@ -36,7 +36,10 @@ const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Metho
 export async function addOidcRoutes(
   app: FastifyInstance,
   service: Service,
-  baseOf: (request: FastifyRequest) => string,
+  {
+    baseOf,
+    acceptsCertificates,
+  }: { readonly baseOf: (request: FastifyRequest) => string; readonly acceptsCertificates: boolean },
 ): Promise<void> {
   await app.register(formbody, { bodyLimit: UNAUTHENTICATED_LIMIT })
   // Keycloak: a body that is not a form counts as an empty one.
@@ -54,7 +57,9 @@ export async function addOidcRoutes(
   })
   servePreflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
   for (const path of METADATA) {
-    app.get(path, READABLE, (request) => getDiscoveryDocument(endpointOf(request), transportOf(request)))
+    app.get(path, READABLE, (request) =>
+      getDiscoveryDocument({ ...endpointOf(request), acceptsCertificates }, transportOf(request)),
+    )
     servePreflight(app, path, ['GET'])
   }
   const uma = '/realms/:realm/.well-known/uma2-configuration'

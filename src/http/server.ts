@@ -23,6 +23,7 @@ import { regentUnmanagedOperations } from './regent/unmanaged.ts'
 import { serveWebhook, type Webhook, webhookPath } from './regent/webhook.ts'
 import { registerOperations } from './register.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
+import { findCertificates } from './server/client-certificates.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
@@ -40,6 +41,8 @@ export interface ServerOptions {
   readonly ownHost?: string | undefined
   /** Trusted proxies; absent: none. */
   readonly proxies?: ProxySettings | undefined
+  /** Whether clients can authenticate by TLS certificates, to this server or to a proxy. */
+  readonly clientCertificates?: boolean
   /** Path of the legacy admin API, such as `/v1`. */
   readonly basePath?: string | undefined
   readonly logLevel?: string | undefined
@@ -103,7 +106,7 @@ function removeCharset(reply: FastifyReply): void {
 
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, webhook, caller, showRealms = false } = options
+  const { hostname, webhook, caller, showRealms = false, clientCertificates: acceptsCertificates = false } = options
   if (!caller) service.cache.start()
   const app = createApp(options)
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
@@ -127,7 +130,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
       { operations, missing: missingOperations },
     )
   })
-  await app.register((scope) => addOidcRoutes(scope, service, baseOf))
+  await app.register((scope) => addOidcRoutes(scope, service, { baseOf, acceptsCertificates }))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
@@ -157,6 +160,7 @@ function addHooks(app: FastifyInstance, { hostname, ownHost, proxies }: ServerOp
   app.removeAllContentTypeParsers()
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
+  app.addHook('onRequest', findCertificates(proxies))
   app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
   app.addHook('onSend', async (_request, reply) => removeCharset(reply))
   app.addHook('onSend', compressResponse)

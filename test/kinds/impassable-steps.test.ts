@@ -123,18 +123,22 @@ describe('a client authentication flow', () => {
   test.each<[string, Steps, string | undefined]>([
     [
       'nobody passes with unsupported alternatives',
-      [alternative('client-x509'), alternative('federated-jwt')],
-      'client-x509',
+      [alternative('federated-jwt'), alternative('other')],
+      'federated-jwt',
     ],
-    ['clients pass with one supported alternative', [alternative('client-x509'), alternative('client-jwt')], undefined],
+    [
+      'clients pass with one supported alternative',
+      [alternative('federated-jwt'), alternative('client-jwt')],
+      undefined,
+    ],
     [
       'nobody passes if the first required step is unsupported',
-      [required('client-x509'), required('client-jwt')],
-      'client-x509',
+      [required('federated-jwt'), required('client-jwt')],
+      'federated-jwt',
     ],
     [
       'clients pass with a disabled unsupported step',
-      [step('DISABLED', 'client-x509'), alternative('client-jwt')],
+      [step('DISABLED', 'federated-jwt'), alternative('client-jwt')],
       undefined,
     ],
   ])('%s', (_, steps, expected) => {

@@ -1,8 +1,8 @@
 // Levels of authentication (step-up): a login reaches the requested level, and repeats no factor that is still valid.
 import { decodeJwt } from 'jose'
 import { Secret, TOTP } from 'otpauth'
-import { expect, test } from 'vitest'
-import { testBrowser } from '../support/browser.ts'
+import { describe, expect, test } from 'vitest'
+import { APPLICATION, type TestBrowser, testBrowser } from '../support/browser.ts'
 import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
@@ -100,4 +100,61 @@ test('a client that requires a level that the flow cannot reach is refused', asy
   const page = await browser.open(logInAddress({ claims }).address)
   const next = await browser.send(page, { username: 'ann', password: 'pw' })
   expect(next.response?.get('error')).toBe('access_denied')
+})
+
+describe('minimum.acr.value', () => {
+  const createRealmWithMinimum = async (minimum: string) => {
+    const attributes = { 'minimum.acr.value': minimum }
+    const realm = await createLoginRealm(settings, { client: { attributes } })
+    const { call, create } = await testServer()
+    const [ann] = (await call('GET', `${realm.path}/users?username=ann`)).body
+    await call('PUT', `${realm.path}/users/${ann.id}`, { body: { ...ann, credentials: [otp] } })
+    const redirectUris = [APPLICATION]
+    await create(`${realm.path}/clients`, { clientId: 'other', publicClient: true, redirectUris })
+    return realm
+  }
+  const enterPassword = async (browser: TestBrowser, address: string) =>
+    browser.send(await browser.open(address), { username: 'ann', password: 'pw' })
+  const code = () => new TOTP({ secret: Secret.fromUTF8(secret) }).generate()
+
+  // As in Keycloak, the claim is the requested name, as far as the login reaches its level.
+  test.each([
+    [{}, 'gold'],
+    [{ acr_values: 'silver' }, 'silver'],
+    [{ acr_values: '0' }, 'gold'],
+  ])('makes a login reach the level, also if the request names a lower one: %j', async (parameters, acr) => {
+    const { logInAddress, redeem } = await createRealmWithMinimum('gold')
+    const { address, verifier } = logInAddress(parameters)
+    const browser = testBrowser(app)
+    const page = await enterPassword(browser, address)
+    expect(page.text).toContain('One-time code')
+    const { response } = await browser.send(page, { otp: code() })
+    expect(decodeJwt((await redeem(response!.get('code')!, verifier)).body.id_token).acr).toBe(acr)
+    const again = await browser.open(logInAddress({ prompt: 'none' }).address)
+    expect(again.response?.has('code')).toBe(true)
+  })
+
+  test('is required of a session that another client has started', async () => {
+    const { logInAddress } = await createRealmWithMinimum('gold')
+    const browser = testBrowser(app)
+    const low = await enterPassword(browser, logInAddress({ client_id: 'other' }).address)
+    expect(low.response?.has('code')).toBe(true)
+    const silent = await browser.open(logInAddress({ prompt: 'none' }).address)
+    expect(silent.response?.get('error')).toBe('login_required')
+    expect((await browser.open(logInAddress().address)).text).toContain('One-time code')
+  })
+
+  test.each(['3', 'unknown'])('refuses all logins if the flow cannot reach the level %s', async (minimum) => {
+    const { logInAddress } = await createRealmWithMinimum(minimum)
+    const browser = testBrowser(app)
+    const page = await enterPassword(browser, logInAddress().address)
+    const { response } = await browser.send(page, { otp: code() })
+    expect(response?.get('error')).toBe('access_denied')
+  })
+
+  test('that every login reaches changes nothing', async () => {
+    const { logInAddress } = await createRealmWithMinimum('silver')
+    const { response } = await enterPassword(testBrowser(app), logInAddress().address)
+    expect(response?.has('code')).toBe(true)
+  })
 })

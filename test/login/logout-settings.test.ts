@@ -45,6 +45,22 @@ test.each([
 test.each([
   ['true', true],
   ['false', false],
+  ['', false],
+])(
+  'with backchannel.logout.revoke.offline.tokens "%s", the logout token revokes offline access: %s',
+  async (revokes, isRevoked) => {
+    const url = `http://127.0.0.1:${port}/`
+    const attributes = { 'backchannel.logout.url': url, 'backchannel.logout.revoke.offline.tokens': revokes }
+    const [notification] = await endSession({ attributes })
+    const { events } = decodeJwt(new URLSearchParams(notification!.body).get('logout_token')!)
+    const logout = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    expect(events).toEqual(isRevoked ? { ...logout, revoke_offline_access: true } : logout)
+  },
+)
+
+test.each([
+  ['true', true],
+  ['false', false],
 ])(
   'with frontchannel.logout.session.required "%s", the frame of a client has the session: %s',
   async (required, hasSession) => {

@@ -260,8 +260,8 @@ test("the realm's client authentication flow decides which methods clients may u
   expect(await ask(secret)).toBe(`401 invalid_client: ${WRONG}`)
   await set('client-jwt', 'ALTERNATIVE')
   expect(await ask(secret)).toBe('token')
-  await call('PUT', app, { body: { clientAuthenticatorType: 'client-x509' } })
-  expect(await ask(secret)).toBe('401 invalid_client: The client authenticator client-x509 is not supported')
+  await call('PUT', app, { body: { clientAuthenticatorType: 'federated-jwt' } })
+  expect(await ask(secret)).toBe('401 invalid_client: The client authenticator federated-jwt is not supported')
 })
 
 test('a duplicate form parameter is refused, and form parameters take precedence over the header', async () => {

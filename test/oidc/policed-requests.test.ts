@@ -147,6 +147,16 @@ test('dpop-bind-enforcer requires a proof of each request for tokens', async () 
   expect((await logIn()).refusal).toEqual([400, 'invalid_request', 'DPoP proof is missing'])
 })
 
+test('holder-of-key-enforcer requires a client certificate', async () => {
+  const { post, setPolicies } = await createRealm()
+  await setPolicies([['holder-of-key-enforcer']])
+  expect((await post('token', { grant_type: 'client_credentials' })).refusal).toEqual([
+    400,
+    'invalid_request',
+    'Client Certification missing for MTLS HoK Token Binding',
+  ])
+})
+
 test('secure-response-type accepts codes in signed responses', async () => {
   const { authorize, setPolicies } = await createRealm()
   await setPolicies([['secure-response-type']])

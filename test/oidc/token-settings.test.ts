@@ -72,6 +72,25 @@ test('a client without serviceAccountsEnabled gets no tokens for its credentials
   expect(await request()).toMatchObject({ error: 'unauthorized_client' })
 })
 
+test('a client with client_credentials.use_refresh_token gets a refresh token for its credentials, within a session', async () => {
+  const confidential = { publicClient: false, secret: 'secret', serviceAccountsEnabled: true }
+  const attributes = { 'client_credentials.use_refresh_token': 'true' }
+  const { client, requestTokens } = await createRealmWithClient({ ...confidential, attributes })
+  const secret = { client_secret: 'secret' }
+  const request = () => requestTokens({ grant_type: 'client_credentials', ...secret })
+  const tokens = await request()
+  expect(decodeJwt(tokens.access_token)).toMatchObject({ sid: tokens.session_state, client_id: 'web', acr: '1' })
+  const refreshed = await requestTokens({
+    grant_type: 'refresh_token',
+    refresh_token: tokens.refresh_token,
+    ...secret,
+  })
+  expect(decodeJwt(refreshed.access_token)).toMatchObject({ sid: tokens.session_state, client_id: 'web' })
+  await call('PUT', client, { attributes: { 'client_credentials.use_refresh_token': 'false' } })
+  const plain = await request()
+  expect([plain.refresh_token, plain.session_state]).toEqual([undefined, undefined])
+})
+
 test('a client with bearerOnly gets no tokens, and no login page', async () => {
   const realm = await createRealmWithClient({ publicClient: false, secret: 'secret', bearerOnly: true })
   const tokens = await realm.logIn({ client_secret: 'secret' })

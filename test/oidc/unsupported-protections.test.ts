@@ -47,21 +47,6 @@ async function requestAll({ client = {}, settings = {} }: Protection) {
 const attribute = (name: string, value = 'true') => ({ client: { attributes: { [name]: value } } })
 
 describe('a client that requires what is not enforced', () => {
-  test.each(['tls.client.certificate.bound.access.tokens'])('gets no tokens and no logins with %s', async (name) => {
-    const reason = `The client requires ${name}, which this server does not support`
-    expect(await requestAll(attribute(name))).toEqual({
-      header: `"attributes.${name}";object="client web";effect="refused";reason="token requests are refused"`,
-      tokens: [400, 'unauthorized_client', reason],
-      login: 'unauthorized_client',
-      userInfo: 200,
-    })
-  })
-
-  test.each([['minimum.acr.value', 'gold']])('gets no logins with %s %s', async (name, value) => {
-    const { tokens, login } = await requestAll(attribute(name, value))
-    expect([tokens, login]).toEqual([undefined, 'unauthorized_client'])
-  })
-
   test.each([
     ['require.pushed.authorization.requests', 'false'],
     ['request.object.required', 'not required'],

@@ -56,6 +56,9 @@ test('a policy binds the clients of the same document, and not those that do not
 test('a value that is not declared is set, and the next plan is empty; a declared one that differs is refused', async () => {
   const policies = policySettings([['pkce-enforcer', { 'auto-configure': true }]])
   const document = { ...policies, clients: [{ clientId: 'web' }] }
+  expect(await plan(document)).toContain(
+    'note: client web: the client policy rules sets attributes.pkce.code.challenge.method to "S256"',
+  )
   await apply(document)
   expect((await getLive('client', 'web')).representation.attributes).toMatchObject({
     'pkce.code.challenge.method': 'S256',

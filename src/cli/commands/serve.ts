@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readSettings, type ServerSettings } from '../../config.ts'
 import { createErrorLog } from '../../http/server/health.ts'
 import { listen } from '../../http/server/listen.ts'
-import { createServer } from '../../http/server.ts'
+import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import { deliverers } from '../../oidc/mail/deliver.ts'
@@ -97,7 +97,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     basePath: settings.basePath,
     hostname: settings.hostname,
     ownHost: settings.host,
-    proxies: settings.proxyHeaders && { headers: settings.proxyHeaders, trusted: settings.proxyTrustedAddresses },
+    ...toProxyOptions(settings),
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
@@ -151,9 +151,29 @@ async function startConfiguredOperator(
   return settings.operator ? (await import('../operator.ts')).startOperator(service, settings, failed) : undefined
 }
 
-function toHttpsOptions({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: ServerSettings) {
+/** Returns the options for requests through a proxy, and for certificates of clients. */
+function toProxyOptions({
+  proxyHeaders: headers,
+  proxyTrustedAddresses: trusted,
+  proxyCertificateHeader: certificateHeader,
+  httpsClientCaFile,
+}: ServerSettings): Pick<ServerOptions, 'proxies' | 'clientCertificates'> {
+  return {
+    proxies: headers && { headers, trusted, certificateHeader },
+    clientCertificates: httpsClientCaFile !== undefined || certificateHeader !== undefined,
+  }
+}
+
+function toHttpsOptions(settings: ServerSettings) {
+  const { httpsPort, httpsCertificateFile, httpsCertificateKeyFile, httpsClientCaFile } = settings
   if (!httpsCertificateFile || !httpsCertificateKeyFile) return undefined
-  return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
+  return {
+    port: httpsPort,
+    certificateFile: httpsCertificateFile,
+    keyFile: httpsCertificateKeyFile,
+    clientCaFile: httpsClientCaFile,
+    isClientOptional: true,
+  }
 }
 
 async function readDriftWebhook({ driftWebhook: url, driftWebhookSecretFile: file }: ServerSettings) {

@@ -2,11 +2,16 @@
 import type { FastifyRequest } from 'fastify'
 import { parseForwarded } from '../../lib/http/headers.ts'
 
+/** A form in which a proxy passes on client certificates. */
+export type CertificateHeader = 'rfc9440' | 'nginx' | 'haproxy'
+
 /** The trusted proxies, and the headers that they set. */
 export interface ProxySettings {
   readonly headers: 'forwarded' | 'xforwarded'
   /** Addresses and networks. Absent: this machine and private networks. */
   readonly trusted?: readonly string[] | undefined
+  /** The header in which the proxy passes on client certificates. Absent: none is read. */
+  readonly certificateHeader?: CertificateHeader | undefined
 }
 
 const DEFAULT_TRUSTED = ['loopback', 'linklocal', 'uniquelocal']

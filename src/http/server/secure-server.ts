@@ -9,8 +9,10 @@ import { SERVER_OPTIONS } from './bounded-response.ts'
 export interface CertificateFiles {
   readonly certificateFile: string
   readonly keyFile: string
-  /** The CA certificates for client certificates. Absent: none are required. */
+  /** The CA certificates for client certificates. Absent: none are requested. */
   readonly clientCaFile?: string | undefined
+  /** Whether clients without a certificate of these CAs may connect, too. */
+  readonly isClientOptional?: boolean
 }
 
 /** Milliseconds between reloads of the files. */
@@ -22,7 +24,7 @@ const RELOAD_INTERVAL = 60 * 1000
  * @throws Error if the files cannot be read at first
  */
 export async function createSecureServer(
-  { certificateFile, keyFile, clientCaFile }: CertificateFiles,
+  { certificateFile, keyFile, clientCaFile, isClientOptional = false }: CertificateFiles,
   listener: RequestListener,
   failed: (error: unknown) => void,
 ): Promise<Server> {
@@ -32,7 +34,12 @@ export async function createSecureServer(
     ...(clientCaFile !== undefined && { ca: await readFile(clientCaFile) }),
   })
   const server = createServer(
-    { ...(await read()), requestCert: clientCaFile !== undefined, ...SERVER_OPTIONS },
+    {
+      ...(await read()),
+      requestCert: clientCaFile !== undefined,
+      rejectUnauthorized: !isClientOptional,
+      ...SERVER_OPTIONS,
+    },
     listener,
   )
   const rereading = runEvery(RELOAD_INTERVAL, async () => server.setSecureContext(await read()), failed)

@@ -2,10 +2,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { PresentedToken } from '../../oidc/sender-constraints/check-sender.ts'
 import type { SenderEvidence } from '../../oidc/sender-constraints/confirmation.ts'
+import { certificateOf } from './client-certificates.ts'
 
 /** Returns the evidence of the sender's key. A repeated header is none that is valid. */
-export function evidenceOf({ headers: { dpop } }: FastifyRequest): SenderEvidence {
-  return { dpop: dpop === undefined ? undefined : String(dpop) }
+export function evidenceOf(request: FastifyRequest): SenderEvidence {
+  const { dpop } = request.headers
+  return { dpop: dpop === undefined ? undefined : String(dpop), certificate: certificateOf(request) }
 }
 
 /** Returns the access token of the Authorization header. */

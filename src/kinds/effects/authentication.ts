@@ -61,7 +61,8 @@ export const authenticationFlowEffects: KindEffects = combineEffects(
         'direct-grant-validate-username',
       ]),
       enforced('test/oidc/client-authentication.test.ts', ['client-jwt', 'client-secret', 'client-secret-jwt']),
-      ...silent(NO_CLIENT_METHODS, ['client-x509', 'federated-jwt']),
+      enforced('test/oidc/client-certificates.test.ts', ['client-x509']),
+      ...silent(NO_CLIENT_METHODS, ['federated-jwt']),
       refused({ reason: `logins that reach it fail, since ${NO_WEBAUTHN}`, test: UNSUPPORTED_STEPS }, [
         'webauthn-authenticator',
         'webauthn-authenticator-passwordless',

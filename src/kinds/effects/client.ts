@@ -1,15 +1,6 @@
 // The effects of clients and client scopes.
 import { authorizationSettingsEffects } from './authorization.ts'
-import {
-  apiData,
-  byProvider,
-  combineEffects,
-  enforced,
-  type KindEffects,
-  refused,
-  refusedClients,
-  storedOnly,
-} from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
 import {
   NO_CIBA,
   NO_CLIENT_METHODS,
@@ -35,6 +26,7 @@ export const clientEffects: KindEffects = combineEffects(
   enforced('test/login/logout-settings.test.ts', [
     'attributes.frontchannel.logout.session.required',
     'attributes.backchannel.logout.session.required',
+    'attributes.backchannel.logout.revoke.offline.tokens',
     'registeredNodes',
   ]),
   apiData('test/admin/clients.test.ts', [
@@ -58,6 +50,7 @@ export const clientEffects: KindEffects = combineEffects(
     'standardFlowEnabled',
     ...attributes(
       'access.token.lifespan',
+      'client_credentials.use_refresh_token',
       'client.use.lightweight.access.token.enabled',
       'exclude.issuer.from.auth.response',
       'exclude.session.state.from.auth.response',
@@ -95,12 +88,16 @@ export const clientEffects: KindEffects = combineEffects(
     ...attributes('id.token.encrypted.response.alg', 'id.token.encrypted.response.enc'),
     ...attributes('user.info.encrypted.response.alg', 'user.info.encrypted.response.enc'),
   ]),
+  enforced('test/oidc/client-certificates.test.ts', [
+    ...attributes('tls.client.certificate.bound.access.tokens'),
+    ...attributes('x509.allow.regex.pattern.comparison', 'x509.subjectdn'),
+  ]),
   enforced('test/login/request-objects.test.ts', [
     ...attributes('request.object.encryption.alg', 'request.object.encryption.enc', 'request.object.required'),
     ...attributes('request.object.signature.alg', 'request.uris'),
   ]),
   enforced('test/login/pushed-requests.test.ts', ['attributes.require.pushed.authorization.requests']),
-  enforced('test/login/authentication-levels.test.ts', ['attributes.acr.loa.map']),
+  enforced('test/login/authentication-levels.test.ts', attributes('acr.loa.map', 'minimum.acr.value')),
   enforced('test/http/cors.test.ts', ['webOrigins']),
   enforced('test/oidc/sessions.test.ts', ['adminUrl', 'attributes.backchannel.logout.url']),
   enforced('test/oidc/tokens.test.ts', ['enabled', 'publicClient', 'secret']),
@@ -138,8 +135,8 @@ export const clientEffects: KindEffects = combineEffects(
     clientAuthenticatorType: byProvider(
       { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
       enforced('test/oidc/client-authentication.test.ts', ['client-secret', 'client-jwt', 'client-secret-jwt']),
+      enforced('test/oidc/client-certificates.test.ts', ['client-x509']),
       refused({ reason: 'token requests are refused', test: 'test/oidc/client-authentication.test.ts' }, [
-        'client-x509',
         'federated-jwt',
       ]),
     ),
@@ -169,15 +166,7 @@ export const clientEffects: KindEffects = combineEffects(
     ),
   ]),
   storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
-  storedOnly(NO_CLIENT_METHODS, [
-    ...attributes(
-      'jwt.credential.issuer',
-      'jwt.credential.sub',
-      'x509.allow.regex.pattern.comparison',
-      'x509.subjectdn',
-    ),
-  ]),
-  storedOnly('service accounts get no refresh tokens', attributes('client_credentials.use_refresh_token')),
+  storedOnly(NO_CLIENT_METHODS, [...attributes('jwt.credential.issuer', 'jwt.credential.sub')]),
   storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
   storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
   storedOnly(
@@ -185,12 +174,9 @@ export const clientEffects: KindEffects = combineEffects(
     attributes('client.introspection.response.allow.jwt.claim.enabled'),
   ),
   storedOnly('logouts without a hint are always confirmed', attributes('logout.confirmation.enabled')),
-  storedOnly('offline sessions are kept', attributes('backchannel.logout.revoke.offline.tokens')),
   storedOnly('only the endpoints of Keycloak check it', [
     ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
   ]),
-  refusedClients({ refuses: 'token requests', test: PROTECTIONS }, ['tls.client.certificate.bound.access.tokens']),
-  refusedClients({ refuses: 'logins', test: PROTECTIONS }, ['minimum.acr.value']),
   storedOnly(NO_SAML, [
     ...attributes(
       'saml.allow.ecp.flow',

@@ -229,6 +229,7 @@ export const realmEffects: KindEffects = combineEffects(
       enforced(POLICED_REQUESTS, [
         'confidential-client',
         'dpop-bind-enforcer',
+        'holder-of-key-enforcer',
         'pkce-enforcer',
         'reject-request',
         'reject-ropc-grant',
@@ -248,7 +249,6 @@ export const realmEffects: KindEffects = combineEffects(
       storedOnly('the JWT authorization grant is not available', ['downscope-assertion-grant-enforcer']),
       refused({ reason: 'token requests of its clients are refused', test: POLICIES }, [
         'auth-flow-enforcer',
-        'holder-of-key-enforcer',
         'intent-client-bind-checker',
         'jwt-claim-enforcer',
         'suppress-refresh-token-rotation',

@@ -263,6 +263,7 @@ async function toResponse(
   const { client } = party
   const confirmation = await confirmSender({ service, realm }, client, {
     ...{ method: 'POST', url: getTokenUrl(call.base, realm), dpop: request.dpop },
+    certificate: request.certificate,
   })
   const grant = await service.read(SYSTEM, realm, (context) => toGrant(context, realm, party))
   const { response, accessTokenId, refreshToken } = await issueGrantedTokens(

@@ -6,7 +6,7 @@ import { findActiveSession } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { authenticateClient, type TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { EventDraft } from '../event-draft.ts'
-import { getServiceAccountNotes, grantByClientCredentials } from '../grants/client-credentials.ts'
+import { findServiceAccount, getServiceAccountNotes } from '../grants/client-credentials.ts'
 import type { GrantResult } from '../grants/grant.ts'
 import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
 import type { TokenSubject } from '../mappers/mapper.ts'
@@ -130,7 +130,7 @@ const toRepresentation = (claims: Readonly<Record<string, unknown>>): Representa
 async function buildClientParty(call: PermissionCall, client: LiveObject): Promise<RequestingParty> {
   const { service, base, realm, request, event } = call
   const form = { ...request.form, scope: '' }
-  const granted = await grantByClientCredentials({
+  const granted = await findServiceAccount({
     service,
     base,
     realm,

@@ -16,6 +16,7 @@ import {
   createClientNotFoundError,
   type TokenRequest,
 } from './client-authenticator.ts'
+import { authenticateByCertificate } from './client-certificate.ts'
 import { authenticateByPrivateKeyJwt } from './client-jwt.ts'
 import { authenticateBySecret, readClientCredentials } from './client-secret.ts'
 import { authenticateBySecretJwt } from './client-secret-jwt.ts'
@@ -27,6 +28,7 @@ const authenticators: Readonly<Record<string, ClientAuthenticator>> = {
   'client-secret': authenticateBySecret,
   'client-jwt': authenticateByPrivateKeyJwt,
   'client-secret-jwt': authenticateBySecretJwt,
+  'client-x509': authenticateByCertificate,
 }
 
 /** The authentication methods of the token endpoint, as in OpenID Connect Discovery. */

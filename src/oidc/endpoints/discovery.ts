@@ -20,6 +20,11 @@ import { getSigningKey, listRealmKeys } from '../realm-keys.ts'
 import { PROOF_ALGORITHMS } from '../sender-constraints/dpop-proof.ts'
 import { grantTypes } from './token-endpoint.ts'
 
+/** A realm of a server, which may accept the TLS certificates of clients. */
+interface MetadataEndpoint extends RealmEndpoint {
+  readonly acceptsCertificates?: boolean
+}
+
 /** The parts of the metadata that the objects of a realm determine. */
 interface RealmMetadata {
   readonly scopes: readonly string[]
@@ -50,7 +55,7 @@ function listLevelNames(attributes: Readonly<Record<string, string>> | undefined
 
 /** Returns the document of OpenID Connect Discovery. It is also the authorization server metadata of RFC 8414. Throws OAuthError. */
 export async function getDiscoveryDocument(
-  { service, base, realmName }: RealmEndpoint,
+  { service, base, realmName, acceptsCertificates = false }: MetadataEndpoint,
   transport: Transport,
 ): Promise<Record<string, unknown>> {
   const realm = await getOidcRealm(service, realmName)
@@ -84,9 +89,8 @@ export async function getDiscoveryDocument(
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
     ...getProtectionMetadata(issuer),
-    ...getAuthenticationMetadata('token_endpoint'),
-    ...getAuthenticationMetadata('introspection_endpoint'),
-    ...getAuthenticationMetadata('revocation_endpoint'),
+    ...getAuthenticationMetadata(acceptsCertificates),
+    ...(acceptsCertificates && getCertificateMetadata(issuer)),
     claim_types_supported: ['normal'],
     claims_parameter_supported: true,
     claims_supported: [
@@ -164,11 +168,30 @@ const UMA_MEMBERS = [
   'scopes_supported',
 ]
 
-/** Returns the client authentication methods of an endpoint. */
-const getAuthenticationMetadata = (endpoint: string) => ({
-  [`${endpoint}_auth_methods_supported`]: AUTHENTICATION_METHODS,
-  [`${endpoint}_auth_signing_alg_values_supported`]: SIGNING_ALGORITHMS,
-})
+/** Returns the client authentication methods of the endpoints. */
+function getAuthenticationMetadata(acceptsCertificates: boolean): Record<string, readonly string[]> {
+  const methods = [...AUTHENTICATION_METHODS, ...(acceptsCertificates ? ['tls_client_auth'] : [])]
+  const entries = ['token', 'introspection', 'revocation'].flatMap((endpoint) => [
+    [`${endpoint}_endpoint_auth_methods_supported`, methods],
+    [`${endpoint}_endpoint_auth_signing_alg_values_supported`, SIGNING_ALGORITHMS],
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Returns the members for clients with TLS certificates. The endpoints are the same. RFC 8705, section 5. */
+function getCertificateMetadata(issuer: string): Record<string, unknown> {
+  const prefix = `${issuer}/protocol/openid-connect`
+  return {
+    tls_client_certificate_bound_access_tokens: true,
+    mtls_endpoint_aliases: {
+      token_endpoint: `${prefix}/token`,
+      revocation_endpoint: `${prefix}/revoke`,
+      introspection_endpoint: `${prefix}/token/introspect`,
+      userinfo_endpoint: `${prefix}/userinfo`,
+      pushed_authorization_request_endpoint: `${prefix}/ext/par/request`,
+    },
+  }
+}
 
 /** Returns the public keys of the realm as a JWK set. Throws OAuthError. */
 export async function getPublicKeys(

@@ -18,7 +18,7 @@ import {
 import { LoginError } from '../login/login-error.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { getIssuer } from '../oidc-realm.ts'
-import { checkRequestedKey, confirmSender } from '../sender-constraints/confirmation.ts'
+import { checkRequestedKey, confirmByProof } from '../sender-constraints/confirmation.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 
 /** The parameters that authenticate the client, which are not part of the authorization request. */
@@ -84,7 +84,7 @@ async function addProofKey(
 ): Promise<void> {
   if (dpop === undefined) return
   const url = `${getIssuer(base, realm)}/protocol/openid-connect/ext/par/request`
-  const confirmation = await confirmSender({ service, realm }, client, { method: 'POST', url, dpop })
+  const confirmation = await confirmByProof({ service, realm }, client, { method: 'POST', url, dpop })
   checkRequestedKey(query.get('dpop_jkt') ?? undefined, confirmation)
   query.set('dpop_jkt', confirmation!.jkt!)
 }

@@ -44,6 +44,7 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
     const url = getTokenUrl(base, call.realm)
     const confirmation = await confirmSender({ service, realm: call.realm }, call.client, {
       ...{ method: 'POST', url, dpop: request.dpop },
+      certificate: request.certificate,
     })
     const granted = await handler.grant({ ...call, service, base, form, address, confirmation })
     const issued = await issueGrantedTokens(endpoint, { ...call, confirmation }, granted)

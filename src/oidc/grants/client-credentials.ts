@@ -1,14 +1,34 @@
 // The client credentials grant: a token for the service account of the client. RFC 6749, section 4.4.
+
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { findServiceAccountOf } from '../../service/login/find-user.ts'
+import { addClientSession, startSession } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { viewClient, viewStoredUser } from '../views.ts'
 import type { GrantHandler } from './grant.ts'
 
+/** Returns the service account of the client; with a session if the client gets refresh tokens for it. Keycloak: client_credentials.use_refresh_token. */
+export const grantByClientCredentials: GrantHandler = async (request) => {
+  const granted = await findServiceAccount(request)
+  const { service, base, realm, client, form, address } = request
+  if (viewClient(client).attributes?.['client_credentials.use_refresh_token'] !== 'true') return granted
+  const { sessionNotes, ...grant } = granted
+  return service.writeRuntime(SYSTEM, realm, async (context) => {
+    const session = await startSession(context, {
+      user: grant.user.id,
+      address,
+      body: { authTime: toEpochSeconds(realm.now), ...(sessionNotes && { notes: sessionNotes }) },
+    })
+    const clientSession = { client: client.id, scope: form.scope ?? '', base }
+    return { ...grant, session, clientSession: await addClientSession(context, session, clientSession) }
+  })
+}
+
 /** Returns the service account of the client, without a session. */
-export const grantByClientCredentials: GrantHandler = async ({ service, realm, client, form, address, event }) => {
+export const findServiceAccount: GrantHandler = async ({ service, realm, client, form, address, event }) => {
   const createError = (reason: string) =>
     new OAuthError(401, 'unauthorized_client', { description: reason, event: { error: 'invalid_client', reason } })
   const { publicClient, serviceAccountsEnabled } = viewClient(client)

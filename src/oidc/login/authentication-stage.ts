@@ -3,6 +3,7 @@ import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import {
   findReachedLevel,
   findRequestedLevel,
+  getMinimumLevel,
   isLevelEssential,
   recordLevel,
 } from './authenticators/authentication-level.ts'
@@ -18,7 +19,7 @@ import { type Challenge, getEventType, getLoginUser, type Login, type LoginStage
 import { LoginError } from './login-error.ts'
 
 /** The checks of a login whose flow has succeeded. */
-const checks = [requireEssentialLevel, rejectBrokeredUser, requireCreatedUser]
+const checks = [requireLevel, rejectBrokeredUser, requireCreatedUser]
 
 /** The first stage of a login: runs the authentication flow. Required actions and consent follow. */
 export const authenticationStage: LoginStage = {
@@ -58,9 +59,10 @@ export function requireEnabledUser(login: Login): void {
   if (getLoginUser(login).fields.enabled !== true) throw new LoginError('accountDisabledMessage', 'user_disabled')
 }
 
-/** OpenID Connect Core, section 5.5.1.1: an essential level of authentication must be reached. */
-function requireEssentialLevel(login: Login): void {
-  if (!isLevelEssential(login) || (findReachedLevel(login) ?? 1) >= (findRequestedLevel(login) ?? 0)) return
+/** The minimum level of the client must be reached, and an essential one (OpenID Connect Core, section 5.5.1.1). */
+function requireLevel(login: Login): void {
+  const required = isLevelEssential(login) ? (findRequestedLevel(login) ?? 0) : getMinimumLevel(login)
+  if ((findReachedLevel(login) ?? login.state.notes.sessionLevel ?? 1) >= required) return
   throw new AuthorizationError(login.state.parameters, 'access_denied', {
     description: 'Authentication requirements not fulfilled',
   })

@@ -4,7 +4,13 @@ import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmCall } from '../client-call.ts'
 import { getOidcRealm } from '../oidc-realm.ts'
 import type { VerifiedToken } from '../tokens/tokens.ts'
-import { readConfirmation, requiresDpop, type SenderEvidence } from './confirmation.ts'
+import {
+  getThumbprint,
+  readConfirmation,
+  requiresCertificate,
+  requiresDpop,
+  type SenderEvidence,
+} from './confirmation.ts'
 import { InvalidProof, type ProofRequest, verifyProof } from './dpop-proof.ts'
 
 /** An access token as a request presents it. */
@@ -18,13 +24,17 @@ export interface PresentedToken extends SenderEvidence, ProofRequest {
 export async function isSender(
   call: RealmCall,
   { claims }: Pick<VerifiedToken, 'claims'>,
-  { scheme, dpop, ...request }: PresentedToken,
+  { scheme, dpop, certificate, ...request }: PresentedToken,
 ): Promise<boolean> {
   const confirmation = readConfirmation(claims)
-  if (scheme === 'Bearer') return confirmation === undefined && claims.typ !== 'DPoP'
-  if (dpop === undefined || confirmation?.jkt === undefined) return false
+  const { jkt, 'x5t#S256': thumbprint } = confirmation ?? {}
+  // An unknown kind of key cannot be checked.
+  if (confirmation && jkt === undefined && thumbprint === undefined) return false
+  if (thumbprint !== undefined && (!certificate || thumbprint !== getThumbprint(certificate))) return false
+  if (scheme === 'Bearer') return jkt === undefined && claims.typ !== 'DPoP'
+  if (dpop === undefined || jkt === undefined) return false
   try {
-    return (await verifyProof(call, dpop, request)) === confirmation.jkt
+    return (await verifyProof(call, dpop, request)) === jkt
   } catch (error) {
     if (error instanceof InvalidProof) return false
     throw error
@@ -43,5 +53,6 @@ export async function isSenderOf(
 
 /** Whether a token is bound as its client requires; the client may have changed since the token was issued. */
 export function isBoundAsRequired(client: LiveObject, { claims }: Pick<VerifiedToken, 'claims'>): boolean {
-  return !requiresDpop(client) || readConfirmation(claims)?.jkt !== undefined
+  const { jkt, 'x5t#S256': thumbprint } = readConfirmation(claims) ?? {}
+  return (!requiresDpop(client) || jkt !== undefined) && (!requiresCertificate(client) || thumbprint !== undefined)
 }

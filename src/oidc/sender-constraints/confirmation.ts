@@ -1,4 +1,5 @@
 // The keys to which tokens are bound, so that only their sender can use them. RFC 7800; RFC 9449, section 6.
+import { createHash, type X509Certificate } from 'node:crypto'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmCall } from '../client-call.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -9,12 +10,16 @@ import { InvalidProof, type ProofRequest, verifyProof } from './dpop-proof.ts'
 export interface Confirmation {
   /** The thumbprint of the DPoP key. */
   readonly jkt?: string
+  /** The thumbprint of the TLS certificate. RFC 8705, section 3.1. */
+  readonly 'x5t#S256'?: string
 }
 
 /** The evidence of a key in a request. */
 export interface SenderEvidence {
   /** The DPoP header. */
   readonly dpop?: string | undefined
+  /** The certificate with which the client authenticated to this server or a trusted proxy. */
+  readonly certificate?: X509Certificate | undefined
 }
 
 /** Returns the key to which a token is bound; undefined if it is not bound. */
@@ -30,13 +35,33 @@ export const toClaim = (confirmation: Confirmation | undefined): { readonly cnf?
 export const requiresDpop = (client: LiveObject): boolean =>
   viewClient(client).attributes?.['dpop.bound.access.tokens'] === 'true'
 
+/** Whether the client requires that its access tokens are bound to its TLS certificate. */
+export const requiresCertificate = (client: LiveObject): boolean =>
+  viewClient(client).attributes?.['tls.client.certificate.bound.access.tokens'] === 'true'
+
+/** Returns the thumbprint of a certificate. RFC 8705, section 3.1. */
+export const getThumbprint = ({ raw }: X509Certificate): string => createHash('sha256').update(raw).digest('base64url')
+
 /**
- * Returns the key to which the tokens of a request are bound; undefined if the client neither sends nor requires a proof.
+ * Returns the keys to which the tokens of a request are bound; undefined if the client neither sends a proof nor requires anything.
  * It must not be called inside a transaction.
  *
- * @throws OAuthError for an invalid proof, and without one that the client requires
+ * @throws OAuthError for an invalid proof, and without a proof or a certificate that the client requires
  */
 export async function confirmSender(
+  call: RealmCall,
+  client: LiveObject,
+  { certificate, ...request }: SenderEvidence & ProofRequest,
+): Promise<Confirmation | undefined> {
+  const proven = await confirmByProof(call, client, request)
+  if (!requiresCertificate(client)) return proven
+  if (certificate) return { ...proven, 'x5t#S256': getThumbprint(certificate) }
+  const reason = 'Client Certification missing for MTLS HoK Token Binding'
+  throw new OAuthError(400, 'invalid_request', { description: reason, event: { error: 'invalid_request', reason } })
+}
+
+/** Returns the key of the proof of a request; undefined if the client neither sends nor requires one. Throws OAuthError. */
+export async function confirmByProof(
   call: RealmCall,
   client: LiveObject,
   { dpop, ...request }: SenderEvidence & ProofRequest,
@@ -53,12 +78,14 @@ export async function confirmSender(
   }
 }
 
-/** Returns the key to which the refresh token of a client is bound. Keycloak: a client with credentials needs no proof. */
+/** Returns the keys to which the refresh token of a client is bound. Keycloak: a client with credentials needs no proof. */
 export function getRefreshConfirmation(
   client: LiveObject,
   confirmation: Confirmation | undefined,
 ): Confirmation | undefined {
-  return viewClient(client).publicClient === true ? confirmation : undefined
+  if (!confirmation || viewClient(client).publicClient === true) return confirmation
+  const { jkt: _, ...bound } = confirmation
+  return Object.keys(bound).length ? bound : undefined
 }
 
 /** Throws OAuthError unless the request has the key of its refresh token. */
@@ -66,7 +93,11 @@ export function checkRefreshConfirmation(
   claims: Readonly<Record<string, unknown>>,
   confirmation: Confirmation | undefined,
 ): void {
-  const { jkt } = readConfirmation(claims) ?? {}
+  const { jkt, 'x5t#S256': thumbprint } = readConfirmation(claims) ?? {}
+  if (thumbprint !== undefined && thumbprint !== confirmation?.['x5t#S256']) {
+    const reason = 'Client certificate missing, or its thumbprint and one in the refresh token did NOT match'
+    throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'invalid_token', reason } })
+  }
   if (jkt === undefined || jkt === confirmation?.jkt) return
   const reason = confirmation?.jkt ? "DPoP confirmation doesn't match DPoP proof" : 'DPoP proof is missing'
   throw new OAuthError(400, 'invalid_grant', { description: reason, event: { error: 'invalid_token', reason } })

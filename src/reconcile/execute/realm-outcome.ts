@@ -2,12 +2,12 @@
 import { isKindName } from '../../kinds/index.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { AdminPermissions } from '../../service/context/admin-permissions.ts'
-import type { WriteContext } from '../../service/context/context.ts'
+import type { PolicyValue, WriteContext } from '../../service/context/context.ts'
 import type { JournalEntry, RollbackSuspension } from '../../service/context/store-types.ts'
 import type { ObjectChange } from '../../service/objects/object-events.ts'
 import type { LintFinding } from '../lint/lint.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
-import type { AppliedApproval, Guard, PendingApproval, RealmPlan } from '../model/action.ts'
+import type { AppliedApproval, Guard, Note, PendingApproval, RealmPlan } from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
 import type { ImpassableFlow } from '../plan/impassable-flows.ts'
 import type { AppliedObjects } from './apply.ts'
@@ -55,7 +55,22 @@ export interface RealmOutcome {
 
 /** Returns the outcome of a plan from the journal entries that its transaction has written. */
 export function toRealmOutcome(context: WriteContext, plan: RealmPlan, effects: readonly UserEffect[]): RealmOutcome {
-  return { plan, consequences: findConsequences(plan, [...context.entries, ...context.userEntries]), effects }
+  const consequences = findConsequences(plan, [...context.entries, ...context.userEntries])
+  const notes = notePolicyValues(plan, context.policyValues)
+  return { plan: notes.length ? { ...plan, notes: [...plan.notes, ...notes] } : plan, consequences, effects }
+}
+
+/** Notes the values that client policies set in new clients: one note for each policy and value. */
+function notePolicyValues({ actions }: RealmPlan, values: readonly PolicyValue[]): Note[] {
+  const positions = new Map(actions.map(({ kind, key, position }) => [formatAddress(kind, key), position]))
+  const groups = Map.groupBy(values, ({ policy, path, value }) => JSON.stringify([policy, path, value]))
+  return [...groups.values()].map((group) => {
+    const { clientId, policy, path, value } = group[0]!
+    const subject = group.length === 1 ? `client ${clientId}` : `${group.length} clients`
+    const position = positions.get(formatAddress('client', [clientId]))
+    const message = `${subject}: the client policy ${policy} sets ${path} to ${JSON.stringify(value)}`
+    return { message, ...(position && { position }) }
+  })
 }
 
 /** Returns the journal entries of objects that no action of the plan is about, by address or id. */

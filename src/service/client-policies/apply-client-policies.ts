@@ -3,9 +3,9 @@ import { isBuiltIn } from '../../kinds/built-in/index.ts'
 import { addProtocolDefaults } from '../../kinds/client.ts'
 import { type FlatFields, flatten, isDeepEqual, unflatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
 import { loadRolesAndGroups } from '../authorization/evaluation-data.ts'
-import type { Context, WriteContext } from '../context/context.ts'
+import type { Context, PolicyValue, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { findLiveRealm, type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { toUpdatedRepresentation } from '../objects/plain-writers.ts'
@@ -26,8 +26,8 @@ export async function configureNewClient(
   const client = completeClient(addProtocolDefaults(body))
   const updater = await loadUpdater(context, realm, source)
   const executors = listExecutors(realm, { name: 'register', client, clientRoles: [], updater })
-  const fields = collectFields(executors, { client, isDeclared: (path) => isDeclaredIn(body, path) })
-  const configured = setFields(body, fields)
+  const values = collectValues(executors, { client, isDeclared: (path) => isDeclaredIn(body, path) })
+  const configured = setFields(body, toFields(values))
   requireCompliance(executors, completeClient(addProtocolDefaults(configured)))
   return configured
 }
@@ -48,8 +48,8 @@ export async function configureClientUpdate(
     clientRoles: roles.get(live.id) ?? [],
     updater: await loadUpdater(context, realm, source),
   })
-  const fields = collectFields(executors, { client, isDeclared: (path) => path in set })
-  const configured = { ...set, ...fields }
+  const values = collectValues(executors, { client, isDeclared: (path) => path in set })
+  const configured = { ...set, ...toFields(values) }
   requireCompliance(executors, toUpdatedRepresentation({ live, set: configured }))
   return configured
 }
@@ -89,11 +89,11 @@ export async function configureDeclaredClients(
     const client = completeClient(representation)
     const executors = listExecutors(realm, { name: 'register', client, clientRoles: [], updater: DOCUMENT })
     const isDeclared = (path: string) => isDeclaredIn(representation, path)
-    const fields = Object.entries(collectFields(executors, { client, isDeclared })).filter(
-      ([path]) => !isDeclared(path),
-    )
-    const configured = setFields(representation, Object.fromEntries(fields))
+    const values = collectValues(executors, { client, isDeclared }).filter(({ path }) => !isDeclared(path))
+    const configured = setFields(representation, toFields(values))
     requireCompliance(executors, completeClient(configured))
+    const clientId = String(representation.clientId)
+    context.policyValues.push(...values.map((value) => ({ clientId, ...value })))
     return { ...object, representation: configured }
   })
 }
@@ -144,19 +144,25 @@ const isDeclaredIn = (body: Representation, path: string): boolean => Object.has
 const setFields = (body: Representation, fields: FlatFields): Representation =>
   Object.keys(fields).length ? unflatten(kinds.client, { ...flatten(kinds.client, body), ...fields }) : body
 
+type SetValue = Omit<PolicyValue, 'clientId'>
+
+const toFields = (values: readonly SetValue[]): FlatFields =>
+  Object.fromEntries(values.map(({ path, value }) => [path, value]))
+
 /** Returns the values that executors set, where the client has others. Later executors see what earlier ones have set. */
-function collectFields(
+function collectValues(
   executors: readonly AppliedExecutor[],
   { client, isDeclared }: { readonly client: Representation; readonly isDeclared: (path: string) => boolean },
-): FlatFields {
+): SetValue[] {
   const proposed = flatten(kinds.client, client)
-  const fields: Record<string, Json> = {}
-  for (const { executor, configuration } of executors) {
-    const current = unflatten(kinds.client, { ...proposed, ...fields })
+  const values = new Map<string, SetValue>()
+  for (const { executor, configuration, policy } of executors) {
+    const current = unflatten(kinds.client, { ...proposed, ...toFields([...values.values()]) })
     const set = findExecutor(executor)?.configure?.(configuration, { client: current, isDeclared }) ?? {}
-    for (const [path, value] of Object.entries(set)) if (!isDeepEqual(proposed[path], value)) fields[path] = value
+    for (const [path, value] of Object.entries(set))
+      if (!isDeepEqual(proposed[path], value)) values.set(path, { path, value, policy })
   }
-  return fields
+  return [...values.values()]
 }
 
 const findExecutor = (id: string) => (Object.hasOwn(clientExecutors, id) ? clientExecutors[id] : undefined)

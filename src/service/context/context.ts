@@ -2,6 +2,7 @@
 
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
@@ -93,11 +94,21 @@ export interface WriteContext extends Context {
   readonly adminEvents: AdminEvent[]
   /** Details that the operation adds to its admin event; `none`: it has no event. */
   readonly adminEvent: Partial<AdminEvent> & { none?: true }
+  /** The values that client policies have set in declared clients, beside those of their documents. */
+  readonly policyValues: PolicyValue[]
   /** Other users may be created at the same time, so that the transaction may write nothing but new users. */
   readonly createsUsersOnly?: true
   /** The number of entries of the configuration stream that are written already. */
   flushedEntries: number
   readonly lastChanges: LastChanges
+}
+
+/** A value that a client policy has set in a new client. */
+export interface PolicyValue {
+  readonly clientId: string
+  readonly path: string
+  readonly value: Json
+  readonly policy: string
 }
 
 /** The last changes of a locked realm, as far as the transaction can know them. */

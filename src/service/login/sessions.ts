@@ -204,7 +204,11 @@ function createLogoutNotification(
     aud: clientId,
     sub: user,
     ...(attributes?.['backchannel.logout.session.required'] !== 'false' && { sid: session }),
-    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    events: {
+      'http://schemas.openid.net/event/backchannel-logout': {},
+      // Keycloak: the recipient ends its offline sessions, too.
+      ...(attributes?.['backchannel.logout.revoke.offline.tokens'] === 'true' && { revoke_offline_access: true }),
+    },
   }
   const algorithm = attributes?.['id.token.signed.response.alg']
   const token = {

@@ -11,15 +11,34 @@ import type { Login } from '../login.ts'
 /** The provider id of the condition for a level. */
 export const LEVEL_CONDITION = 'conditional-level-of-authentication'
 
-/** Returns the lowest of the requested levels; undefined if none is requested. */
-export function findRequestedLevel({ client, realm, state }: Login): number | undefined {
+/** Returns the level of a name: the client or the realm maps it, or it is a number; otherwise NaN. */
+function toLevel({ client, realm }: Login, name: string): number {
+  const levels = parseLevels(viewClient(client).attributes) ?? parseLevels(realm.settings.attributes) ?? {}
+  return Object.hasOwn(levels, name) ? levels[name]! : Number(name)
+}
+
+/** Returns the level that every login of the client must reach; `Infinity` if the client has an unknown one. Keycloak: minimum.acr.value. */
+export function getMinimumLevel(login: Login): number {
+  const name = viewClient(login.client).attributes?.['minimum.acr.value'] ?? ''
+  const level = toLevel(login, name)
+  return Number.isNaN(level) ? Number.POSITIVE_INFINITY : level
+}
+
+/** Returns the lowest of the requested levels, but no less than the minimum of the client; undefined if neither is there. */
+export function findRequestedLevel(login: Login): number | undefined {
+  const levels = [getMinimumLevel(login), findLowestLevel(login) ?? 0]
+  return Math.max(...levels) > 0 ? Math.max(...levels) : findLowestLevel(login)
+}
+
+/** Returns the lowest of the levels that the request or the client names; undefined if there is none. */
+function findLowestLevel(login: Login): number | undefined {
+  const { client, state } = login
   const { attributes = {} } = viewClient(client)
-  const levels = parseLevels(attributes) ?? parseLevels(realm.settings.attributes) ?? {}
   const { claims, acrValues } = state.parameters
   const defaults = (attributes['default.acr.values'] ?? '').split('##').filter(Boolean)
   const candidates = [parseRequestedLevels(claims).values, acrValues?.split(' ') ?? [], defaults]
   const names = candidates.find(({ length }) => length) ?? []
-  const numbers = names.map((name) => (Object.hasOwn(levels, name) ? levels[name]! : Number(name)))
+  const numbers = names.map((name) => toLevel(login, name))
   const valid = numbers.filter((level) => level >= 0)
   return valid.length ? Math.min(...valid) : undefined
 }

@@ -35,6 +35,8 @@ export const cookieAuthenticator: Authenticator = {
       return 'attempted'
     }
     state.session = session.id
+    const reached = Object.keys(levels).map(Number)
+    if (reached.length) state.notes.sessionLevel = Math.max(...reached)
     return 'success'
   },
 }

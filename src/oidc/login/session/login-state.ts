@@ -71,6 +71,8 @@ const notes = z.object({
   actionStatus: z.enum(['success', 'cancelled', 'error']).exactOptional(),
   /** The level of authentication that this login has reached. */
   level: z.number().exactOptional(),
+  /** The level of authentication of the session that the login continues. */
+  sessionLevel: z.number().exactOptional(),
   /** The username or email address that the user entered in the organization step. */
   enteredName: text,
   /** The id of the action token that the password reset email contains; empty: no email was sent. */
