@@ -139,6 +139,27 @@ test('a bound token is no bearer token of the admin API without the certificate'
   expect(statuses).toEqual([200, 401, 401])
 })
 
+test('a bound token is no bearer token of a request for permissions, which cannot check the certificate', async () => {
+  const confidential = { publicClient: false, secret: 'secret', serviceAccountsEnabled: true }
+  const realm = await createProxiedRealm({ ...confidential, authorizationServicesEnabled: true })
+  const credentials = { grant_type: 'client_credentials', client_id: 'web', client_secret: 'secret' }
+  const requestPermissions = async (token: string) => {
+    const form = { grant_type: 'urn:ietf:params:oauth:grant-type:uma-ticket', audience: 'web' }
+    const { body } = await call('POST', `/realms/${realm.name}/protocol/openid-connect/token`, {
+      token,
+      headers: FORM,
+      body: new URLSearchParams(form).toString(),
+    })
+    return body.error_description
+  }
+  const plain = await realm.requestTokens(credentials)
+  expect(await requestPermissions(plain.body.access_token)).not.toBe('Invalid bearer token')
+  const [web] = (await call('GET', `${realm.path}/clients?clientId=web`)).body
+  await call('PUT', `${realm.path}/clients/${web.id}`, { body: { attributes: BOUND } })
+  const bound = await realm.requestTokens(credentials, certificate)
+  expect(await requestPermissions(bound.body.access_token)).toBe('Invalid bearer token')
+})
+
 test('tokens from before are refused once the client requires a certificate', async () => {
   const realm = await createProxiedRealm({})
   const { body } = await realm.requestTokens(PASSWORD)
