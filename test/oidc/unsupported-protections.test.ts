@@ -37,29 +37,11 @@ async function requestAll({ client = {}, settings = {} }: Protection) {
     token: before.body.access_token,
   })
   return {
-    header: update.headers['regent-not-enforced'],
     tokens: tokens.status === 200 ? undefined : [tokens.status, tokens.body.error, tokens.body.error_description],
     login: login.response?.get('error') ?? undefined,
     userInfo: userInfo.status,
   }
 }
-
-const attribute = (name: string, value = 'true') => ({ client: { attributes: { [name]: value } } })
-
-describe('a client that requires what is not enforced', () => {
-  test.each([
-    ['require.pushed.authorization.requests', 'false'],
-    ['request.object.required', 'not required'],
-    ['dpop.bound.access.tokens', ''],
-  ])('is not restricted with %s %s', async (name, value) => {
-    expect(await requestAll(attribute(name, value))).toEqual({
-      header: undefined,
-      tokens: undefined,
-      login: undefined,
-      userInfo: 200,
-    })
-  })
-})
 
 const policySettings = (executor: string, condition: object, enabled = true) => ({
   clientProfiles: { profiles: [{ name: 'strict', executors: [{ executor, configuration: {} }] }] },

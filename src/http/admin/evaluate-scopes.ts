@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { namedSchemas } from '../../kinds/json-schema.ts'
+import { generateSamlResponse } from '../../oidc/saml-examples/example-response.ts'
 import { generateExample, listEvaluatedMappers, listEvaluatedRoles } from '../../oidc/tokens/scope-evaluation.ts'
 import { toRoleRepresentation } from '../../service/admin-api/roles/roles.ts'
 import { readHandler } from '../handlers.ts'
@@ -68,6 +69,34 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
   roles('granted', 'Evaluate client scopes: list the roles in the scope of a client'),
   roles('not-granted', 'Evaluate client scopes: list the roles outside the scope of a client'),
   ...(['accessToken', 'idToken', 'userInfo'] as const).map(examples),
+  {
+    operationId: 'getExampleSamlResponse',
+    method: 'GET',
+    path: `${PATH}/generate-example-saml-response`,
+    summary: 'Evaluate client scopes: generate an example SAML response',
+    permission: ['view-clients', 'view-users'],
+    query: z.object({
+      ...scope,
+      userId: z.string().optional().describe('Id of the user in the example.'),
+    }),
+    responses: {
+      200: { description: 'The response as XML, neither signed nor encrypted.', type: 'application/json' },
+      ...errorResponses,
+    },
+    // Keycloak: the type of the XML text is JSON.
+    handle: async (call) => ({
+      status: 200,
+      type: 'application/json',
+      body: await call.service.read(call.caller, getParameter(call, 'realm'), (context) =>
+        generateSamlResponse(context, {
+          base: call.base,
+          client: clientOf(call),
+          user: userOf(call),
+          scope: textOf(call, 'scope'),
+        }),
+      ),
+    }),
+  },
 ])
 
 function roles(granting: 'granted' | 'not-granted', summary: string): UntaggedOperation {
@@ -107,7 +136,7 @@ function examples(target: keyof typeof NAMES): UntaggedOperation {
         base: call.base,
         target,
         client: clientOf(call),
-        user: call.query.userId as string | undefined,
+        user: userOf(call),
         scope: textOf(call, 'scope'),
         audience: textOf(call, 'audience').split(' ').filter(Boolean),
       }),
@@ -115,5 +144,6 @@ function examples(target: keyof typeof NAMES): UntaggedOperation {
   }
 }
 
+const userOf = ({ query }: Call): string | undefined => (query.userId === undefined ? undefined : String(query.userId))
 const clientOf = (call: Call): string => getParameter(call, 'client-uuid')
 const textOf = ({ query }: Call, name: string): string => String(query[name] ?? '')

@@ -1,9 +1,6 @@
 // The effect of a field, a setting or a provider: whether Regent enforces it.
 import type { Json } from '../json.ts'
 
-/** A use of a client that is refused because of an attribute. */
-export type RefusedUse = 'logins' | 'token requests' | 'UserInfo requests'
-
 /** The effect of a declared value. */
 export type FieldEffect = EnforcedEffect | UnenforcedEffect | ProviderEffects
 
@@ -26,8 +23,6 @@ export interface UnenforcedEffect {
   readonly reason: string
   /** Of a refused value: a file of tests that fail if it is not refused. */
   readonly test?: string
-  /** Of an attribute of clients: the use of the client that is refused. */
-  readonly refuses?: RefusedUse
   /** Values that ask for nothing, besides an absent or empty value, false, and the default. */
   readonly unless?: readonly Json[]
   /** The values that have this effect. Absent: all. */
@@ -72,28 +67,6 @@ export const refused = (
   { reason, test, unless }: Pick<UnenforcedEffect, 'reason' | 'unless'> & { readonly test: string },
   names: readonly string[],
 ): Effects<UnenforcedEffect> => toEffects(names, { effect: 'refused', reason, test, ...(unless && { unless }) })
-
-/** Returns the effects of attributes of clients of which a use is refused. */
-export function refusedClients(
-  {
-    refuses,
-    since,
-    test,
-    unless,
-  }: Pick<UnenforcedEffect, 'unless'> & {
-    readonly refuses: RefusedUse
-    readonly test: string
-    readonly since?: string
-  },
-  attributes: readonly string[],
-): Effects<UnenforcedEffect> {
-  const reason = since === undefined ? `${refuses} are refused` : `${refuses} are refused, since ${since}`
-  const effect = { effect: 'refused', reason, test, refuses, ...(unless && { unless }) } as const
-  return toEffects(
-    attributes.map((name) => `attributes.${name}`),
-    effect,
-  )
-}
 
 /** Returns the effects of values that are not stored. */
 export const dropped = (reason: string, names: readonly string[]): Effects<UnenforcedEffect> =>

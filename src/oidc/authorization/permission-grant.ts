@@ -25,12 +25,10 @@ import type { TokenRequest } from '../client-authentication/authenticate-client.
 import type { RealmEndpoint } from '../client-call.ts'
 import { applyRequestPolicies } from '../client-policies/apply-request-policies.ts'
 import { type EventDraft, withUserEvent } from '../event-draft.ts'
-import { OAuthError } from '../oauth-error.ts'
 import { getEnabledRealm, getTokenUrl, requireHttps } from '../oidc-realm.ts'
 import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { issueGrantedTokens } from '../tokens/token-response.ts'
 import { isActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
-import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { viewClient } from '../views.ts'
 import { toAccessIdentity } from './evaluated-identity.ts'
 import { toGrantedPermissions } from './granted-permissions.ts'
@@ -73,15 +71,16 @@ export async function grantPermissions(endpoint: RealmEndpoint, request: TokenRe
 async function decide(call: PermissionCall): Promise<object> {
   const { service, realm, request } = call
   const caller = await authenticateCaller(call)
-  await requireProtections(call, caller.client)
+  const callingClient = await applyPolicies(call, caller.client)
   if (request.form.claim_token !== undefined && viewClient(caller.client).publicClient === true)
     throw createInvalidError('invalid_grant', 'Public clients are not allowed to send claims', { status: 403 })
   const ticket = await findTicket(call)
   const response = parsePermissionResponse(request)
   const pushed = parsePushedClaims(request)
   const earlier = await findEarlierToken(call)
-  const party = await findRequestingParty(call, caller, pushed)
-  if (party.client.id !== caller.client.id) await requireProtections(call, party.client)
+  const requester = await findRequestingParty(call, caller, pushed)
+  const isCaller = requester.client.id === caller.client.id
+  const party = { ...requester, client: isCaller ? callingClient : await applyPolicies(call, requester.client) }
   const isUpgraded = earlier !== undefined && earlier.user === party.user.id
   const { server, granted } = await service.read(SYSTEM, realm, (context) =>
     evaluate(context, call, {
@@ -132,13 +131,9 @@ async function findTicket({ service, realm, request }: PermissionCall): Promise<
   return content
 }
 
-/** Throws OAuthError where a client policy refuses the request, or something protects the tokens of the client that is not enforced. */
-async function requireProtections({ service, base, realm, request }: PermissionCall, live: LiveObject): Promise<void> {
-  const policed = { name: 'token', client: live, parameters: request.form } as const
-  const client = await applyRequestPolicies({ service, base, realm }, policed)
-  const reason = findUnenforcedProtection(client, ['token requests'])
-  if (reason !== undefined)
-    throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
+/** Returns the client with the attributes that client policies require. Throws OAuthError where one refuses the request. */
+function applyPolicies({ service, base, realm, request }: PermissionCall, client: LiveObject): Promise<LiveObject> {
+  return applyRequestPolicies({ service, base, realm }, { name: 'token', client, parameters: request.form })
 }
 
 /** Permissions of an earlier token. */

@@ -2,7 +2,7 @@
 import type { UserEventType } from '../../kinds/user-events.ts'
 import { grantPermissions, PERMISSION_GRANT } from '../authorization/permission-grant.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
-import type { ClientCall, RealmEndpoint } from '../client-call.ts'
+import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
 import type { EventDraft } from '../event-draft.ts'
 import { grantByAuthorizationCode } from '../grants/authorization-code.ts'
@@ -14,7 +14,6 @@ import { OAuthError } from '../oauth-error.ts'
 import { getTokenUrl } from '../oidc-realm.ts'
 import { confirmSender } from '../sender-constraints/confirmation.ts'
 import { type IssuedTokens, issueGrantedTokens } from '../tokens/token-response.ts'
-import { findUnenforcedProtection } from '../unenforced-protections.ts'
 
 const grants: Readonly<Record<string, { readonly grant: GrantHandler; readonly event: UserEventType }>> = {
   authorization_code: { grant: grantByAuthorizationCode, event: 'CODE_TO_TOKEN' },
@@ -40,7 +39,6 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
   if (!handler) throw new OAuthError(400, 'unsupported_grant_type', { description: 'Unsupported grant_type' })
   const event = { type: handler.event, details: { grant_type: type } }
   return handleClientRequest(endpoint, { request, event, policyEvent: 'token' }, async (call) => {
-    refuseUnenforced(call)
     const url = getTokenUrl(base, call.realm)
     const confirmation = await confirmSender({ service, realm: call.realm }, call.client, {
       ...{ method: 'POST', url, dpop: request.dpop },
@@ -51,13 +49,6 @@ export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest
     addTokenDetails(call.event, granted, issued)
     return issued.response
   })
-}
-
-/** Throws OAuthError where something protects the tokens of the client that is not enforced. */
-function refuseUnenforced({ client }: ClientCall): void {
-  const reason = findUnenforcedProtection(client, ['token requests'])
-  if (reason !== undefined)
-    throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
 }
 
 /** Adds the user, the session and the issued tokens to the event. */

@@ -17,7 +17,6 @@ import { findRequestedAlgorithm } from '../signature-algorithms.ts'
 import { buildTokenContent, type Claims } from '../tokens/token-content.ts'
 import { getTokenSubject } from '../tokens/token-subject.ts'
 import { ACCESS_TOKENS, isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
-import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { checkOrigin } from '../web-origins.ts'
 
 /** A request with the access tokens of its header and of its form. */
@@ -75,9 +74,7 @@ async function buildUserInfo(
     const { user } = subject
     checkOrigin(subject.client.representation, base, origin)
     const client = await applyPolicies({ service, base, realm, context }, { subject, scope: claims.scope ?? '' })
-    const unenforced = findUnenforcedProtection(client, ['UserInfo requests'])
     if (!isBoundAsRequired(client, verified)) throw createError(401, 'invalid_token', 'Token verification failed')
-    if (unenforced !== undefined) throw createError(403, 'unauthorized_client', unenforced)
     if (hasLightweightAccessTokens(client) && !allowsLightweightTokens(client)) {
       throw createError(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
     }

@@ -7,7 +7,6 @@ import { type ResolvedRequest, resolveAuthorizationRequest } from '../authorizat
 import { applyRequestPolicies, type PolicedRequest } from '../client-policies/apply-request-policies.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
-import { findUnenforcedProtection } from '../unenforced-protections.ts'
 import { advanceLogin } from './advance-login.ts'
 import {
   AuthorizationError,
@@ -60,7 +59,6 @@ async function startAuthorization(
   const redirectUri = readRedirectUri(live, query, call.request.base)
   const client = await applyPolicies(call, live, { request, redirectUri })
   const parameters = readAuthorizationParameters(client, query, redirectUri)
-  refuseUnenforced(client, parameters)
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
@@ -117,13 +115,6 @@ function policeRequest(
   { query, ...policed }: Omit<PolicedRequest, 'parameters'> & { readonly query: URLSearchParams },
 ): Promise<LiveObject> {
   return applyRequestPolicies({ service, base, realm }, { ...policed, parameters: Object.fromEntries(query) })
-}
-
-/** Throws AuthorizationError where something protects logins or tokens of the client that is not enforced. */
-function refuseUnenforced(client: LiveObject, parameters: AuthorizationParameters): void {
-  const description = findUnenforcedProtection(client, ['logins', 'token requests'])
-  if (description !== undefined)
-    throw new AuthorizationError(parameters, 'unauthorized_client', { description, eventError: 'not_allowed' })
 }
 
 async function checkScopes(

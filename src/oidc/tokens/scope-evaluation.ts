@@ -6,13 +6,13 @@ import { hasObjectPermission, requireObjectPermission } from '../../service/auth
 import type { Context } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
-import type { MapperContainer, StoredMapper } from '../../service/context/store-types.ts'
+import type { MapperContainer, StoredMapper, StoredUser } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { findUserById } from '../../service/login/find-user.ts'
 import { listMapperContainers, listRolesInScope } from '../../service/login/token-content.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { ClaimTarget } from '../mappers/mapper.ts'
-import { getIssuer, readOidcRealm } from '../oidc-realm.ts'
+import { getIssuer, type OidcRealm, readOidcRealm } from '../oidc-realm.ts'
 import { viewClient } from '../views.ts'
 import { addDefaultScopes, findMapperContainer, listScopeNames, parseScope } from './scopes.ts'
 import { buildTokenContent, type Claims } from './token-content.ts'
@@ -76,6 +76,20 @@ export interface ExampleRequest {
   readonly audience: readonly string[]
 }
 
+/** Returns the client, the user and the realm of an example. Throws not_found, and forbidden unless the caller may view both. */
+export async function getExampleSubject(
+  context: Context,
+  request: Pick<ExampleRequest, 'client' | 'user'>,
+): Promise<{ readonly client: LiveObject; readonly user: StoredUser; readonly realm: OidcRealm }> {
+  const client = await getClient(context, request.client)
+  if (request.user === undefined) throw failure('not_found', 'No userId provided')
+  const user = await findUserById(context, request.user)
+  if (!user) throw failure('not_found', 'No user found')
+  const isVisible = await hasObjectPermission(context, { type: 'Users', scope: 'view', objects: [user] })
+  if (!isVisible) throw failure('forbidden', 'You have no access to this user')
+  return { client, user, realm: await readOidcRealm(context) }
+}
+
 /** Returns the claims of an example token for a client and a user, both given by id. */
 export async function generateExample(
   context: Context,
@@ -90,13 +104,7 @@ export async function generateExample(
     readonly target: Exclude<ClaimTarget, 'introspection' | 'response'>
   },
 ): Promise<Claims> {
-  const client = await getClient(context, request.client)
-  if (request.user === undefined) throw failure('not_found', 'No userId provided')
-  const user = await findUserById(context, request.user)
-  if (!user) throw failure('not_found', 'No user found')
-  const isVisible = await hasObjectPermission(context, { type: 'Users', scope: 'view', objects: [user] })
-  if (!isVisible) throw failure('forbidden', 'You have no access to this user')
-  const realm = await readOidcRealm(context)
+  const { client, user, realm } = await getExampleSubject(context, request)
   const audienceClients = request.audience.length
     ? await writers.client.list(context, { keys: request.audience.map((name) => [name]) })
     : []
