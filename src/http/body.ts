@@ -92,9 +92,43 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const { representation = 'object' } = form
   const representationName = typeof representation === 'string' ? representation : representation(owner)
   const name = findKind(form.kind, owner)?.representation ?? representationName
+  const [field] = unknown.keys
+  const position = locateField(text, [...owner, field!])
   throw new HttpError(400, {
-    error: `Unrecognized field "${unknown.keys[0]}" in ${name}. Remove it, or correct its name.`,
+    error: `Invalid json representation for ${name}. Unrecognized field "${field}"${position}.`,
   })
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+
+/**
+ * Returns the words for the position of a field's value in valid JSON. Keycloak: its parser stops after a number, true, false or null, and after the
+ * first character of any other value.
+ */
+function locateField(text: string, path: Path): string {
+  const levels: { readonly isList: boolean; step: string | number }[] = []
+  let isKeyNext = false
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    const level = levels.at(-1)
+    if (token === '}' || token === ']') levels.pop()
+    else if (token === ':') isKeyNext = false
+    else if (token === ',' && level) {
+      isKeyNext = !level.isList
+      if (typeof level.step === 'number') level.step++
+    } else if (isKeyNext && level) level.step = String(JSON.parse(token))
+    else {
+      if (levels.length === path.length && levels.every(({ step }, at) => step === path[at]))
+        return describePosition(text, index + (/^["{[]/.test(token) ? 1 : token.length))
+      if (token === '{' || token === '[') levels.push({ isList: token === '[', step: token === '[' ? 0 : '' })
+      isKeyNext = token === '{'
+    }
+  }
+  return ''
+}
+
+function describePosition(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n')
+  return ` at line ${lines.length} column ${lines.at(-1)!.length + 1}`
 }
 
 function fieldError({ path, message }: z.core.$ZodIssue, body: unknown): HttpError {
