@@ -23,9 +23,9 @@ const bank = {
 }
 
 /** Creates a realm with the profile, and a client that was created under it. */
-async function createFapiRealm() {
+async function createFapiRealm(profile = 'fapi-2-dpop-security-profile') {
   const realm = await createRealm()
-  const settings = globalProfileSettings('fapi-2-dpop-security-profile')
+  const settings = globalProfileSettings(profile)
   expect((await realm.call('PUT', '', settings)).status).toBe(204)
   expect((await realm.call('POST', '/clients', bank)).status).toBe(201)
   return realm
@@ -190,5 +190,21 @@ describe('a request that breaks a rule is refused', () => {
       password: 'pw',
     })
     expect(login.body.error_description).toBe('invalid client access type: public')
+  })
+})
+
+test('the profile with mutual TLS binds clients to certificates, in a plan and at the token endpoint', async () => {
+  const realm = await createFapiRealm('fapi-2-security-profile')
+  const [client] = (await realm.call('GET', '/clients?clientId=bank')).body
+  expect(client.attributes['tls.client.certificate.bound.access.tokens']).toBe('true')
+  const unbound = { attributes: { ...bank.attributes, 'tls.client.certificate.bound.access.tokens': 'false' } }
+  const declared = { realm: realm.name, clients: [{ ...bank, clientId: 'new', ...unbound }] }
+  await expect(planText(service, createSource([declared]))).rejects.toThrow('executor holder-of-key-enforcer')
+  await realm.call('PUT', '', { clientPolicies: { policies: [] } })
+  await realm.call('PUT', `/clients/${client.id}`, { ...client, serviceAccountsEnabled: true })
+  await realm.call('PUT', '', globalProfileSettings('fapi-2-security-profile'))
+  const form = { grant_type: 'client_credentials', ...(await authenticate(realm)) }
+  expect((await realm.post('token', form)).body).toMatchObject({
+    error_description: 'Client Certification missing for MTLS HoK Token Binding',
   })
 })
