@@ -3,9 +3,9 @@ import { checkImports, findCycles, type Import, readImports, readSources } from 
 
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
 const service =
-  'src/service/: policy-evaluation ← context ← permissions ← journal ← objects ← messages ← authorization ← users ← clients ← realms ← kinds ← login ← sources ← operations ← admin-api ← protection ← registration'
+  'src/service/: policy-evaluation ← context ← permissions ← journal ← objects ← messages ← authorization ← users ← client-policies ← clients ← realms ← kinds ← login ← sources ← operations ← admin-api ← protection ← registration'
 const adminApi =
-  'src/service/admin-api/: common ← users ← clients ← roles ← authorization ← authentication ← identity-providers ← organizations ← realms'
+  'src/service/admin-api/: common ← users ← clients ← roles ← clients-v2 ← authorization ← authentication ← identity-providers ← organizations ← realms'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
 const reconcile =
   'src/reconcile/: model ← read ← merge ← observe ← plan ← lint ← report ← execute ← approve ← record ← run ← drift ← history ← import ← accept ← following'

@@ -17,8 +17,19 @@ export interface MapperType {
   readonly enforcedUnlessMultivalued?: MapperSettings
 }
 
-/** Claims that mappers cannot write. Keycloak: `nbf` is written, and the others a second time by mappers of roles; the token is then invalid. */
-export const reservedClaims = ['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'] as const
+/** Claims that mappers cannot write. Keycloak: `nbf` and `cnf` are written, and the others a second time by mappers of roles; the token is then invalid. */
+export const reservedClaims = [
+  'exp',
+  'nbf',
+  'iat',
+  'iss',
+  'jti',
+  'typ',
+  'scope',
+  'nonce',
+  'session_state',
+  'cnf',
+] as const
 
 type MapperSettings = Readonly<Record<string, string>>
 

@@ -327,7 +327,8 @@ async function createAccess(): Promise<Access> {
 
 /** Returns the caller of a request with the token. */
 function authenticateCaller({ token }: Pick<Access, 'token'>): Promise<Caller> {
-  const request = { headers: { authorization: `Bearer ${token}` }, ip: '127.0.0.1', protocol: 'http' }
+  const headers = { authorization: `Bearer ${token}` }
+  const request = { method: 'GET', url: '/admin/realms', headers, raw: {}, ip: '127.0.0.1', protocol: 'http' }
   return authenticate(service, request as FastifyRequest, { base: 'http://localhost' })
 }
 

@@ -1,7 +1,8 @@
 import { clientTypesDocument } from '../../kinds/client-types.ts'
 import { getClientTypes, replaceClientTypes } from '../../service/admin-api/clients/client-types.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
-import { type Operation, tagged } from '../operation.ts'
+import { type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 
 /** The operations on client types. */
@@ -31,6 +32,9 @@ export const clientTypeOperations: Operation[] = tagged('Realms Admin', [
       },
     },
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
-    handle: writeHandler((context, call) => replaceClientTypes(context, clientTypesDocument.parse(call.body))),
+    handle: writeHandler(async (context, call) => {
+      const body = await readBodyAfter(call, async () => requirePermissions(context, 'manage-realm'))
+      await replaceClientTypes(context, clientTypesDocument.parse(body))
+    }),
   },
 ])
