@@ -2,7 +2,7 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { OIDC } from '../../kinds/login-protocols.ts'
-import { getAccessType, isSet } from './policy-conditions.ts'
+import { isSet } from './policy-conditions.ts'
 import type { ClientViolation } from './policy-event.ts'
 import { checkSamlBinding, checkSamlSignatures, checkSamlUris } from './saml-executors.ts'
 import { checkRedirectUris, checkSecureUris, checkUriPatterns } from './uri-executors.ts'
@@ -107,7 +107,7 @@ function requireValue(field: string, value: Json, violation: Omit<ClientViolatio
 }
 
 /** Returns the value of a field, or of an attribute by its path. */
-export function readPath(client: Representation, path: string): Json | undefined {
+function readPath(client: Representation, path: string): Json | undefined {
   const [, attribute] = /^attributes\.(.+)$/.exec(path) ?? []
   return attribute === undefined ? client[path] : readObject(client.attributes)[attribute]
 }
@@ -153,6 +153,3 @@ function checkLogout(configuration: Representation, client: Representation): Cli
   const url = readObject(client.attributes)['frontchannel.logout.url']
   return url ? { ...violation, field: 'attributes.frontchannel.logout.url' } : undefined
 }
-
-/** Whether a client proves who it is by credentials. */
-export const isConfidential = (client: Representation): boolean => getAccessType(client) === 'confidential'

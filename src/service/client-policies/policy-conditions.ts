@@ -83,7 +83,7 @@ function invert(vote: Exclude<Vote, 'undecided'>): Vote {
 }
 
 /** Keycloak: the access type of a client, as client policies name it. */
-export function getAccessType({ publicClient, bearerOnly }: Representation): string {
+function getAccessType({ publicClient, bearerOnly }: Representation): string {
   if (publicClient === true) return 'public'
   return bearerOnly === true ? 'bearer-only' : 'confidential'
 }
