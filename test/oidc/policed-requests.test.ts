@@ -243,6 +243,9 @@ describe('a client assertion', () => {
     ])
     await other.setPolicies([['secure-signature-algorithm-signed-jwt']])
     expect((await other.post('token', grant)).refusal).toBeUndefined()
+    // A client that authenticates otherwise may send any text.
+    await other.setPolicies([['secure-signature-algorithm-signed-jwt'], ['secure-client-authentication-assertion']])
+    expect((await other.post('token', { ...grant, client_assertion: 'nonsense' })).refusal?.[0]).toBe(400)
   })
 
   test('is refused by secure-client-authentication-assertion unless its audience is the issuer', async () => {

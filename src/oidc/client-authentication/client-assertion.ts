@@ -165,7 +165,8 @@ async function findReuseProblem(
   return uses > 1 ? 'Token reuse detected' : undefined
 }
 
-function parseAssertion(text: string | undefined): Assertion | undefined {
+/** Parses an assertion; returns undefined for any other text. */
+export function parseAssertion(text: string | undefined): Assertion | undefined {
   if (text === undefined) return undefined
   try {
     return { text, algorithm: String(decodeProtectedHeader(text).alg), claims: decodeJwt(text) }

@@ -1,5 +1,4 @@
 // The executors of client policies that apply to requests at endpoints. Keycloak: the errors are its own.
-import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { type Representation, readTexts } from '../../kinds/json.ts'
 import { isAllowedAuthenticator, isSecureAlgorithm } from '../../service/client-policies/client-executors.ts'
 import { isSet } from '../../service/client-policies/policy-conditions.ts'
@@ -7,6 +6,7 @@ import type { PolicyEventName } from '../../service/client-policies/policy-event
 import { findRedirectUriProblem, isSecureUri } from '../../service/client-policies/uri-executors.ts'
 import type { RequestObject } from '../authorization-requests/request-objects.ts'
 import type { ResolvedRequest } from '../authorization-requests/resolve-request.ts'
+import { parseAssertion } from '../client-authentication/client-assertion.ts'
 
 /** A request to an endpoint. */
 export interface EndpointRequest {
@@ -156,24 +156,21 @@ function findObjectProblem(
 
 function checkAssertionAlgorithm(
   configuration: Representation,
-  { parameters: { client_assertion: assertion } }: EndpointRequest,
+  { parameters: { client_assertion: text } }: EndpointRequest,
 ): RequestRefusal | undefined {
-  if (assertion === undefined)
-    return refuseUnless(
-      !isSet(configuration['require-client-assertion']),
-      invalidRequest('client assertion is required.'),
-    )
-  const { alg = '' } = decodeProtectedHeader(assertion)
-  return refuseUnless(isSecureAlgorithm(alg), invalidRequest('not allowed signature algorithm.'))
+  const isRequired = text !== undefined || isSet(configuration['require-client-assertion'])
+  const assertion = parseAssertion(text)
+  if (!assertion) return refuseUnless(!isRequired, invalidRequest('client assertion is required.'))
+  return refuseUnless(isSecureAlgorithm(assertion.algorithm), invalidRequest('not allowed signature algorithm.'))
 }
 
 /** FAPI 2.0 Security Profile, section 5.3.2.1: the audience of a client assertion is the issuer alone. */
 function checkAssertionAudience(
   _: Representation,
-  { parameters: { client_assertion: assertion }, issuer }: EndpointRequest,
+  { parameters: { client_assertion: text }, issuer }: EndpointRequest,
 ): RequestRefusal | undefined {
-  if (assertion === undefined) return undefined
-  return refuseUnless(decodeJwt(assertion).aud === issuer, {
+  if (text === undefined) return undefined
+  return refuseUnless(parseAssertion(text)?.claims.aud === issuer, {
     error: 'invalid_client',
     description: 'The audience of the client assertion must be the issuer as a single text',
   })
