@@ -88,8 +88,12 @@ export class ListeningConnection {
     // Any failure ends the connection. Without a handler, the event would end the process.
     client.on('error', () => {})
     client.on('notification', ({ payload }) => this.#receive(payload))
+    // The promise of `connect` stays pending in pg if the client is ended meanwhile.
+    const { promise: ended, reject } = Promise.withResolvers<never>()
+    client.once('end', () => reject(new Error('The connection has ended.')))
+    ended.catch(() => {})
     try {
-      await client.connect()
+      await Promise.race([client.connect(), ended])
       await client.query(`listen ${CHANNEL}`)
     } catch (error) {
       await client.end().catch(() => {})
