@@ -31,6 +31,7 @@ const EXAMPLE = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes/gen
 const incompleteReads: Readonly<Record<string, string>> = {
   [`${EXAMPLE}-access-token`]: 'the user in the query',
   [`${EXAMPLE}-id-token`]: 'the user in the query',
+  [`${EXAMPLE}-saml-response`]: 'the user in the query',
   [`${EXAMPLE}-userinfo`]: 'the user in the query',
   '/admin/realms/{realm}/localization/{locale}/{key}': 'a text in the language',
   '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description':
