@@ -2,12 +2,14 @@
 
 import { decodeJwt, errors } from 'jose'
 import { effects } from '../../kinds/effects/index.ts'
-import { type Representation, readTextMap } from '../../kinds/json.ts'
+import { readTextMap } from '../../kinds/json.ts'
+import { loadClientRoles } from '../../service/client-policies/apply-client-policies.ts'
 import { type AppliedExecutor, hasConditions, listExecutors } from '../../service/client-policies/list-executors.ts'
+import { roleConditions } from '../../service/client-policies/policy-conditions.ts'
 import type { PolicyEventName, PolicyRequest } from '../../service/client-policies/policy-event.ts'
 import type { Context } from '../../service/context/context.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import { type LiveObject, listObjects } from '../../service/objects/live-objects.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { findCodeScope } from '../grants/authorization-code.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { getIssuer, type OidcRealm } from '../oidc-realm.ts'
@@ -114,18 +116,16 @@ async function toPolicyRequest(
 }
 
 const SCOPE_CONDITION = new Set(['client-scopes'])
-const ROLE_CONDITION = new Set(['client-roles'])
 
 /** Returns the names of the client's roles if a policy depends on them. One statement, or none. */
 async function loadRoleNames(
   { service, realm, context }: PolicedEndpoint,
-  { id }: LiveObject,
+  client: LiveObject,
 ): Promise<readonly string[]> {
-  const settings: Representation = realm.settings
-  if (!hasConditions(settings, ROLE_CONDITION)) return []
-  const list = (reader: Context) => listObjects(reader, 'role', { parents: { kind: 'client', ids: [id] } })
-  const roles = await (context ? list(context) : service.read(SYSTEM, realm, list))
-  return roles.map(({ key }) => key.at(-1)!)
+  if (!hasConditions(realm.settings, roleConditions)) return []
+  const load = (reader: Context) => loadClientRoles(reader, realm.settings, [client])
+  const roles = await (context ? load(context) : service.read(SYSTEM, realm, load))
+  return roles.get(client.id) ?? []
 }
 
 /** Returns the scope values of a request. Those of a token are not verified: the grant does so. `read`: runs a read in the realm. */

@@ -12,7 +12,7 @@ import { toUpdatedRepresentation } from '../objects/plain-writers.ts'
 import type { NewObject, ObjectUpdate } from '../objects/writers.ts'
 import { clientExecutors } from './client-executors.ts'
 import { type AppliedExecutor, hasConditions, listExecutors } from './list-executors.ts'
-import { updaterConditions } from './policy-conditions.ts'
+import { roleConditions, updaterConditions } from './policy-conditions.ts'
 import type { ClientUpdater, ClientViolation, PolicyEvent, UpdateSource } from './policy-event.ts'
 
 /** Returns the body of a new client with what client policies set. Throws invalid where one refuses it. Two statements at most. */
@@ -201,15 +201,13 @@ async function loadUpdater(
 /** A slash in the name of a group is written as `~/`. */
 const UNESCAPED_SLASH = /(?<!~)\//
 
-const ROLE_CONDITION = new Set(['client-roles'])
-
 /** Returns the names of the roles of clients, by the id of the client. One statement, or none. */
-async function loadClientRoles(
+export async function loadClientRoles(
   context: Context,
   realm: Representation,
   clients: readonly LiveObject[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  if (!clients.length || !hasConditions(realm, ROLE_CONDITION)) return new Map()
+  if (!clients.length || !hasConditions(realm, roleConditions)) return new Map()
   const ids = new Map(clients.map(({ id, key }) => [key[0], id]))
   const roles = await listObjects(context, 'role', { parents: { kind: 'client', ids: [...ids.values()] } })
   const roleNames = roles.map(({ key }) => ({ client: ids.get(key[1]!)!, name: key[2]! }))

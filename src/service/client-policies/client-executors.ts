@@ -1,4 +1,5 @@
 // The executors of client policies that configure and check clients when they are created or updated. Keycloak: the errors are its own.
+import { readProperty } from '../../kinds/client-types.ts'
 import type { FlatFields } from '../../kinds/compare.ts'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { OIDC } from '../../kinds/login-protocols.ts'
@@ -102,14 +103,8 @@ export const clientExecutors: Readonly<Record<string, ClientExecutor>> = {
 function requireValue(field: string, value: Json, violation: Omit<ClientViolation, 'field'>): ClientExecutor {
   return {
     configure: (configuration) => (isSet(configuration['auto-configure']) ? { [field]: value } : {}),
-    check: (_, client) => (readPath(client, field) === value ? undefined : { ...violation, field }),
+    check: (_, client) => (readProperty(client, field) === value ? undefined : { ...violation, field }),
   }
-}
-
-/** Returns the value of a field, or of an attribute by its path. */
-function readPath(client: Representation, path: string): Json | undefined {
-  const [, attribute] = /^attributes\.(.+)$/.exec(path) ?? []
-  return attribute === undefined ? client[path] : readObject(client.attributes)[attribute]
 }
 
 /** Whether the executor allows the authenticator of a client. Public clients need none. */

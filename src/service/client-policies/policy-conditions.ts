@@ -55,6 +55,9 @@ export const updaterConditions: ReadonlySet<string> = new Set([
   'client-updater-source-roles',
 ])
 
+/** The ids of the conditions about the roles of the client. */
+export const roleConditions: ReadonlySet<string> = new Set(['client-roles'])
+
 /** Whether all conditions of a policy are met, except those that abstain, which must not be all. */
 export function meetsConditions(
   conditionList: readonly Representation[],

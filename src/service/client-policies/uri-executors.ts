@@ -1,6 +1,7 @@
 // The executors of client policies about the URIs of clients.
-import { isIPv4 } from 'node:net'
-import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import { readProperty } from '../../kinds/client-types.ts'
+import { isList, type Representation, readTexts } from '../../kinds/json.ts'
+import { isLoopback } from '../../lib/http/loopback.ts'
 import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
 import { matchTexts } from '../../lib/match-texts.ts'
 import { isSet } from './policy-conditions.ts'
@@ -50,9 +51,8 @@ const uriFields: readonly UriField[] = [
 const SEPARATOR = '##'
 
 function listUris(client: Representation, { path }: UriField): string[] {
-  const [, name] = /^attributes\.(.+)$/.exec(path) ?? []
-  const value: Json = (name === undefined ? client[path] : readObject(client.attributes)[name]) ?? ''
-  return (Array.isArray(value) ? readTexts(value) : String(value).split(SEPARATOR)).filter((uri) => uri.trim() !== '')
+  const value = readProperty(client, path) ?? ''
+  return (isList(value) ? readTexts(value) : String(value).split(SEPARATOR)).filter((uri) => uri.trim() !== '')
 }
 
 const invalidUri = (name: string, { path }: UriField): ClientViolation => ({
@@ -131,7 +131,7 @@ export function findRedirectUriProblem(configuration: Representation, uri: strin
     const isAllowed = rules.allowsPrivateUse && !(rules.isVersion21 && !url.protocol.includes('.'))
     return isAllowed ? undefined : createProblem('private use scheme')
   }
-  if (isLoopbackHost(url.hostname)) return isAllowedLoopback(url, rules) ? undefined : createProblem('loopback address')
+  if (isLoopback(url.hostname)) return isAllowedLoopback(url, rules) ? undefined : createProblem('loopback address')
   if (url.protocol === 'http:' && (!rules.allowsHttp || rules.isVersion21)) return createProblem('uri')
   const isPermitted = !rules.domains || matchesAny(rules.domains, [url.hostname])
   return isPermitted ? undefined : createProblem('uri')
@@ -157,9 +157,6 @@ function readRules(configuration: Representation) {
     domains: domains.length > 0 ? domains.flatMap(compilePattern) : undefined,
   }
 }
-
-const isLoopbackHost = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'))
 
 function isAllowedLoopback({ protocol, hostname, port }: URL, rules: RedirectUriRules): boolean {
   const isAllowed = hostname === '[::1]' ? rules.allowsIpv6Loopback : rules.allowsIpv4Loopback

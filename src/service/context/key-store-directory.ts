@@ -1,6 +1,5 @@
 // Key stores of realms in files, to which key providers of the type `java-keystore` refer.
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readListedFile } from './vault-directory.ts'
 
 /** The key stores in a directory. */
 export interface KeyStoreDirectory {
@@ -20,14 +19,7 @@ export function openKeyStoreDirectory(directory: string | undefined): KeyStoreDi
   return {
     isSet: directory !== undefined,
     async read(fileName) {
-      if (directory === undefined) return undefined
-      try {
-        // Only a name that is listed is read: another one may be a path.
-        const isListed = (await readdir(directory)).includes(fileName)
-        return isListed ? await readFile(join(directory, fileName)) : undefined
-      } catch {
-        return undefined
-      }
+      return directory === undefined ? undefined : readListedFile(directory, fileName)
     },
   }
 }

@@ -11,19 +11,24 @@ export interface VaultDirectory {
   read(fileName: string): Promise<string | undefined>
 }
 
+/**
+ * Returns the content of a file in a directory; undefined if there is none of that name, or it cannot be read. A name that is not listed is not
+ * read: it may be a path, or differ in case from the file of another realm.
+ */
+export async function readListedFile(directory: string, fileName: string): Promise<Buffer | undefined> {
+  try {
+    return (await readdir(directory)).includes(fileName) ? await readFile(join(directory, fileName)) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the secrets of a directory; none without a directory. A file is read each time, so that it can be replaced. */
 export function openVaultDirectory(directory: string | undefined): VaultDirectory {
   return {
     isSet: directory !== undefined,
     async read(fileName) {
-      if (directory === undefined) return undefined
-      try {
-        // Only a name that is listed is read: another one may be a path, or differ in case from the file of another realm.
-        const isListed = (await readdir(directory)).includes(fileName)
-        return isListed ? await readFile(join(directory, fileName), 'utf8') : undefined
-      } catch {
-        return undefined
-      }
+      return directory === undefined ? undefined : (await readListedFile(directory, fileName))?.toString('utf8')
     },
   }
 }
