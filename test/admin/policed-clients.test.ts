@@ -1,4 +1,4 @@
-// Client policies at changes of clients by REST and by registration. The errors were compared with Keycloak.
+// Client policies at changes of clients by REST and by registration. The errors of REST were compared with Keycloak.
 import { describe, expect, test } from 'vitest'
 import { createAdminRealm } from '../support/admin-realm.ts'
 import { anyClient, policySettings, setPolicies, type TestExecutor } from '../support/policed-realm.ts'

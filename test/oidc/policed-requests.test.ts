@@ -1,4 +1,5 @@
-// Client policies at the endpoints of a realm. The errors were compared with Keycloak, except where a test describes a difference.
+// Client policies at the endpoints of a realm. The errors were compared with Keycloak, except those about the claims of request objects and of
+// client assertions, and where a test describes a difference.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
