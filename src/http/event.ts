@@ -33,7 +33,11 @@ export function recordEvent(context: WriteContext, call: Call, created?: string)
     resourceType: event.type,
     ...(path && { resourcePath: path }),
     ...(kind && {
-      representation: toEventRepresentation(call, kind, created === undefined ? [] : listCreations(context)),
+      representation: toEventRepresentation(
+        call,
+        kind,
+        created === undefined ? undefined : findCreated(context, kind, created),
+      ),
     }),
   })
 }
@@ -44,14 +48,15 @@ function toResourcePath({ operation, params }: Call, created?: string): string {
   return (created === undefined ? path : `${path}/${created}`).slice(1)
 }
 
-/** Lists the journal entries of created objects. */
-function listCreations({ entries, userEntries }: WriteContext) {
-  return [...entries, ...userEntries].filter(({ operation }) => operation === 'create')
+/** Returns the id of the created object. `created` is its id, or only the last segment of its path. */
+function findCreated({ entries, userEntries }: WriteContext, kind: Kind, created: string): string | undefined {
+  const creations = [...entries, ...userEntries].filter(({ operation }) => operation === 'create')
+  return creations.find(({ kind: name, object }) => name === kind.name || object === created)?.object
 }
 
 /** Returns the body with masked secrets, and with the id of the object if it was created. */
-function toEventRepresentation({ body }: Call, kind: Kind, creations: ReturnType<typeof listCreations>): unknown {
+function toEventRepresentation({ body }: Call, kind: Kind, created: string | undefined): unknown {
   if (Array.isArray(body)) return body.map((element: Representation) => maskRepresentation(kind, element))
-  const creation = kind.events.omitsId ? undefined : creations.find(({ kind: name }) => name === kind.name)
-  return maskRepresentation(kind, { ...(body as Representation), ...(creation && { [kind.idField]: creation.object }) })
+  const id = kind.events.omitsId ? undefined : created
+  return maskRepresentation(kind, { ...(body as Representation), ...(id !== undefined && { [kind.idField]: id }) })
 }

@@ -42,15 +42,16 @@ export function createHandler(work: (context: WriteContext, call: Call) => Promi
     })
 }
 
-/** Returns a handler that creates or moves an object. `work` returns undefined if it created none. */
+/** Returns a handler that creates or moves an object. `work` returns undefined if it created none; `withoutBody` is the rest of that response. */
 export function createOrMoveHandler(
   work: (context: WriteContext, call: Call) => Promise<Omit<Answer, 'status'> | undefined>,
+  withoutBody: Pick<Answer, 'type'> = {},
 ): Operation['handle'] {
   return (call) =>
     call.service.write(call.caller, realmName(call), async (context) => {
       const creation = await work(context, call)
       recordEvent(context, call, creation?.created)
-      return creation ? { status: 201, ...creation } : { status: 204 }
+      return creation ? { status: 201, ...creation } : { status: 204, ...withoutBody }
     })
 }
 

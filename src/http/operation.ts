@@ -97,7 +97,7 @@ export interface Call {
 export interface Answer {
   readonly status: number
   readonly body?: unknown
-  /** The media type of a body that is not JSON: a text or a stream of bytes. */
+  /** The media type of a body that is not JSON: a text or a stream of bytes. Also the header of a response without a body. */
   readonly type?: string
   /** A stream of server-sent events, until the server or the caller closes it. */
   readonly events?: Readable

@@ -168,7 +168,7 @@ function handler(
     const { status, body, type, events } = response
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)
-    if (body === undefined) return reply.send()
+    if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))

@@ -13,6 +13,7 @@ import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
 import { localization } from './localization.ts'
 import { organization } from './organization.ts'
+import { organizationGroup } from './organization-group.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
 import { requiredAction } from './required-action.ts'
@@ -29,6 +30,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   client,
   protocolMapper,
   organization,
+  organizationGroup,
   identityProvider,
   identityProviderMapper,
   role,

@@ -7,6 +7,7 @@ export type KindName =
   | 'client'
   | 'protocolMapper'
   | 'organization'
+  | 'organizationGroup'
   | 'identityProvider'
   | 'identityProviderMapper'
   | 'role'

@@ -7,10 +7,11 @@ import { listNestedChildren } from './nested-schema.ts'
 
 /** Returns a representation as admin events contain it: in the order of the kind's description, without nulls, and with masked secrets. */
 export function maskRepresentation(kind: Kind, representation: Representation): Representation {
-  const id = representation[kind.idField]
+  const { [kind.idField]: id, subGroups } = representation
   return {
     ...(typeof id === 'string' && { [kind.idField]: id }),
     ...maskFields(kind.fields, representation),
+    ...(kind.fields.subGroups && isList(subGroups) && { subGroups: maskChildren(kind, subGroups) }),
     ...Object.fromEntries(
       listNestedChildren(kind).flatMap(([field, child]) => {
         const value = representation[field] ?? null

@@ -1,28 +1,5 @@
-import * as z from 'zod'
-import { flag, lowerCaseText, objectList, structured, text, textListMap } from './fields.ts'
-import { isEmpty, type Json, type Representation } from './json.ts'
+import { flag, lowerCaseText, objectList, text, textListMap } from './fields.ts'
 import { defineKind } from './kind.ts'
-
-/** The computed fields of a group of an organization. */
-const COMPUTED_FIELDS = ['id', 'path', 'parentId', 'subGroupCount', 'access']
-
-/** A group of an organization. Empty values are not stored. */
-const group: z.ZodType<Representation> = z.lazy(() =>
-  z
-    .strictObject({
-      name: z.string().describe('Name of the group, which is unique in its parent group.'),
-      description: z.string().nullish().describe('Description of the group.'),
-      attributes: z.record(z.string(), z.array(z.string())).nullish().describe('Attributes: lists of values by name.'),
-      realmRoles: z.array(z.string()).nullish().describe('Realm roles of the members of the group, by name.'),
-      clientRoles: z
-        .record(z.string(), z.array(z.string()))
-        .nullish()
-        .describe('Client roles of the members of the group, by client id and name.'),
-      subGroups: z.array(group).nullish().describe('Subgroups.'),
-      ...Object.fromEntries(COMPUTED_FIELDS.map((name) => [name, z.json().optional().describe('Ignored.')])),
-    })
-    .transform((fields) => Object.fromEntries(Object.entries(fields as Representation).filter(isStored))),
-)
 
 /** Keycloak: OrganizationRepresentation. A customer or partner with members among the users of the realm. */
 export const organization = defineKind({
@@ -35,9 +12,12 @@ export const organization = defineKind({
   events: { type: 'ORGANIZATION', paths: { realm: 'organizations/{id}' } },
   conflict: { create: 'A organization with the same alias already exists' },
   alternativeFields: {
-    members: 'Members of the organization: username, and membershipType MANAGED if the organization manages the user.',
+    members:
+      'Members of the organization: username, membershipType MANAGED if the organization manages the user, and the paths of their groups.',
     identityProviders: 'Identity providers of the organization, by alias.',
+    groups: 'Groups of the organization, as a tree.',
   },
+  children: { groups: 'organizationGroup' },
   fields: {
     name: text('Name of the organization, which is unique in the realm.'),
     alias: text(
@@ -64,10 +44,5 @@ export const organization = defineKind({
         optionalMembers: ['verified'],
       },
     ),
-    groups: structured(z.array(group), 'Groups of the organization, as a tree.'),
   },
 })
-
-function isStored([name, value]: [string, Json]): boolean {
-  return !COMPUTED_FIELDS.includes(name) && !isEmpty(value)
-}

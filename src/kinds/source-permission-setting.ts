@@ -10,6 +10,7 @@ export const tenantKinds = [
   'RealmClient',
   'RealmProtocolMapper',
   'RealmOrganization',
+  'RealmOrganizationGroup',
   'RealmIdentityProvider',
   'RealmIdentityProviderMapper',
   'RealmRole',

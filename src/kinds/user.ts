@@ -94,6 +94,11 @@ export const user = defineKind({
       relation: true,
       isSeparate: true,
     }),
+    organizationGroups: structured(
+      z.record(z.string(), z.array(z.string())),
+      'Groups of organizations that the user is in, by alias of the organization and path.',
+      { refersTo: 'organizationGroup', relation: true, targetParent: 'organization', isSeparate: true },
+    ),
     federatedIdentities: objectList(
       {
         identityProvider: text('Alias of the identity provider.', { refersTo: 'identityProvider' }),

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
 import { countRow, equalsAny, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import { toContainsPattern } from './like-patterns.ts'
+import { toContainsPattern, toPrefixPattern } from './like-patterns.ts'
 import { buildVisibility, type Visibility } from './visibility.ts'
 
 const listedGroupRow = row({
@@ -20,8 +20,10 @@ const listedGroupRow = row({
 /** A group in a search result, with its position in the tree. */
 export type ListedGroup = RowOf<typeof listedGroupRow>
 
-/** A search for groups. All conditions must hold; without conditions, every group is found. */
+/** A search for groups of the realm, or of an organization. All conditions must hold; without conditions, every group is found. */
 export interface GroupSearch {
+  /** Id of the organization whose groups are searched. Absent: the groups of the realm. */
+  readonly organization?: string
   readonly ids?: readonly string[]
   /** Id of the parent group; null: groups at the top. */
   readonly parent?: string | null
@@ -30,6 +32,8 @@ export interface GroupSearch {
   readonly name?: string
   /** Part of the name, ignoring case. */
   readonly search?: string
+  /** Beginning of the name, ignoring case; `*` matches any text. */
+  readonly prefix?: string
   readonly attributes?: Representation
   /** Id of a member. */
   readonly member?: string
@@ -55,21 +59,22 @@ export async function searchGroups(
     page: { first = 0, max, withAncestors = false } = {},
   }: { readonly search: GroupSearch; readonly page?: GroupPage | undefined },
 ): Promise<ListedGroup[]> {
+  const table = getTable(search)
   return query(listedGroupRow)`
     with recursive found as (
-      select g.id, g.parent from realm_group g
+      select g.id, g.parent from ${table} g
       where g.realm = ${realm} and ${buildConditions(search)}
       order by g.name, g.id offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}
     ),
     listed as (
       select id, parent from found
       union
-      select g.id, g.parent from listed s join realm_group g on g.realm = ${realm} and g.id = s.parent
+      select g.id, g.parent from listed s join ${table} g on g.realm = ${realm} and g.id = s.parent
       where ${withAncestors}::boolean
     )
     select g.id, g.path, g.body, g.parent,
-      (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
-    from listed s join realm_group g on g.realm = ${realm} and g.id = s.id
+      (select count(*)::integer from ${table} c where c.realm = g.realm and c.parent = g.id) as "subGroups"
+    from listed s join ${table} g on g.realm = ${realm} and g.id = s.id
     where ${buildVisibility('g', search.visible)}
     order by g.name, g.id`.all(tx)
 }
@@ -77,20 +82,25 @@ export async function searchGroups(
 /** Returns the number of groups that a search finds. One statement. */
 export async function countGroups(tx: Transaction, realm: number, search: GroupSearch): Promise<number> {
   const { count } = await query(countRow)`
-    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
+    select count(*)::integer as count from ${getTable(search)} g where g.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
     tx,
   )
   return count
 }
 
+const getTable = ({ organization }: GroupSearch): RawBuilder<unknown> =>
+  sql.table(organization === undefined ? 'realm_group' : 'organization_group')
+
 function buildConditions(search: GroupSearch): RawBuilder<unknown> {
-  const { ids, parent, wirePath, name, attributes, member, role } = search
+  const { organization, ids, parent, wirePath, name, prefix, attributes, member, role } = search
   const all = [buildVisibility('g', search.visible)]
+  if (organization !== undefined) all.push(sql`g.organization = ${organization}`)
   if (ids) all.push(sql`g.id ${equalsAny(ids)}`)
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
   if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
   if (name !== undefined) all.push(sql`g.name = ${name}`)
   if (search.search !== undefined) all.push(sql`g.name_folded like ${toContainsPattern(search.search)}`)
+  if (prefix !== undefined) all.push(sql`g.name_folded like ${toPrefixPattern(prefix)}`)
   if (attributes) all.push(sql`g.body @> ${JSON.stringify({ attributes })}::jsonb`)
   if (member !== undefined)
     all.push(sql`exists (select from user_group m

@@ -132,6 +132,8 @@ export interface MemberSearch {
   readonly equals?: string
   /** Whether the organization manages the account. */
   readonly managed?: boolean
+  /** Id of a group of the organization that the members are in. */
+  readonly group?: string
   readonly visible: Visibility
 }
 
@@ -141,7 +143,7 @@ export async function searchMembers(
   realm: number,
   {
     organization,
-    search: { contains, equals, managed, visible },
+    search: { contains, equals, managed, group, visible },
     page: { first, max },
   }: { readonly organization: string; readonly search: MemberSearch; readonly page: PageRange },
 ): Promise<string[]> {
@@ -150,6 +152,12 @@ export async function searchMembers(
     ...(contains === undefined ? [] : [buildMemberTextCondition(sql`like ${toWildcardPattern(`*${contains}*`)}`)]),
     ...(equals === undefined ? [] : [buildMemberTextCondition(sql`= ${equals.toLowerCase()}`)]),
     ...(managed === undefined ? [] : [sql`${isManaged} = ${managed}`]),
+    ...(group === undefined
+      ? []
+      : [
+          sql`exists (select from user_organization_group g
+            where g.realm = m.realm and g.user_account = m.user_account and g.organization_group = ${group})`,
+        ]),
     ...(visible === 'all' ? [] : [buildVisibility('u', visible)]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`

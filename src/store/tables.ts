@@ -107,6 +107,17 @@ export const tables: Readonly<Record<KindName, KindTable>> = {
     columns: { name: 'display_name' },
     folded: { name: 'display_name_folded' },
   },
+  organizationGroup: {
+    ...emptyTable,
+    name: 'organization_group',
+    key: 'path',
+    parents: { organization: 'organization' },
+    folded: { path: 'path_folded' },
+    relations: {
+      realmRoles: { name: 'organization_group_role', owner: 'organization_group', target: 'role' },
+      clientRoles: { name: 'organization_group_role', owner: 'organization_group', target: 'role' },
+    },
+  },
   identityProvider: {
     ...emptyTable,
     name: 'identity_provider',
@@ -160,6 +171,7 @@ export const tables: Readonly<Record<KindName, KindTable>> = {
       groups: { name: 'user_group', owner: 'user_account', target: 'realm_group' },
       organizations: { name: 'user_organization', owner: 'user_account', target: 'organization' },
       managedBy: { name: 'user_managing_organization', owner: 'user_account', target: 'organization' },
+      organizationGroups: { name: 'user_organization_group', owner: 'user_account', target: 'organization_group' },
     },
   },
   authorizationScope: { ...emptyTable, name: 'authorization_scope', key: 'name', parents: { client: 'client' } },

@@ -204,6 +204,7 @@ const withLongText: Readonly<Record<KindName, (long: string) => Representation>>
   client: (note) => ({ attributes: { note } }),
   protocolMapper: (note) => ({ config: { note } }),
   organization: (description) => ({ description }),
+  organizationGroup: (description) => ({ description }),
   identityProvider: (note) => ({ config: { note } }),
   identityProviderMapper: (note) => ({ config: { note } }),
   role: (note) => ({ attributes: { note: [note] } }),

@@ -26,7 +26,10 @@ const acme = (more: object = {}) => ({
   description: 'Makes things',
   domains: [{ name: 'acme.test' }, { name: 'Acme.example', verified: true }],
   attributes: { colour: ['red'] },
-  members: [{ username: 'Ann', membershipType: 'MANAGED' }, { username: 'bob' }],
+  members: [
+    { username: 'Ann', membershipType: 'MANAGED', groups: ['/sales/east'] },
+    { username: 'bob', groups: ['sales', '/sales/east'] },
+  ],
   identityProviders: [{ alias: 'partner' }],
   groups: [{ name: 'sales', subGroups: [{ name: 'east', attributes: { floor: ['2'] } }] }],
   ...more,
@@ -36,6 +39,8 @@ const base = {
   identityProviders: [{ alias: 'partner', providerId: 'oidc' }],
 }
 const document = (more: object = {}) => ({ ...base, organizations: [acme(), { name: 'bare' }], ...more })
+
+const UUID = /^[0-9a-f-]{36}$/
 
 test('after an apply, the plans of the document and of an export are empty; the export recreates the organizations with members', async () => {
   await apply(document())
@@ -52,11 +57,11 @@ test('after an apply, the plans of the document and of an export are empty; the 
           { name: 'acme.test', verified: false },
         ],
         members: [
-          { username: 'ann', membershipType: 'MANAGED' },
-          { username: 'bob', membershipType: 'UNMANAGED' },
+          { username: 'ann', membershipType: 'MANAGED', groups: [expect.stringMatching(UUID)] },
+          { username: 'bob', membershipType: 'UNMANAGED', groups: [expect.stringMatching(UUID), expect.anything()] },
         ],
         identityProviders: [{ alias: 'partner' }],
-        groups: [{ name: 'sales', subGroups: [{ name: 'east' }] }],
+        groups: [{ name: 'sales', subGroups: [{ name: 'east', attributes: { floor: ['2'] } }] }],
       },
       { name: 'bare', alias: 'bare' },
     ],
@@ -68,6 +73,37 @@ test('after an apply, the plans of the document and of an export are empty; the 
   const { users, identityProviders, organizations } = exportedRealm
   await apply({ users, identityProviders, organizations })
   expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({ users, identityProviders, organizations })
+})
+
+test('groups of an organization and their members are managed one by one, at the positions of their declarations', async () => {
+  const sales = (more: object = {}) => ({ name: 'sales', description: 'Sellers', ...more })
+  const withGroups = (groups: object[], members: object[] = []) => ({
+    ...base,
+    organizations: [acme({ groups, members })],
+  })
+  await apply(withGroups([sales(), { name: 'support' }], [{ username: 'bob', groups: ['sales'] }]))
+  const exported = await exportDocument()
+  expect(exported.organizations).toMatchObject([{ members: [{ username: 'bob', groups: ['/sales'] }] }])
+  const changed = withGroups(
+    [sales({ description: 'Sells', subGroups: [{ name: 'west' }] })],
+    [{ username: 'bob', groups: ['sales/west'] }],
+  )
+  const text = await plan(changed)
+  expect(text).toContain('+ organization group /sales/west of organization acme')
+  expect(text).toContain('- organization group /support of organization acme')
+  expect(text).toMatch(/~ organization group \/sales of organization acme {2}.*\n +description: Sellers → Sells/)
+  expect(text).toMatch(/~ user bob .*\n +organizationGroups: \+acme\/sales\/west -acme\/sales /)
+  await apply(changed)
+  const groups = await listLiveObjects(service, SYSTEM, realm, 'organizationGroup')
+  expect([...groups.keys()].sort()).toEqual(['/sales', '/sales/west'])
+  expect((await getLive('user', 'bob')).representation.organizationGroups).toEqual({ acme: ['/sales/west'] })
+})
+
+test('a group of a member that the organization does not declare is refused at its position', async () => {
+  const text = `realm: ${realm}\nusers: [{username: ann}]\norganizations:\n  - name: acme\n    members:\n      - username: ann\n        groups: [nowhere]\n`
+  await expect(planText(service, createSource([text], realm))).rejects.toMatchObject({
+    problems: [{ position: { line: 7 }, message: expect.stringContaining('organization group /nowhere') }],
+  })
 })
 
 test('a source that declares a membership manages the membership only, not the user', async () => {
@@ -107,6 +143,7 @@ test('changes by an administrator are drift, also of domains and memberships', a
   expect((await listDrift(service, SYSTEM, realm)).map(({ path }) => path).sort()).toEqual([
     'description',
     'domains',
+    'organizationGroups',
     'organizations',
   ])
   expect(await plan(document())).toMatch(/3 to update|organization acme/)

@@ -87,6 +87,55 @@ test('a store of a later version is refused with the name of its migration', asy
   )
 })
 
+test('groups that organizations had as a field become objects with their roles, and are declared again', async () => {
+  const store = await emptyStore('groups')
+  const entries = Object.entries(migrations)
+  const at = entries.findIndex(([name]) => name === '0020-organization-groups')
+  await store.run(
+    entries
+      .slice(0, at)
+      .flatMap(([, statements]) => statements)
+      .join(';'),
+  )
+  const groups = [
+    {
+      name: 'a/b',
+      description: 'Both',
+      realmRoles: ['clerk', 'deleted'],
+      subGroups: [{ name: 'c', attributes: { floor: ['1'] }, clientRoles: { app: ['buyer'] } }],
+    },
+  ]
+  await store.run(`
+    insert into realm (number, id, name, version, body) values (1, 'r', 'r', 1, '{}');
+    insert into client (realm, id, client_id, version, body) values (1, 'c', 'app', 1, '{}');
+    insert into role (realm, id, client, name, version, body) values (1, 'k', null, 'clerk', 1, '{}'), (1, 'b', 'c', 'buyer', 1, '{}');
+    insert into organization (realm, id, alias, display_name, display_name_folded, version, body)
+      values (1, 'o', 'acme', 'acme', 'acme', 7, '${JSON.stringify({ description: 'x', groups })}');
+    insert into source (number, name) values (1, 's');
+    insert into inventory (realm, source, kind, object, key, fields, file, line, lines, declared_digest)
+      values (1, 1, 'organization', 'o', '["acme"]', '{"groups": [], "description": "x"}', 'f', 1, '{"groups": 3}', 'd')`)
+  await store.run(entries[at]![1].join(';'))
+  const migrated = await store.run(`
+    select g.organization, g.path, p.path as parent, g.version::integer, g.body,
+      array(select role from organization_group_role r where r.realm = g.realm and r.organization_group = g.id) as roles
+    from organization_group g left join organization_group p on p.realm = g.realm and p.id = g.parent order by g.path`)
+  expect(migrated).toEqual([
+    { organization: 'o', path: '/a~/b', parent: null, version: 7, body: { description: 'Both' }, roles: ['k'] },
+    {
+      organization: 'o',
+      path: '/a~/b/c',
+      parent: '/a~/b',
+      version: 7,
+      body: { attributes: { floor: ['1'] } },
+      roles: ['b'],
+    },
+  ])
+  expect(await store.run('select body from organization')).toEqual([{ body: { description: 'x' } }])
+  expect(await store.run('select fields, lines, declared_digest from inventory')).toEqual([
+    { fields: { description: 'x' }, lines: {}, declared_digest: null },
+  ])
+})
+
 test('migrations are numbered without gaps', () => {
   const names = Object.keys(migrations)
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1))

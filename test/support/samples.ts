@@ -44,7 +44,6 @@ const specialValues: Readonly<Record<string, Pair>> = {
     [{ name: 'one.example.org', verified: false }],
     [{ name: 'two.example.org', verified: true }],
   ],
-  'organization.groups': [[{ name: 'one' }], [{ name: 'one', subGroups: [{ name: 'two' }] }]],
   'workflow.on': ['user_created', 'user_role_revoked'],
   'workflow.if': ['has-role(a)', 'has-role(b)'],
   'workflow.schedule': [{ after: '1d' }, { after: '2d', 'batch-size': 10 }],
@@ -93,6 +92,7 @@ export const skippedFields: Readonly<Record<string, string>> = {
   'user.serviceAccountClientId': 'an account comes with its client: see users.test.ts',
   'identityProvider.providerId': 'the type decides which settings are needed',
   'user.managedBy': 'goes with organizations',
+  'user.organizationGroups': 'goes with organizations',
   'client.authorizationSettings': 'counts where authorization services are enabled: see authorization.test.ts',
   'authorizationPolicy.type': 'decides what the policy names',
   'authorizationPolicy.users': 'policies of one type have it: see authorization.test.ts',
@@ -104,6 +104,7 @@ export const skippedFields: Readonly<Record<string, string>> = {
   'authorizationPolicy.clientScopes': 'policies of one type have it: see authorization.test.ts',
   'authorizationPolicy.requiredClientScopes': 'policies of one type have it: see authorization.test.ts',
   'group.name': 'follows from the path',
+  'organizationGroup.name': 'follows from the path',
 }
 
 function createProviderConfig(label: string): Representation {
@@ -114,7 +115,7 @@ function createProviderConfig(label: string): Representation {
 /** Returns the name of an object of a kind, for a label such as `a`. */
 export function toName(kind: KindName, label: string): string {
   if (kind === 'component') return `org.example.Provider/${label}`
-  return kind === 'group' ? `/${label}` : label
+  return kind === 'group' || kind === 'organizationGroup' ? `/${label}` : label
 }
 
 /** Returns the natural key of an object of a kind. If the kind requires a parent, it is the parent `a`. */

@@ -51,7 +51,8 @@ const brief = {
   briefRepresentation: queryFlag.describe('Whether to leave out attributes. Default: true.'),
 }
 
-const memberSchema = z
+/** A member of an organization. */
+export const memberSchema = z
   .object({
     ...kinds.user.schema.shape,
     id: z.string().describe('Id of the user.'),

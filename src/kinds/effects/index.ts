@@ -7,7 +7,14 @@ import { componentEffects, identityProviderEffects, identityProviderMapperEffect
 import { enforced, type FieldEffect, type KindEffects } from './field-effect.ts'
 import { protocolMapperEffects } from './protocol-mapper.ts'
 import { realmEffects } from './realm.ts'
-import { groupEffects, organizationEffects, roleEffects, userEffects, workflowEffects } from './subjects.ts'
+import {
+  groupEffects,
+  organizationEffects,
+  organizationGroupEffects,
+  roleEffects,
+  userEffects,
+  workflowEffects,
+} from './subjects.ts'
 
 /** The effects of fields, by kind. Not listed are fields that the server sets. */
 export const effects: Readonly<Record<KindName, KindEffects>> = {
@@ -18,6 +25,7 @@ export const effects: Readonly<Record<KindName, KindEffects>> = {
   client: clientEffects,
   protocolMapper: protocolMapperEffects,
   organization: organizationEffects,
+  organizationGroup: organizationGroupEffects,
   identityProvider: identityProviderEffects,
   identityProviderMapper: identityProviderMapperEffects,
   role: roleEffects,

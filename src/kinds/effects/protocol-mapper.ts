@@ -48,7 +48,7 @@ export const protocolMapperEffects: KindEffects = combineEffects(
     },
   },
   enforced('test/oidc/token-content.test.ts', settings('sectorIdentifierUri', 'userinfo.token.claim')),
-  storedOnly('groups of organizations have no members', settings('addGroupRoleMappings')),
+  enforced('test/oidc/organization-claims.test.ts', settings('addGroupRoleMappings')),
   storedOnly(NO_SAML, [
     ...settings(
       'attribute.name',

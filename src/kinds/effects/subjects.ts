@@ -27,6 +27,7 @@ export const userEffects: KindEffects = combineEffects(
   ]),
   enforced('test/admin/organizations.test.ts', ['organizations']),
   apiData('test/admin/organizations.test.ts', ['managedBy']),
+  enforced('test/oidc/organization-claims.test.ts', ['organizationGroups']),
   enforced('test/oidc/passwords.test.ts', [
     'credentials.credentialData',
     'credentials.secretData',
@@ -87,7 +88,12 @@ export const organizationEffects: KindEffects = combineEffects(
     'name',
   ]),
   storedOnly('invitations have no page to lead to', ['redirectUrl']),
-  storedOnly('they have no members', ['groups']),
+)
+
+/** The effects of the fields of groups of organizations. */
+export const organizationGroupEffects: KindEffects = combineEffects(
+  enforced('test/oidc/organization-claims.test.ts', ['clientRoles', 'path', 'realmRoles']),
+  apiData('test/admin/organization-groups.test.ts', ['attributes.*', 'description']),
 )
 
 /** The effects of the fields of workflows. */

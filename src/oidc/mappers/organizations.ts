@@ -1,4 +1,5 @@
 // Mappers of the user's organizations, if the scope requests them.
+import type { TokenOrganization } from '../../service/context/store-types.ts'
 import { type Claims, isClaims, type MapperConfig, parseClaimPath, setClaim, writeClaim } from './claims.ts'
 import type { MapperFacts } from './mapper.ts'
 
@@ -34,10 +35,13 @@ function buildDetails(config: MapperConfig, { organizations = [], user }: Mapper
   return details.length ? Object.fromEntries(details) : undefined
 }
 
-/** Adds an empty list `groups` to each organization of the organization claim, since organizations have no groups yet. */
+/**
+ * Adds the paths of the user's groups to each organization of the organization claim, and their roles if the mapper adds them. Keycloak:
+ * only the groups that the user is a direct member of, and roles also outside of the client's scope.
+ */
 export function mapOrganizationGroups(
   claims: Claims,
-  _config: MapperConfig,
+  { addGroupRoleMappings }: MapperConfig,
   { organizations, mappers }: MapperFacts,
 ): void {
   if (!organizations) return
@@ -45,9 +49,24 @@ export function mapOrganizationGroups(
   const path = parseClaimPath(membership?.config['claim.name'] ?? 'organization')
   const existing = path.reduce<unknown>((value, part) => (isClaims(value) ? value[part] : undefined), claims)
   const details = isClaims(existing) ? existing : {}
-  const groups = organizations.map(({ alias }) => {
+  const withGroups = organizations.map(({ alias, groups, roles }) => {
     const organization = details[alias]
-    return [alias, { ...(isClaims(organization) && organization), groups: [] }]
+    const roleClaims = addGroupRoleMappings === 'true' ? buildRoleClaims(roles) : {}
+    return [alias, { ...(isClaims(organization) && organization), ...roleClaims, groups }]
   })
-  writeClaim(claims, path, Object.fromEntries(groups))
+  writeClaim(claims, path, Object.fromEntries(withGroups))
+}
+
+/** Returns the claims `realm_access` and `resource_access` with the roles, each if there are any. */
+function buildRoleClaims(roles: TokenOrganization['roles']): Claims {
+  const namesByClient = Map.groupBy(roles, ({ client }) => client)
+  const toAccess = (names: typeof roles = []) => ({ roles: names.map(({ name }) => name) })
+  const realmRoles = namesByClient.get(null)
+  const clients = [...namesByClient].filter(([client]) => client !== null)
+  return {
+    ...(realmRoles && { realm_access: toAccess(realmRoles) }),
+    ...(clients.length && {
+      resource_access: Object.fromEntries(clients.map(([client, names]) => [client, toAccess(names)])),
+    }),
+  }
 }

@@ -22,6 +22,7 @@ const shortNames: Readonly<Record<KindName, string>> = {
   client: 'rlmc',
   protocolMapper: 'rlmpm',
   organization: 'rlmo',
+  organizationGroup: 'rlmog',
   identityProvider: 'rlmidp',
   identityProviderMapper: 'rlmidpm',
   role: 'rlmr',

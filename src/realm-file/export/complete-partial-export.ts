@@ -12,6 +12,7 @@ import {
 } from '../../kinds/json.ts'
 import { listOtpApplications } from '../../kinds/realm.ts'
 import { API_VERSION } from '../../lib/version.ts'
+import { omitMemberships } from '../formats/organizations.ts'
 
 /** A role of a live realm, as the default role is exported. */
 export interface ExportedRole {
@@ -49,11 +50,11 @@ export function completePartialExport(document: Representation, content: Partial
       clients: completeClient,
       identityProviders: (provider) => ({ ...provider, types: listTypesOfProvider(provider.providerId) }),
       clientScopes: (scope) => ({ attributes: {}, ...mapField(scope, { protocolMappers: completeMapper }) }),
-      users: ({ organizations: _, managedBy: __, ...user }) => ({
+      users: (user) => ({
         totp: false,
         disableableCredentialTypes: [],
         requiredActions: [],
-        ...user,
+        ...omitMemberships(user),
       }),
       authenticationFlows: (flow) => mapField(flow, { authenticationExecutions: completeExecution }),
       requiredActions: ({ id: _, ...action }) => ({ config: {}, ...action }),

@@ -107,7 +107,7 @@ async function findDefaultRole(context: Context): Promise<ExportedRole | undefin
 }
 
 /** Keycloak: not in partial exports. */
-const NEVER_INCLUDED: ReadonlySet<KindName> = new Set(['organization', 'workflow'])
+const NEVER_INCLUDED: ReadonlySet<KindName> = new Set(['organization', 'organizationGroup', 'workflow'])
 
 function isIncluded(kind: KindName, { clients, groupsAndRoles }: PartialExportOptions): boolean {
   if (kind === 'client') return clients

@@ -1,4 +1,5 @@
-// Organizations: documents list members and identity providers in them. Regent has fields of the user or the identity provider.
+// Organizations: documents list members and identity providers in them, and nest their groups. Regent has fields of the user or the
+// identity provider, and a list of groups with paths.
 import * as z from 'zod'
 import {
   isList,
@@ -12,6 +13,7 @@ import {
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
+import { flattenGroups, nestGroups } from './groups.ts'
 
 /** A list in an organization, the list of the realm with the same objects, and their natural key. */
 const MEMBERS = { field: 'members', list: 'users', key: 'username', lowerCase: true } as const
@@ -25,6 +27,10 @@ const member = z.object({
     .enum(['MANAGED', 'UNMANAGED'])
     .nullish()
     .describe('Whether the organization manages the user (MANAGED), who is then deleted with it, or not (UNMANAGED).'),
+  groups: z
+    .array(z.string())
+    .nullish()
+    .describe('Groups of the organization that the member is in: paths, or ids of groups in the same document.'),
 })
 const provider = z.object({ alias: z.string().describe('Alias of the identity provider.') })
 
@@ -43,10 +49,15 @@ export const organizations: FormatConverter = {
       const path = ['organizations', at]
       if (rest.alias == null && alias !== null) context.recordMove([...path, 'alias'], [...path, 'name'])
       if (typeof alias !== 'string') return rest
-      for (const element of listElements(members, MEMBERS, { path, context })) addMember(users, alias, element)
+      const groups = isList(rest.groups)
+        ? flattenGroups(rest.groups, { path: [...path, 'groups'], context })
+        : undefined
+      const organizationGroups = { alias, pathsById: getPathsById(groups) }
+      for (const element of listElements(members, MEMBERS, { path, context }))
+        addMember(users, organizationGroups, element)
       for (const element of listElements(identityProviders, PROVIDERS, { path, context }))
         addProvider(providers, alias, element)
-      return { ...rest, alias }
+      return { ...rest, alias, ...(groups && { groups }) }
     })
     return converted
   },
@@ -58,20 +69,25 @@ export const organizations: FormatConverter = {
     const providersByAlias = Map.groupBy(providers, ({ organization }) => organization)
     return {
       ...realm,
-      ...(realm.users && { users: users.map(({ organizations: _, managedBy: __, ...rest }) => rest) }),
+      ...(realm.users && { users: users.map(omitMemberships) }),
       ...(realm.identityProviders && { identityProviders: providers.map(({ organization: _, ...rest }) => rest) }),
       organizations: readObjects(realm.organizations).map((organization) => {
+        const groups = readObjects(organization.groups)
         const members = membersByAlias.get(String(organization.alias))
         const identityProviders = providersByAlias.get(organization.alias)
         return {
           ...organization,
-          ...(members && { members: members.map(({ member }) => member) }),
+          ...(groups.length && { groups: nestGroups(groups) }),
+          ...(members && { members: members.map(({ member }) => nameGroupsById(member, groups)) }),
           ...(identityProviders && { identityProviders: identityProviders.map(({ alias }) => ({ alias: alias! })) }),
         }
       }),
     }
   },
-  schemas: () => ({ organization: { members: z.array(member), identityProviders: z.array(provider) } }),
+  schemas: (getSchema) => ({
+    organization: { members: z.array(member), identityProviders: z.array(provider) },
+    organizationGroup: { subGroups: z.array(getSchema('organizationGroup')) },
+  }),
 }
 
 /** An element of a list in an organization, with its path in the document. */
@@ -146,7 +162,20 @@ class RealmObjects {
   }
 }
 
-function addMember(users: RealmObjects, alias: string, element: ListElement): void {
+/** The groups that an organization declares. */
+interface DeclaredGroups {
+  readonly alias: string
+  readonly pathsById: ReadonlyMap<string, string>
+}
+
+function getPathsById(groups: readonly Json[] = []): Map<string, string> {
+  return new Map(
+    readObjects(groups).flatMap(({ id, path }) => (typeof id === 'string' ? [[id, String(path)] as const] : [])),
+  )
+}
+
+function addMember(users: RealmObjects, groups: DeclaredGroups, element: ListElement): void {
+  const { alias } = groups
   const { path, value, context } = element
   const user = users.get(element)
   const addAlias = (field: 'organizations' | 'managedBy') => {
@@ -159,6 +188,25 @@ function addMember(users: RealmObjects, alias: string, element: ListElement): vo
   if (membershipType === 'MANAGED') addAlias('managedBy')
   else if (membershipType !== null && membershipType !== 'UNMANAGED')
     context.report([...path, 'membershipType'], 'membershipType must be MANAGED or UNMANAGED')
+  addMemberGroups(user, groups, element)
+}
+
+/** Adds the groups of a member to the user. Keycloak: exports name them by id. */
+function addMemberGroups(
+  user: ReturnType<RealmObjects['get']>,
+  { alias, pathsById }: DeclaredGroups,
+  { path, value: { groups = null }, context }: ListElement,
+): void {
+  if (groups === null) return
+  const groupsPath = [...path, 'groups']
+  if (!isList(groups)) {
+    const problem = `groups of a member must be a list, not ${describeType(groups)}`
+    context.report(groupsPath, `${problem}: begin each element with "- <path>"`)
+    return
+  }
+  const paths = readTexts(groups).map((group) => pathsById.get(group) ?? (group.startsWith('/') ? group : `/${group}`))
+  user.object.organizationGroups = { ...readObject(user.object.organizationGroups), [alias]: paths }
+  context.recordMove([...user.path, 'organizationGroups'], groupsPath)
 }
 
 function addProvider(providers: RealmObjects, alias: string, element: ListElement): void {
@@ -172,11 +220,26 @@ function addProvider(providers: RealmObjects, alias: string, element: ListElemen
 }
 
 function groupMembers(users: readonly Representation[]) {
-  const members = users.flatMap(({ username, organizations, managedBy }) =>
+  const members = users.flatMap(({ username, organizations, managedBy, organizationGroups }) =>
     readTexts(organizations).map((alias) => {
       const membershipType = readTexts(managedBy).includes(alias) ? 'MANAGED' : 'UNMANAGED'
-      return { alias, member: { username: username!, membershipType } }
+      const groups = readTexts(readObject(organizationGroups)[alias])
+      return { alias, member: { username: username!, membershipType, ...(groups.length && { groups }) } }
     }),
   )
   return Map.groupBy(members, ({ alias }) => alias)
+}
+
+/** Returns a member of an organization with the ids of groups where the document has them. Keycloak: imports need ids. */
+function nameGroupsById(member: Representation, groups: readonly Representation[]): Representation {
+  const paths = readTexts(member.groups)
+  if (!paths.length) return member
+  const idsByPath = new Map(groups.map(({ path, id = null }) => [path, id]))
+  return { ...member, groups: paths.map((path) => idsByPath.get(path) ?? path) }
+}
+
+/** Returns a user without the memberships that documents list in organizations. */
+export function omitMemberships(user: Representation): Representation {
+  const { organizations: _, managedBy: __, organizationGroups: ___, ...rest } = user
+  return rest
 }

@@ -96,8 +96,9 @@ function renderElement(value: Json, limits: ValueLimits): string {
   return [...(step === undefined ? [] : [renderValue(step, limits)]), ...members].join(' ')
 }
 
+/** Returns a key without the kind of the parent. A path in it begins with a slash. */
 function renderKey(key: Key): string {
-  return key.length === 1 ? key[0]! : `${key.slice(1).join('/')}`
+  return key.length === 1 ? key[0]! : key.slice(1).join('/').replace('//', '/')
 }
 
 /** Texts of effects on users, for one and for several. `#` is the number. */

@@ -31,6 +31,7 @@ const specialWriters: Readonly<Partial<Record<KindName, Writers>>> = {
   client: withManagementPermissions('client', clients),
   protocolMapper: protocolMappers,
   organization: organizations,
+  organizationGroup: createTreeWriters('organizationGroup', getParentPath),
   identityProvider: identityProviders,
   role: withManagementPermissions('role', roles),
   group: createTreeWriters('group', getParentPath, withManagementPermissions('group', createPlainWriters('group'))),

@@ -1,4 +1,4 @@
-// Writers of kinds whose natural key is a path: groups and components. A renamed or moved object takes its descendants along.
+// Writers of kinds whose natural key is a path: groups and components. The tree of a kind with a parent is inside that parent. A renamed or moved object takes its descendants along.
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { selectSubtree, setParents } from '../../store/trees.ts'
@@ -36,16 +36,16 @@ export function createTreeWriters(
       await setParentsByPath(
         context,
         tree,
-        created.filter(({ key }) => getParentPath(key[0]!)),
+        created.filter(({ key }) => getParentPath(getPath(key))),
       )
       return created
     },
     async update(context, updates) {
-      const moves = updates.filter(({ live, set }) => typeof set.path === 'string' && set.path !== live.key[0])
+      const moves = updates.filter(({ live, set }) => typeof set.path === 'string' && set.path !== getPath(live.key))
       if (!moves.length) return writers.update(context, updates)
       for (const move of moves) checkCycle(move)
       const toOtherParents = moves.filter(
-        ({ live, set }) => getParentPath(live.key[0]!) !== getParentPath(String(set.path)),
+        ({ live, set }) => getParentPath(getPath(live.key)) !== getParentPath(String(set.path)),
       )
       const formerParents = await requireGrantableFormerParents(context, tree, toOtherParents)
       const descendantUpdates = await listDescendantUpdates(context, { kind, updates, moves })
@@ -80,12 +80,12 @@ async function setParentsByPath(
   objects: readonly LiveObject[],
 ): Promise<ReadonlyMap<string, string>> {
   if (!objects.length) return new Map()
-  const parentPaths = objects.map(({ key }) => getParentPath(key[0]!))
-  const ids = await getIdsByPath(context, kind, parentPaths.filter(Boolean))
+  const parents = objects.map(({ key }) => toParentKey(key, getParentPath(getPath(key))))
+  const ids = await getIdsByKey(context, kind, listUniqueKeys(parents.filter((key) => getPath(key) !== '')))
   if (kind === 'group') await requireGrantableGroups(context, [...new Set(ids.values())])
   await setParents(context.tx, context.realm.number, {
     kind,
-    objects: objects.map(({ id }, at) => ({ id, parent: ids.get(JSON.stringify([parentPaths[at]])) ?? null })),
+    objects: objects.map(({ id }, at) => ({ id, parent: ids.get(JSON.stringify(parents[at])) ?? null })),
   })
   return ids
 }
@@ -99,28 +99,30 @@ async function requireGrantableFormerParents(
   { kind, getParentPath }: PathKind,
   moves: readonly ObjectUpdate[],
 ): Promise<string[]> {
-  const formerParents = moves.map(({ live }) => getParentPath(live.key[0]!)).filter(Boolean)
+  const formerParents = moves
+    .map(({ live }) => toParentKey(live.key, getParentPath(getPath(live.key))))
+    .filter((key) => getPath(key) !== '')
   if (kind !== 'group' || context.permissions.all || !formerParents.length) return []
-  const ids = [...(await getIdsByPath(context, kind, formerParents)).values()]
+  const ids = [...(await getIdsByKey(context, kind, listUniqueKeys(formerParents))).values()]
   await requireGrantableGroups(context, ids)
   return ids
 }
 
-/** Returns the ids of objects by their path, as JSON of the key. Throws invalid if one does not exist. */
-function getIdsByPath(
-  context: Context,
-  kind: KindName,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const keys = [...new Set(paths)].map((path): Key => [path])
-  return getIdsByKey(context, kind, keys)
+/** Returns the path in the natural key of an object. */
+const getPath = (key: Key): string => key.at(-1)!
+
+/** Returns the natural key of the parent at a path, which is in the same tree. */
+const toParentKey = (key: Key, path: string): Key => [...key.slice(0, -1), path]
+
+function listUniqueKeys(keys: readonly Key[]): Key[] {
+  return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()]
 }
 
 /** Throws invalid if an object would become its own descendant. */
 function checkCycle({ live: { kind, key }, set }: ObjectUpdate): void {
-  if (!String(set.path).startsWith(`${key[0]}/`)) return
+  if (!String(set.path).startsWith(`${getPath(key)}/`)) return
   const { title } = kinds[kind]
-  throw failure('invalid', `${title[0]!.toUpperCase()}${title.slice(1)} ${key[0]} cannot be moved below itself`)
+  throw failure('invalid', `${title[0]!.toUpperCase()}${title.slice(1)} ${getPath(key)} cannot be moved below itself`)
 }
 
 /** Returns updates of the paths of all descendants of moved objects that are not updated themselves. */
@@ -144,9 +146,13 @@ async function listDescendantUpdates(
 
 /** Returns the update of a descendant's path, which follows its nearest moved ancestor. */
 function toDescendantUpdate(live: LiveObject, moves: readonly ObjectUpdate[]): ObjectUpdate {
-  const path = live.key[0]!
+  const path = getPath(live.key)
   const ancestor = moves
-    .filter(({ live: { key } }) => path.startsWith(`${key[0]}/`))
-    .reduce((a, b) => (a.live.key[0]!.length > b.live.key[0]!.length ? a : b))
-  return { live, set: { path: `${ancestor.set.path}${path.slice(ancestor.live.key[0]!.length)}` } }
+    .filter((move) => isInSameTree(move.live.key, live.key) && path.startsWith(`${getPath(move.live.key)}/`))
+    .reduce((a, b) => (getPath(a.live.key).length > getPath(b.live.key).length ? a : b))
+  return { live, set: { path: `${ancestor.set.path}${path.slice(getPath(ancestor.live.key).length)}` } }
+}
+
+function isInSameTree(a: Key, b: Key): boolean {
+  return JSON.stringify(a.slice(0, -1)) === JSON.stringify(b.slice(0, -1))
 }

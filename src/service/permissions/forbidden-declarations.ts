@@ -52,8 +52,8 @@ export interface ForbiddenDeclaration<D extends TenantDeclaration> {
   readonly reason: string
 }
 
-/** Kinds whose objects get the roles that a field refers to. In other kinds, it only limits the roles of users. */
-const ROLE_HOLDERS: ReadonlySet<KindName> = new Set(['user', 'group', 'role'])
+/** Kinds whose objects, or their members, get the roles that a field refers to. In other kinds, it only limits the roles of users. */
+const ROLE_HOLDERS: ReadonlySet<KindName> = new Set(['user', 'group', 'role', 'organizationGroup'])
 
 /**
  * Returns the declarations that a tenant may not make, each with the first reason. `context`: absent if the realm does not exist. One
@@ -217,22 +217,25 @@ function findClientOfAccount(
   return declaration === undefined ? undefined : { kind: 'client', key: JSON.parse(declaration).slice(1) }
 }
 
-/** A role, group or organization that an object gets. */
+/** The kinds of objects that have members. */
+type MembershipKind = 'group' | 'organization' | 'organizationGroup'
+
+/** A role, or an object with members, that an object gets. */
 interface Grant {
-  readonly target: 'role' | 'group' | 'organization'
+  readonly target: 'role' | MembershipKind
   /** The keys that it may mean. */
   readonly candidates: readonly Key[]
   readonly path: string
   readonly element?: Key
 }
 
-/** Returns the roles, groups and organizations that an object gets. */
+/** Returns the roles that an object gets, and the objects with members. */
 function listGrants({ kind, key, fields }: TenantDeclaration): Grant[] {
   return fields.flatMap(({ path, value }): Grant[] => {
     const { field, key: mapKey } = resolveField(kinds[kind], path)
     const { refersTo } = field
     if (field.relation && refersTo === 'role' && !ROLE_HOLDERS.has(kind)) return []
-    if (field.relation && (refersTo === 'role' || refersTo === 'group' || refersTo === 'organization'))
+    if (field.relation && (refersTo === 'role' || isMembershipKind(refersTo)))
       return readKeys(value).map((element) => {
         return { target: refersTo, candidates: [toTargetKey(field, key, element)], path, element }
       })
@@ -244,6 +247,10 @@ function listGrants({ kind, key, fields }: TenantDeclaration): Grant[] {
       ? texts.map((text) => ({ target: 'group', candidates: [[text]], path }))
       : []
   })
+}
+
+function isMembershipKind(kind: KindName | undefined): kind is MembershipKind {
+  return kind === 'group' || kind === 'organization' || kind === 'organizationGroup'
 }
 
 /** Returns the objects whose managers decide about a declaration. */

@@ -3,7 +3,7 @@
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { lowerCaseTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isEmpty, type Json, type Representation, readTexts } from '../../kinds/json.ts'
+import { isEmpty, type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { type Key, viewOf } from '../../kinds/kind.ts'
 import { declaresRoles, user as userKind } from '../../kinds/user.ts'
 import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
@@ -51,7 +51,11 @@ export const users: Writers = {
   getCreationDefaults: (realm) => (user) =>
     declaresRoles(user) ? {} : { realmRoles: [getDefaultRoleName(realm.key[0]!)] },
   async update(context, updates) {
-    const complete = updates.map(addRequiredActions).map(addManagedMemberships).map(withoutDisabledReason)
+    const complete = updates
+      .map(addRequiredActions)
+      .map(addManagedMemberships)
+      .map(removeFromGroups)
+      .map(withoutDisabledReason)
     const updated = await writers.update(context, complete)
     await unlockEnabled(context, updates)
     await checkNames(
@@ -200,6 +204,20 @@ function addManagedMemberships(update: ObjectUpdate): ObjectUpdate {
   if (!managedBy?.add?.length) return update
   const add = [...(organizations?.add ?? []), ...managedBy.add]
   return { ...update, relations: { ...update.relations, organizations: { ...organizations, add } } }
+}
+
+/** Removes users who leave an organization from its groups. */
+function removeFromGroups(update: ObjectUpdate): ObjectUpdate {
+  const { live, relations } = update
+  const removedFrom = relations?.organizations?.remove
+  if (!removedFrom?.length) return update
+  const memberships = readObject(live.representation.organizationGroups)
+  const remove = removedFrom.flatMap(([alias]) =>
+    readTexts(memberships[alias!]).map((path): Key => ['organization', alias!, path]),
+  )
+  if (!remove.length) return update
+  const organizationGroups = { ...relations?.organizationGroups, remove }
+  return { ...update, relations: { ...relations, organizationGroups } }
 }
 
 /** Removes the reason for a permanent lock from users who are enabled. */

@@ -22,6 +22,10 @@ export interface TokenOrganization {
   readonly alias: string
   readonly attributes: Readonly<Record<string, readonly string[]>>
   readonly domains: readonly string[]
+  /** Paths of the groups of the organization that the user is a direct member of. */
+  readonly groups: readonly string[]
+  /** The roles of these groups, with their composites. */
+  readonly roles: readonly RoleName[]
 }
 
 const tokenUserDataRow = row({
@@ -49,12 +53,34 @@ export interface TokenGrant {
   readonly unexpandedRole?: string | undefined
 }
 
-/** Returns the enabled organizations of a user, in the form of TokenOrganization. */
+/** Returns the SQL that selects the roles of the organization groups of a user, with their composites, as `organization_roles`. */
+const buildOrganizationRoles = (realm: number, user: string) => sql`
+  organization_roles as (
+    select g.organization, r.role as id
+    from user_organization_group m
+    join organization_group g on g.realm = m.realm and g.id = m.organization_group
+    join organization_group_role r on r.realm = g.realm and r.organization_group = g.id
+    where m.realm = ${realm} and m.user_account = ${user}
+    union
+    select o.organization, c.child_role
+    from organization_roles o join role_composite c on c.realm = ${realm} and c.role = o.id
+  )`
+
+/** Returns the enabled organizations of a user, in the form of TokenOrganization. Needs `organization_roles`. */
 const buildOrganizations = (realm: number, user: string) => sql`
   (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'alias', o.alias,
       'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb),
       'domains', (select coalesce(jsonb_agg(d.name order by d.name), '[]') from organization_domain d
-        where d.realm = o.realm and d.organization = o.id)) order by o.alias), '[]')
+        where d.realm = o.realm and d.organization = o.id),
+      'groups', (select coalesce(jsonb_agg(replace(g.path, '~/', '/') order by g.path), '[]')
+        from user_organization_group n join organization_group g on g.realm = n.realm and g.id = n.organization_group
+        where n.realm = o.realm and n.user_account = ${user} and g.organization = o.id),
+      'roles', (select coalesce(jsonb_agg(jsonb_build_object('client', c.client_id, 'name', t.name)
+          order by c.client_id nulls first, t.name), '[]')
+        from organization_roles r
+        join role t on t.realm = o.realm and t.id = r.id
+        left join client c on c.realm = t.realm and c.id = t.client
+        where r.organization = o.id)) order by o.alias), '[]')
     from user_organization m join organization o on o.realm = m.realm and o.id = m.organization
     where m.realm = ${realm} and m.user_account = ${user}
       and coalesce((o.body ->> 'enabled')::boolean, true))`
@@ -96,7 +122,8 @@ export async function getTokenUserData(
         select t.id from role t where t.realm = ${realm} and t.client = ${client} and not ${fullScope})
       union
       select c.child_role from client_scope_roles o join role_composite c on c.realm = ${realm} and c.role = o.id
-    )
+    ),
+    ${buildOrganizationRoles(realm, user)}
     select
       (select coalesce(jsonb_agg(jsonb_build_object('client', c.client_id, 'name', t.name)
           order by c.client_id nulls first, t.name), '[]')

@@ -67,7 +67,7 @@ async function readOrganizations(server: AdminServer, realmPath: string): Promis
 
 /** Reads the groups of an organization, with their subgroups. */
 async function readGroups(server: AdminServer, list: string): Promise<Representation[]> {
-  const groups = toObjects(await server.get(`${list}?briefRepresentation=false&max=10000`, []))
+  const groups = toObjects(await server.get(`${list}?briefRepresentation=false&subGroupsCount=true&max=10000`, []))
   return Promise.all(
     groups.map(async (group) => {
       if (!group.subGroupCount) return group

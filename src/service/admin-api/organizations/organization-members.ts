@@ -30,6 +30,9 @@ import {
 
 const NOT_FOUND = 'HTTP 404 Not Found'
 
+/** Keycloak: the most members of a group in a list, unless the query requests more. */
+const MAX_GROUP_MEMBERS = 100
+
 /** Lists the members of an organization that match a query, by username. */
 export async function listMembers(context: Context, id: string, query: Query): Promise<Representation[]> {
   await requireListPermission(context, 'Users', 'list-users')
@@ -45,6 +48,24 @@ export async function listMembers(context: Context, id: string, query: Query): P
   return query.briefRepresentation === false
     ? toFullMembers(context, organization, members)
     : members.map((user) => toBriefMember(context, organization, user))
+}
+
+/** Lists the members of an organization that are in one of its groups, by username. */
+export async function listMembersOfOrganizationGroup(
+  context: Context,
+  { organization: id, group }: { readonly organization: string; readonly group: string },
+  query: Query,
+): Promise<Representation[]> {
+  const organization = await getOrganization(context, id)
+  const ids = await searchMembers(context.tx, context.realm.number, {
+    organization: id,
+    search: { group, visible: await getObjectVisibility(context, 'Users') },
+    page: parsePage(query, MAX_GROUP_MEMBERS),
+  })
+  const members = ids.length ? await writers.user.list(context, { ids }) : []
+  return query.briefRepresentation === true
+    ? members.map((user) => toBriefMember(context, organization, user))
+    : toFullMembers(context, organization, members)
 }
 
 /** Returns the number of members of an organization. */

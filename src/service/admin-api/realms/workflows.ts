@@ -1,6 +1,6 @@
 // The REST operations on workflows.
-import { createHash } from 'node:crypto'
 import { type Representation, readObjects } from '../../../kinds/json.ts'
+import { deriveUuid } from '../../../lib/derive-uuid.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { Vault } from '../../context/vault.ts'
@@ -64,9 +64,4 @@ function toWorkflowRepresentation(vault: Vault, live: LiveObject): Representatio
 }
 
 /** Returns the id of a step, which follows from its position: a step that changes keeps its id. */
-function getStepId(workflow: string, at: number): string {
-  const hex = createHash('sha256').update(`${workflow} ${at}`).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    '-',
-  )
-}
+const getStepId = (workflow: string, at: number): string => deriveUuid(`${workflow} ${at}`)

@@ -52,9 +52,9 @@ export const groups: AdminResource = {
   async create(context, { owner }, body) {
     const parent = await findParent(context, owner)
     await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: parent ? [parent] : 'new' })
-    const name = getName(body)
-    const representation = { ...readDeclaredFields(body), path: toPath(parent, name) }
-    const [group] = await withConflictMessage(context, describeConflict(parent, name), () =>
+    const name = getGroupName(body)
+    const representation = { ...readDeclaredGroupFields(body), path: toPath(parent, name) }
+    const [group] = await withGroupConflictMessage(context, describeConflict(parent, name), () =>
       writers.group.create(context, [{ representation }]),
     )
     return group!.id
@@ -62,11 +62,11 @@ export const groups: AdminResource = {
   async replace(context, { id }, body) {
     const live = await getLiveGroup(context, id)
     await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: [live] })
-    const name = getName(body)
+    const name = getGroupName(body)
     if (typeof body.id === 'string' && body.id !== id) throw failure('invalid', 'Invalid group id')
     const path = `${getParentPath(live.key[0]!)}${toPathSegment(name)}`
-    const set = toReplacement(live, { ...readDeclaredFields(body), path })
-    await withConflictMessage(context, describeSiblingConflict(name), () =>
+    const set = toReplacement(live, { ...readDeclaredGroupFields(body), path })
+    await withGroupConflictMessage(context, describeSiblingConflict(name), () =>
       writers.group.update(context, [{ live, set }]),
     )
   },
@@ -86,14 +86,14 @@ export async function moveGroup(
 ): Promise<void> {
   const parent = await findParent(context, owner)
   await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: parent ? [parent] : 'new' })
-  getName(body)
+  getGroupName(body)
   const live = await getObject(context, 'group', { id: String(id), notFound: 'Could not find child by id' })
   await requireObjectPermission(context, { type: 'Groups', scope: 'manage', objects: [live] })
   describeAdminEvent(context, { operationType: 'UPDATE' })
   if (parent?.id === live.id) return
   const name = getNameFromPath(live.key[0]!)
   const set = { path: toPath(parent, name) }
-  await withConflictMessage(context, describeConflict(parent, name), () =>
+  await withGroupConflictMessage(context, describeConflict(parent, name), () =>
     writers.group.update(context, [{ live, set }]),
   )
 }
@@ -134,9 +134,13 @@ export async function getGroupByPath(context: Context, path: string): Promise<Re
   return matches.reduce((best, group) => (countSlashes(group) < countSlashes(best) ? group : best))
 }
 
-/** Returns the group with that id. Throws not_found. */
-export function getLiveGroup(context: Context, id: string): Promise<LiveObject> {
-  return getObject(context, 'group', { id, notFound: 'Could not find group by id' })
+/** Returns the group with that id. Throws not_found, and invalid if it is a group of an organization. */
+export async function getLiveGroup(context: Context, id: string): Promise<LiveObject> {
+  const [group] = await writers.group.list(context, { ids: [id] })
+  if (group) return group
+  if ((await writers.organizationGroup.list(context, { ids: [id] })).length)
+    throw failure('invalid', 'Cannot manage organization related group via non Organization API.')
+  throw failure('not_found', 'Could not find group by id')
 }
 
 /** Returns the group with that id. Throws not_found, and forbidden unless the caller may view it. */
@@ -174,7 +178,7 @@ function parseView({ subGroupsCount }: Query, brief: boolean): GroupView {
 }
 
 /** Returns the fields that a body declares. Keycloak: subgroups, roles and attributes without values are ignored. */
-function readDeclaredFields(body: Representation): Representation {
+export function readDeclaredGroupFields(body: Representation): Representation {
   const { description, attributes } = omitNulls(body)
   const withValues = Object.entries(readTextListMap(attributes)).filter(([, values]) => values.length)
   return {
@@ -183,7 +187,8 @@ function readDeclaredFields(body: Representation): Representation {
   }
 }
 
-function getName({ name }: Representation): string {
+/** Returns the name in a body. Throws invalid if there is none. */
+export function getGroupName({ name }: Representation): string {
   if (typeof name !== 'string' || name.trim() === '') throw failure('invalid', 'Group name is missing')
   // In a path, a tilde before a slash makes the slash a part of the name.
   if (name.endsWith('~')) throw failure('invalid', 'The name of a group must not end with a tilde')
@@ -196,7 +201,11 @@ const describeConflict = (parent: LiveObject | undefined, name: string) =>
   parent ? describeSiblingConflict(name) : `Top level group named '${name}' already exists.`
 
 /** Keycloak: replaces the message of a conflict by the one for the position of the group. */
-async function withConflictMessage<T>(context: WriteContext, message: string, write: () => Promise<T>): Promise<T> {
+export async function withGroupConflictMessage<T>(
+  context: WriteContext,
+  message: string,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await awaitWrites(context, write)
   } catch (error) {

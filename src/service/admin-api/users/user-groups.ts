@@ -6,10 +6,12 @@ import { user as userKind } from '../../../kinds/user.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import { getObjectVisibility, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
+import { failure } from '../../context/errors.ts'
 import { describeAdminEvent, omitAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
 import { parsePage } from '../common/list-query.ts'
-import { getObject, type Query } from '../common/resource.ts'
+import type { Query } from '../common/resource.ts'
 import { GROUP_NOT_FOUND } from './default-groups.ts'
 import { listGroups } from './group-representations.ts'
 import { getLiveGroup } from './groups.ts'
@@ -38,7 +40,7 @@ export async function setMembership(
 ): Promise<void> {
   const live = await getLiveUser(context, user)
   await requireObjectPermission(context, { type: 'Users', scope: 'manage-group-membership', objects: [live] })
-  const { id, key } = await getObject(context, 'group', { id: group, notFound: GROUP_NOT_FOUND })
+  const { id, key } = await getJoinableGroup(context, group)
   await requireObjectPermission(context, { type: 'Groups', scope: 'manage-membership', objects: [{ id }] })
   const { groups = [], username, email } = viewOf(userKind, live.representation)
   if (groups.includes(key[0]!) === (change === 'add')) return omitAdminEvent(context)
@@ -47,6 +49,15 @@ export async function setMembership(
     representation: (await listGroups(context, { ids: [group], visible: 'all' }, {}))[0]!,
     details: { ...(email !== undefined && { email }), username: username! },
   })
+}
+
+/** Returns a group of the realm. Throws not_found, and invalid if it is a group of an organization. */
+async function getJoinableGroup(context: Context, id: string): Promise<LiveObject> {
+  const [group] = await writers.group.list(context, { ids: [id] })
+  if (group) return group
+  if ((await writers.organizationGroup.list(context, { ids: [id] })).length)
+    throw failure('invalid', 'Cannot access organization related group via non Organization API.')
+  throw failure('not_found', GROUP_NOT_FOUND)
 }
 
 /** Lists the direct members of a group, by username. */

@@ -1,0 +1,10 @@
+// Ids that follow from a text.
+import { createHash } from 'node:crypto'
+
+/** Returns a UUID (RFC 9562, version 8) that is the same for the same text. */
+export function deriveUuid(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
+}
