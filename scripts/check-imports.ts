@@ -32,6 +32,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
   'src/service/': [
     'policy-evaluation',
     'context',
+    'tasks',
     'permissions',
     'journal',
     'objects',

@@ -107,7 +107,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
   const logged = createErrorLog(app, service)
   const outbox = startOutbox(service, deliverers, logged)
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
-  const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)
+  const delivering = runEvery(DELIVERY_INTERVAL, () => outbox.wake())
   const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date(), journalRetention), logged)
   let following: LeaseElection | undefined
   try {

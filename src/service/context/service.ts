@@ -149,3 +149,13 @@ export interface OutboxWorker {
   /** Ends after the deliveries in progress. */
   close(): Promise<void>
 }
+
+/** Runs periodic work that is due, of any realm. Of several processes over a store, one runs each. */
+export interface TaskRunner {
+  /** Looks for tasks that are due. Call it regularly. */
+  wake(): void
+  /** Resolves when every task that was due has run. */
+  whenIdle(): Promise<void>
+  /** Ends after the tasks in progress. */
+  close(): Promise<void>
+}
