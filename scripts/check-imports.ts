@@ -43,6 +43,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'clients',
     'realms',
     'kinds',
+    'workflows',
     'login',
     'sources',
     'operations',

@@ -60,6 +60,8 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** Executes the steps of workflows that are due. Absent: another process does. */
+  workflowRunner: TaskRunner | undefined
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   /** The files of key providers of the type `java-keystore`. */
