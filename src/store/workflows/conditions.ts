@@ -18,7 +18,7 @@ export function buildUserCondition(realm: number, condition: UserCondition): Raw
       return sql`exists (
         select from user_role m where m.realm = ${realm} and m.user_account = u.id and m.role in (
           with recursive containing as (
-            select ${condition.id}::text as id
+            select r.id from role r where r.realm = ${realm} and r.id = ${condition.id}
             union
             select c.role from containing h join role_composite c on c.realm = ${realm} and c.child_role = h.id
           ) select id from containing
