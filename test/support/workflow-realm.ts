@@ -1,4 +1,5 @@
 // A server whose clock a test moves, and realms with workflows, whose due steps a test executes.
+import { sql } from 'kysely'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { startTaskRunner } from '../../src/service/tasks/scheduled-tasks.ts'
 import { workflowTasks } from '../../src/service/workflows/run-schedule.ts'
@@ -57,7 +58,6 @@ export async function openWorkflowServer() {
       /** Returns what a workflow has changed, by kind of its object, oldest first. */
       async listAuthors(user: string): Promise<string[]> {
         return service.read(SYSTEM, realm.name, async ({ tx, realm: { number } }) => {
-          const { sql } = await import('kysely')
           const { rows } = await sql<{ actor: { kind: string; workflow?: string } }>`
             select actor from user_journal where realm = ${number} and object = ${user} order by number`.execute(tx)
           return rows.map(({ actor }) => actor.workflow ?? actor.kind)

@@ -12,7 +12,6 @@ import {
 } from '../../service/objects/last-administrator.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { hasOtherSources } from '../../service/sources/guard-queries.ts'
-import { startWorkflowsOnChanges } from '../../service/workflows/activation.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
 import type { Action, RealmPlan } from '../model/action.ts'
 import { isRealmDeletion } from '../plan/guards.ts'
@@ -91,13 +90,11 @@ async function executeInTransaction(
   if (isRealmDeletion(plan)) await requireNoOtherSource(context, [...input.markedRows.keys()])
   const effects = await countEffects(context, plan)
   const permissions = intersectPermissions(context.permissions, grantablePermissions)
-  const applying: WriteContext = { ...context, isApply: true, permissions }
-  const applied = await apply(applying, { plan, declared, isStepwise })
+  const applied = await apply({ ...context, isApply: true, permissions }, { plan, declared, isStepwise })
   // A stepwise execution only searches for the failing action, so it is never committed.
   if (isStepwise) throw new Rollback(undefined)
   await requireAdministratorLeft(context)
   if (access !== undefined) await requireOwnAccessLeft(context, caller, access)
-  await startWorkflowsOnChanges(applying)
   return finish(context, applied, effects)
 }
 

@@ -17,10 +17,13 @@ import { AD_HOC, listChangeEvents, listLoginEvents, matchesEvent, type WorkflowE
 const processedEntries = new WeakSet<JournalEntry>()
 
 /**
- * Starts, restarts and cancels workflows for the changes of a write. Workflows that the write itself creates do not start. Statements: none without
+ * Starts, restarts and cancels workflows for the changes of a write, or of an import or apply in it. Workflows that the write itself creates do not start. Statements: none without
  * workflows, else at most two, and eight per workflow with a matching event.
  */
-export async function startWorkflowsOnChanges(context: WriteContext): Promise<void> {
+export async function startWorkflowsOnChanges(
+  context: WriteContext,
+  { isImport = false }: { readonly isImport?: boolean } = {},
+): Promise<void> {
   const entries = [...context.entries, ...context.userEntries].filter((entry) => !processedEntries.has(entry))
   for (const entry of entries) processedEntries.add(entry)
   if (!entries.some(({ kind }) => kind === 'user' || kind === 'client')) return
@@ -31,7 +34,7 @@ export async function startWorkflowsOnChanges(context: WriteContext): Promise<vo
   )
   const workflows = (await listDefinitions(context)).filter(({ id }) => !created.has(id))
   if (!workflows.some(reactsToEvents)) return
-  await processEvents(context, workflows, await listChangeEvents(context, entries))
+  await processEvents(context, workflows, await listChangeEvents(context, entries, isImport))
 }
 
 /** Whether user events of the realm may start workflows. */

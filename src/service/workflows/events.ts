@@ -49,8 +49,9 @@ export function matchesEvent(expression: WorkflowExpression, event: WorkflowEven
 export async function listChangeEvents(
   context: WriteContext,
   entries: readonly JournalEntry[],
+  isImport: boolean,
 ): Promise<WorkflowEvent[]> {
-  const { tx, realm, isApply } = context
+  const { tx, realm } = context
   const ofKind = (kind: string, operation: string) =>
     entries.filter((entry) => entry.kind === kind && entry.operation === operation)
   const createdUsers = ofKind('user', 'create').map(({ object }) => object)
@@ -64,7 +65,7 @@ export async function listChangeEvents(
       if (type === 'serviceAccount') return []
       return [{ type: 'USERS', resource: user, name: relationEvents[type].added, detail: name }]
     }),
-    ...(isApply ? [] : listCreatedUsers(createdUsers, memberships)),
+    ...(isImport ? [] : listCreatedUsers(createdUsers, memberships)),
     ...ofKind('user', 'update').flatMap((entry) =>
       listRelationEvents(entry, context.newValues.get(entry) ?? {}, ended),
     ),
