@@ -32,6 +32,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
   'src/service/': [
     'policy-evaluation',
     'context',
+    'tasks',
     'permissions',
     'journal',
     'objects',
@@ -42,6 +43,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'clients',
     'realms',
     'kinds',
+    'workflows',
     'login',
     'sources',
     'operations',

@@ -13,7 +13,7 @@ import { pinConnection } from '../src/reconcile/read/git-connection.ts'
 import { findClientProblem } from '../src/service/clients/client-checks.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
 import { withConflictErrors } from '../src/service/objects/conflicts.ts'
-import { parseExpressionNames } from '../src/service/realms/workflow-expressions.ts'
+import { parseWorkflowExpression } from '../src/service/realms/workflow-expressions.ts'
 import { runValidator } from '../src/service/users/user-validators.ts'
 import { IN_PROPORTION, measureGrowth } from './support/growth.ts'
 import { newRealm, testService } from './support/service.ts'
@@ -115,9 +115,9 @@ const readers: Readonly<
     ['a', '-', 'é'],
     'я',
   ],
-  'the condition of a workflow': [parseExpressionNames, '', ['a', 'a(', 'a("', '!', '"', 'a and ', ' ', ')'], '\\'],
+  'the condition of a workflow': [parseWorkflowExpression, '', ['a', 'a(', 'a("', '!', '"', 'a and ', ' ', ')'], '\\'],
   'a parameter in the condition of a workflow': [
-    parseExpressionNames,
+    parseWorkflowExpression,
     'a(',
     ['"\\', '"', '\\', '\\"', '"a"', 'a'],
     '"',

@@ -1,7 +1,12 @@
 // Keycloak: the events, conditions and steps of workflows.
 
+import type { Representation } from './json.ts'
+
+/** The types of objects that workflows act on. */
+export type WorkflowResourceType = 'USERS' | 'CLIENTS'
+
 /** The types of steps, with the objects that they are for; `any` for those of the other steps. */
-export const stepTypes: Readonly<Record<string, 'USERS' | 'CLIENTS' | 'any'>> = {
+export const stepTypes: Readonly<Record<string, WorkflowResourceType | 'any'>> = {
   'add-required-action': 'USERS',
   'delete-client': 'CLIENTS',
   'delete-user': 'USERS',
@@ -40,3 +45,12 @@ export const workflowConditions: ReadonlySet<string> = new Set([
   'has-user-attribute',
   'is-member-of',
 ])
+
+/** Returns the name of an event as providers have it. Keycloak: workflows may write it with underscores, in any case. */
+export const toEventName = (name: string): string => name.toLowerCase().replaceAll('_', '-')
+
+/** Returns the type of objects that the steps of a workflow act on; undefined if none of them has one. */
+export function getResourceType(steps: readonly Representation[]): WorkflowResourceType | undefined {
+  const types = steps.map(({ uses }) => stepTypes[String(uses)])
+  return types.find((type) => type === 'USERS' || type === 'CLIENTS')
+}

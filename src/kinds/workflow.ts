@@ -19,21 +19,28 @@ export const workflow = defineKind({
   fields: {
     name: text('Name of the workflow, which is unique in the realm.'),
     enabled: flag('Whether the workflow is enabled.', { onPut: 'clear' }),
-    on: text('Event that starts the workflow, such as user_created. Absent: it is only started manually.', {
-      onPut: 'clear',
-    }),
+    on: text(
+      'Events that start the workflow, such as user_created or user_role_granted(clerk). Absent: it is only started manually or by its schedule.',
+      {
+        onPut: 'clear',
+      },
+    ),
     schedule: structured(
       objectSchema({
         after: text('Interval of the schedule, such as 1d.'),
-        'batch-size': integer('Number of users or clients per run.'),
+        'batch-size': integer('Maximum number of users or clients per run. Default: 100.'),
       }),
       'Schedule of the workflow, for all users or clients that meet its condition.',
       { schemaName: 'WorkflowScheduleRepresentation', onPut: 'clear' },
     ),
     concurrency: structured(
       objectSchema({
-        'cancel-in-progress': text('Cancels a running workflow: true, or the event that does so.'),
-        'restart-in-progress': text('Restarts a running workflow: true, or the event that does so.'),
+        'cancel-in-progress': text(
+          'Cancels a running workflow: true (an event that would start it), or the events that do so.',
+        ),
+        'restart-in-progress': text(
+          'Restarts a running workflow: true (an event that would start it), or the events that do so.',
+        ),
       }),
       'Effect of an event on a running workflow.',
       { schemaName: 'WorkflowConcurrencyRepresentation', onPut: 'clear' },
@@ -45,7 +52,7 @@ export const workflow = defineKind({
       {
         id: text('Id of the step.', { computed: true }),
         uses: text('Type of the step, such as disable-user.', {}),
-        after: text('Delay before the step: milliseconds, or a duration such as 30d or PT1H.'),
+        after: text('Delay before the step: a number of seconds, or a duration such as 500ms, 30d or PT1H.'),
         with: structured(settings, 'Settings of the step, by name.'),
         'scheduled-at': timestamp('Time when the step is due, in milliseconds since 1970.', { computed: true }),
         status: text('Status of the step.', { computed: true }),

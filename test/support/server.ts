@@ -5,6 +5,7 @@ import { createServer } from '../../src/http/server.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { startOutbox } from '../../src/service/messages/outbox.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
+import { startWorkflowRunner } from '../../src/service/workflows/run-steps.ts'
 import { expectDescribedResponse } from './described-responses.ts'
 import { testService, withoutCounting } from './service.ts'
 
@@ -56,6 +57,7 @@ async function start(): Promise<TestServer> {
   const { service } = await testService()
   await bootstrap(service, { user: 'admin', password: 'admin' })
   await startOutbox(service, deliverers, () => {}).whenIdle()
+  await startWorkflowRunner(service, () => {}).whenIdle()
   const app = await createServer(service, { basePath: '/v1' })
   let token = { text: '', at: 0 }
   let address: Promise<string> | undefined

@@ -2,7 +2,7 @@
 
 import type { RealmOutcome } from '../../reconcile/execute/realm-outcome.ts'
 import type { Action } from '../../reconcile/model/action.ts'
-import { formatTime, shortenRevision } from '../../reconcile/model/attribution.ts'
+import { formatTime, getActorName, shortenRevision } from '../../reconcile/model/attribution.ts'
 import { renderMarkdownActions } from '../../reconcile/report/markdown-report.ts'
 import { renderActions } from '../../reconcile/report/text-report.ts'
 import type { Revision } from '../../service/context/store-types.ts'
@@ -74,9 +74,7 @@ function parseRevision(revision: string): number {
 }
 
 function toRow({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
-  const author = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`]
-    .filter(Boolean)
-    .join(' ')
+  const author = [getActorName(actor), actor.client && `by ${actor.client}`].filter(Boolean).join(' ')
   const applied = sources?.length
     ? sources.map(({ name, revision }) => `${name} at ${shortenRevision(revision)}`).join(', ')
     : actor.rolledBackTo !== undefined && `rollback to r${actor.rolledBackTo}`

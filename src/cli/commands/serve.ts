@@ -7,19 +7,16 @@ import { createErrorLog } from '../../http/server/health.ts'
 import { listen } from '../../http/server/listen.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
-import { runEvery } from '../../lib/timing/run-every.ts'
-import { deliverers } from '../../oidc/mail/deliver.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import { openKeyStoreDirectory } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { StoreLocation } from '../../service/context/store-types.ts'
 import { openVaultDirectory } from '../../service/context/vault-directory.ts'
-import { startOutbox } from '../../service/messages/outbox.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
 import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
-import { sweepExpiredRows } from '../../service/operations/sweeper.ts'
+import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
@@ -28,11 +25,6 @@ import { openSource, type WatchedSource } from '../watched-source.ts'
 import { createWebhook, readSecret } from '../webhooks.ts'
 import { runWorkers } from '../workers.ts'
 import { readKey } from './key.ts'
-
-/** Milliseconds between deletions of expired rows. */
-const SWEEP_INTERVAL = 15 * 60 * 1000
-/** Milliseconds between looks for due messages, including those of replicas that stopped. */
-const DELIVERY_INTERVAL = 5_000
 
 /** `regent serve`: runs the server until it is stopped by a signal. */
 export async function serve(flags: Record<string, unknown>): Promise<void> {
@@ -105,10 +97,8 @@ async function run(service: Service, settings: ServerSettings, started: number):
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
-  const outbox = startOutbox(service, deliverers, logged)
+  const background = startBackgroundWork(service, logged, journalRetention)
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
-  const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)
-  const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date(), journalRetention), logged)
   let following: LeaseElection | undefined
   try {
     const listening = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
@@ -131,14 +121,12 @@ async function run(service: Service, settings: ServerSettings, started: number):
     await stopped
     if (cluster.worker) await listening.drain(() => cluster.worker!.disconnect())
   } finally {
-    const repeatedWork = Promise.all([sweeping.close(), delivering.close()])
     await following?.close()
     await operator?.close()
     for (const source of sources) await source.close()
     await app.close()
     await driftNotifications?.close()
-    await outbox.close()
-    await repeatedWork
+    await background.close()
   }
 }
 

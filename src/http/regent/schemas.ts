@@ -60,7 +60,7 @@ export const attribution = nameSchema(
     .object({
       name: z.string().describe('Username, name of the source, or `system`.'),
       kind: z
-        .enum(['administrator', 'user', 'client', 'source', 'system'])
+        .enum(['administrator', 'user', 'client', 'source', 'workflow', 'system'])
         .describe(
           'An administrator, the user who owns the account, a client that registers itself, a source, or Regent itself.',
         ),

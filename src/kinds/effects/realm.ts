@@ -195,7 +195,8 @@ export const realmEffects: KindEffects = combineEffects(
       { label: 'event listener', unlisted: 'it gets no events' },
       enforced('test/oidc/event-emails.test.ts', ['email']),
       storedOnly('events are not logged', ['jboss-logging'], ['jboss-logging']),
-      storedOnly('workflows are not executed', ['workflow-event-listener']),
+      // Keycloak: workflows get all events, whether it is listed or not.
+      enforced('test/admin/workflow-events.test.ts', ['workflow-event-listener']),
     ),
   },
   apiData('test/admin/components.test.ts', [

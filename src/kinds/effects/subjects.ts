@@ -1,7 +1,7 @@
 // The effects of users, groups, roles and organizations, and of workflows, which act on users.
 import { requiredActionProviderEffects } from './authentication.ts'
 import { apiData, byProvider, combineEffects, dropped, enforced, type KindEffects, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN, NO_WORKFLOWS } from './reasons.ts'
+import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN } from './reasons.ts'
 
 /** The effects of the fields of users. */
 export const userEffects: KindEffects = combineEffects(
@@ -97,14 +97,9 @@ export const organizationGroupEffects: KindEffects = combineEffects(
 )
 
 /** The effects of the fields of workflows. */
-export const workflowEffects: KindEffects = storedOnly(NO_WORKFLOWS, [
-  'concurrency',
-  'enabled',
-  'if',
-  'name',
-  'on',
-  'schedule',
-  'steps.after',
-  'steps.uses',
-  'steps.with',
-])
+export const workflowEffects: KindEffects = combineEffects(
+  enforced('test/admin/workflow-events.test.ts', ['concurrency', 'enabled', 'if', 'on']),
+  enforced('test/admin/workflow-steps.test.ts', ['steps.after', 'steps.uses', 'steps.with']),
+  enforced('test/admin/workflow-runs.test.ts', ['schedule']),
+  apiData('test/admin/workflows.test.ts', ['name']),
+)

@@ -57,11 +57,29 @@ export const de = buildEmailTexts({
       subject: 'Konto gesperrt',
       message: 'Am {0} wurde Ihr Konto nach zu vielen fehlgeschlagenen Anmeldungen dauerhaft gesperrt.',
     },
+    accountNotification: {
+      subject: 'Hinweis zu Ihrem Konto',
+      message: 'Ihr Konto erfordert Ihre Aufmerksamkeit. Bei Fragen wenden Sie sich bitte an Ihre Administratoren.',
+    },
+    accountDisableNotification: {
+      subject: 'Ihr Konto wird deaktiviert',
+      message:
+        'Ihr Konto wird in {0} Tagen deaktiviert. Der Grund: {1}. Um das zu verhindern, melden Sie sich bitte an.',
+    },
+    accountDeleteNotification: {
+      subject: 'Ihr Konto wird gelöscht',
+      message:
+        'Ihr Konto wird mit allen Daten in {0} Tagen gelöscht. Der Grund: {1}. Wenn Sie das nicht erwarten, wenden Sie sich bitte an Ihre Administratoren.',
+    },
   },
   expiration: (lifespan) => `Der Link ist ${lifespan} gültig.`,
   notRequested: 'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Es wird nichts geändert.',
   notExpected: 'Wenn Sie das nicht waren, wenden Sie sich bitte an Ihre Administratoren.',
   names: {
+    'workflowNotification.greeting': 'Guten Tag {0},',
+    'workflowNotification.remaining':
+      '{0,choice,0#Verbleibende Zeit: {0} Tage|1#Verbleibende Zeit: {0} Tag|1<Verbleibende Zeit: {0} Tage}',
+    'workflowNotification.contact': 'Bei Fragen wenden Sie sich bitte an die Administration von {0}.',
     'requiredAction.CONFIGURE_TOTP': 'Einmalcodes einrichten',
     'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'Wiederherstellungscodes erzeugen',
     'requiredAction.TERMS_AND_CONDITIONS': 'den Nutzungsbedingungen zustimmen',

@@ -56,11 +56,28 @@ export const en = buildEmailTexts({
       subject: 'User disabled by permanent lockout',
       message: 'Your account was permanently disabled on {0} after too many failed logins.',
     },
+    accountNotification: {
+      subject: 'Account Notification',
+      message: 'Your account requires attention. If you have questions, please contact your administrator.',
+    },
+    accountDisableNotification: {
+      subject: 'Account Disable Warning',
+      message: 'Your account will be disabled in {0} days because of {1}. To prevent this, please log in.',
+    },
+    accountDeleteNotification: {
+      subject: 'Account Deletion Notice',
+      message:
+        'Your account and all of its data will be deleted in {0} days because of {1}. If you do not expect this, please contact your administrator.',
+    },
   },
   expiration: (lifespan) => `The link is valid for ${lifespan}.`,
   notRequested: 'If you did not request this, ignore this email: nothing will be changed.',
   notExpected: 'If this was not you, please contact your administrator.',
   names: {
+    'workflowNotification.greeting': 'Dear {0},',
+    'workflowNotification.remaining':
+      '{0,choice,0#Time remaining: {0} days|1#Time remaining: {0} day|1<Time remaining: {0} days}',
+    'workflowNotification.contact': 'If you have questions, please contact the administrators of {0}.',
     'requiredAction.CONFIGURE_TOTP': 'set up one-time codes',
     'requiredAction.CONFIGURE_RECOVERY_AUTHN_CODES': 'generate recovery codes',
     'requiredAction.TERMS_AND_CONDITIONS': 'accept the terms and conditions',

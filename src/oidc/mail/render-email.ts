@@ -1,11 +1,17 @@
 // Renders emails: subject, text and HTML in the language of the recipient.
 import { randomUUID } from 'node:crypto'
 import { escapeHtml } from '../../lib/html.ts'
-import { type Email, type EmailValue, emailTemplates } from '../../service/messages/email-templates.ts'
+import {
+  type Email,
+  type EmailValue,
+  emailTemplates,
+  type WorkflowNotification,
+} from '../../service/messages/email-templates.ts'
 import type { EmailContent } from '../../service/messages/smtp.ts'
 import type { Translator } from '../pages/view.ts'
 import { getHtmlKey } from './email-texts.ts'
 import { insertLink } from './insert-link.ts'
+import { renderNotificationBody } from './workflow-notification.ts'
 
 /** The language, the texts and the link of an email. */
 export interface EmailRendering {
@@ -19,9 +25,12 @@ export interface EmailRendering {
 
 /** Renders an email. */
 export function renderEmail(
-  { template, values = {}, actions, link: actionLink }: Pick<Email, 'template' | 'values' | 'actions' | 'link'>,
-  { language, text, realm, link }: EmailRendering,
+  email: Pick<Email, 'template' | 'values' | 'actions' | 'link' | 'notification'>,
+  rendering: EmailRendering,
 ): EmailContent {
+  const { template, values = {}, actions, link: actionLink, notification } = email
+  const { language, text, realm, link } = rendering
+  if (notification) return renderNotification(email, notification, rendering)
   const { date } = values
   const lifespan = actionLink ? actionLink.token.exp - actionLink.token.iat : 0
   const parameters: Partial<Record<EmailValue, string>> = {
@@ -43,7 +52,26 @@ export function renderEmail(
   return {
     subject: text(`${template}Subject`),
     text: text(`${template}Body`, ...textValues),
-    html: `<html lang="${escapeHtml(language)}">\n<body>\n${body}\n</body>\n</html>\n`,
+    html: toHtmlDocument(language, body),
+  }
+}
+
+const toHtmlDocument = (language: string, body: string): string =>
+  `<html lang="${escapeHtml(language)}">\n<body>\n${body}\n</body>\n</html>\n`
+
+/** Renders the email of a workflow. */
+function renderNotification(
+  { template, values = {} }: Pick<Email, 'template' | 'values'>,
+  notification: WorkflowNotification,
+  { language, text, realm }: EmailRendering,
+): EmailContent {
+  const parameters = emailTemplates[template].map((name) => values[name as EmailValue] ?? '')
+  const subject = text(notification.subject ?? `${template}Subject`, ...parameters)
+  const body = renderNotificationBody(notification, { text, realm, message: text(`${template}Body`, ...parameters) })
+  return {
+    subject,
+    text: `${subject}\n\n${body.text}`,
+    html: toHtmlDocument(language, `<h2>${escapeHtml(subject)}</h2>\n${body.html}`),
   }
 }
 

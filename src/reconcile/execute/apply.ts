@@ -9,6 +9,7 @@ import type { WriteContext } from '../../service/context/context.ts'
 import { CHUNK_SIZE } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { startWorkflowsOnChanges } from '../../service/workflows/activation.ts'
 import type { Action, RealmPlan } from '../model/action.ts'
 import type { ObjectDeclaration } from '../model/plan-input.ts'
 import { loadObjects } from './load-objects.ts'
@@ -56,6 +57,7 @@ export async function apply(context: WriteContext, input: ApplyInput): Promise<A
   await writeLateFields(run)
   for (const kind of creationOrder.toReversed()) await deleteObjects(run, kind)
   run.failures?.throwFirst()
+  await startWorkflowsOnChanges(context, { isImport: true })
   return run.live
 }
 

@@ -17,7 +17,7 @@ export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
 /** Returns who made a journal entry, and when. */
 export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): Attribution {
   return {
-    name: actor.user ?? actor.source ?? actor.kind,
+    name: getActorName(actor),
     kind: actor.kind,
     ...(actor.client !== undefined && { client: actor.client }),
     ...(actor.address !== undefined && { address: actor.address }),
@@ -25,6 +25,11 @@ export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>):
     ...(actor.revision !== undefined && { revision: actor.revision }),
     ...(actor.rolledBackTo !== undefined && { rolledBackTo: actor.rolledBackTo }),
   }
+}
+
+/** Returns the name of an actor: that of the user, source or workflow. */
+export function getActorName({ user, source, workflow, kind }: StoredEntry['actor']): string {
+  return user ?? source ?? (workflow === undefined ? kind : `workflow ${workflow}`)
 }
 
 /**

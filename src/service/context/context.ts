@@ -60,6 +60,8 @@ export interface CallingUser {
 export interface AfterCommit {
   /** It has added messages to the outbox, whose worker is woken. */
   hasMessages: boolean
+  /** Steps of workflows are due, whose runner is woken. */
+  hasDueSteps: boolean
   /** Number of journal entries. If there are many, the statistics of the query planner are updated. */
   journalEntries: number
   /** The transaction announces them to other processes. The cache of this process is updated after the commit. */

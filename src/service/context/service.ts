@@ -60,6 +60,8 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** Executes the steps of workflows that are due. Absent: another process does. */
+  workflowRunner: TaskRunner | undefined
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   /** The files of key providers of the type `java-keystore`. */
@@ -147,5 +149,15 @@ export interface OutboxWorker {
   /** Resolves when every message that was due has been tried. */
   whenIdle(): Promise<void>
   /** Ends after the deliveries in progress. */
+  close(): Promise<void>
+}
+
+/** Runs periodic work that is due, of any realm. Of several processes over a store, one runs each. */
+export interface TaskRunner {
+  /** Looks for tasks that are due. Call it regularly. */
+  wake(): void
+  /** Resolves when every task that was due has run. */
+  whenIdle(): Promise<void>
+  /** Ends after the tasks in progress. */
   close(): Promise<void>
 }

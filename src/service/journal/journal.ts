@@ -67,7 +67,8 @@ export function recordEntry(
   stream.push(entry)
   if (stream === context.entries) context.lastChanges.byKind.set(kind, context.version)
   if (!newValues) return
-  if (operation === 'update' && isSubjectToOwnership(context)) context.newValues.set(entry, newValues)
+  if (operation === 'update' && (kind === 'user' || isSubjectToOwnership(context)))
+    context.newValues.set(entry, newValues)
   reportUnenforced(context, entry, newValues)
 }
 

@@ -15,12 +15,38 @@ export interface Email {
   readonly actions?: readonly string[]
   /** The link in the email. */
   readonly link?: ActionLink
+  /** The content of a notification by a workflow. */
+  readonly notification?: WorkflowNotification
   /** The time after which the email is not sent any more, in seconds since 1970. */
   readonly until?: number
 }
 
+/** Keycloak: the content of an email of the step `notify-user`. */
+export interface WorkflowNotification {
+  /** The subject, or the key of a text. Absent: that of the template. */
+  readonly subject?: string | undefined
+  /** HTML with placeholders such as `${user.firstName}`. Absent: the text of the template. */
+  readonly message?: string | undefined
+  /** The values of the placeholders that have one. */
+  readonly placeholders: Readonly<Record<string, string>>
+  /** The first name or username of the user. */
+  readonly recipient: string
+  /** Days until the next step. */
+  readonly days: number
+}
+
 /** A value in a template. */
-export type EmailValue = 'link' | 'minutes' | 'realm' | 'expiration' | 'actions' | 'date' | 'address' | 'credential'
+export type EmailValue =
+  | 'link'
+  | 'minutes'
+  | 'realm'
+  | 'expiration'
+  | 'actions'
+  | 'date'
+  | 'address'
+  | 'credential'
+  | 'days'
+  | 'reason'
 
 /** Keycloak: the emails by the names of their texts, with the values of the placeholders in their bodies. */
 export const emailTemplates = {
@@ -36,6 +62,9 @@ export const emailTemplates = {
   eventRemoveCredential: ['credential', 'date', 'address'],
   eventUserDisabledByTemporaryLockout: ['date'],
   eventUserDisabledByPermanentLockout: ['date'],
+  accountNotification: ['days', 'reason'],
+  accountDisableNotification: ['days', 'reason'],
+  accountDeleteNotification: ['days', 'reason'],
 } as const satisfies Record<string, readonly EmailValue[]> &
   Record<(typeof emailsWithLink)[number], readonly ['link', ...EmailValue[]]>
 

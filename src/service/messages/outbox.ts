@@ -1,6 +1,7 @@
 // The outbox: emails, notifications of applications and webhooks. A transaction adds messages, which are delivered after its commit,
 // at least once.
 import type { Json } from '../../kinds/json.ts'
+import { Lanes } from '../../lib/timing/lanes.ts'
 import {
   type ClaimedMessage,
   claimMessage,
@@ -114,48 +115,40 @@ class ConcurrentOutboxWorker implements OutboxWorker {
   readonly #deliverers: Deliverers
   readonly #report: (error: Error) => void
   /** Each lane delivers one message after the other, until none is due. */
-  readonly #lanes = new Set<Promise<void>>()
-  #hasMissedWakeUp = false
-  #isClosed = false
+  readonly #lanes: Lanes
 
   constructor(service: Service, deliverers: Deliverers, report: (error: Error) => void) {
     this.#service = service
     this.#deliverers = deliverers
     this.#report = report
+    this.#lanes = new Lanes({
+      most: MAX_LANES,
+      next: () => this.#deliverNext(),
+      failed: (error) => report(new Error('the outbox cannot be read', { cause: error })),
+    })
   }
 
   wake(): void {
-    if (this.#isClosed) return
-    this.#hasMissedWakeUp = this.#lanes.size === MAX_LANES
-    if (this.#hasMissedWakeUp) return
-    const lane = this.#runLane()
-      .catch((error: unknown) => this.#report(new Error('the outbox cannot be read', { cause: error })))
-      .finally(() => {
-        this.#lanes.delete(lane)
-        if (this.#hasMissedWakeUp) this.wake()
-      })
-    this.#lanes.add(lane)
+    this.#lanes.wake()
   }
 
-  async whenIdle(): Promise<void> {
-    while (this.#lanes.size) await Promise.all(this.#lanes)
+  whenIdle(): Promise<void> {
+    return this.#lanes.whenIdle()
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
     if (this.#service.outboxWorker === this) this.#service.outboxWorker = undefined
-    await this.whenIdle()
+    await this.#lanes.close()
   }
 
-  async #runLane(): Promise<void> {
-    while (!this.#isClosed) {
-      const now = this.#service.clock()
-      const claimed = await this.#service.query((tx) => claimMessage(tx, now, new Date(now.getTime() + CLAIM_MS)))
-      if (!claimed) return
-      // Another lane looks for the next message meanwhile.
-      this.wake()
-      await this.#attempt(claimed)
-    }
+  async #deliverNext(): Promise<boolean> {
+    const now = this.#service.clock()
+    const claimed = await this.#service.query((tx) => claimMessage(tx, now, new Date(now.getTime() + CLAIM_MS)))
+    if (!claimed) return false
+    // Another lane looks for the next message meanwhile.
+    this.wake()
+    await this.#attempt(claimed)
+    return true
   }
 
   async #attempt(claimed: ClaimedMessage): Promise<void> {

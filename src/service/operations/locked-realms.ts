@@ -37,7 +37,7 @@ export class LockedRealms {
 
   /**
    * Locks realms, and returns the one with the name; undefined if it is not among the locked ones. Two statements that are sent together, and
-   * one more if the row of a known realm has changed.
+   * one more if the row of a known realm has changed, or much else of it.
    */
   async lock(tx: Transaction, target: Omit<RealmToLock, 'knownRevision'>): Promise<RealmUnderLock | undefined> {
     const before = this.#find(target.name)
@@ -45,7 +45,8 @@ export class LockedRealms {
     if (!locked) return undefined
     const { number, revision, rowVersion, changedKinds, lastChangeAt, areCurrent } = locked
     const earlier = before?.realm.number === number ? before : undefined
-    const row = locked.realm ?? (earlier?.realm.rowVersion === rowVersion ? earlier.realm : await getRealm(tx, number))
+    const isCurrent = changedKinds !== null && earlier?.realm.rowVersion === rowVersion
+    const row = locked.realm ?? (isCurrent ? earlier.realm : await getRealm(tx, number))
     const realm = { ...row, revision }
     const lastChanges =
       earlier && changedKinds

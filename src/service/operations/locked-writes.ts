@@ -14,6 +14,7 @@ import { failure } from '../context/errors.ts'
 import type { Caller, Service, WriteTarget } from '../context/service.ts'
 import { flushJournal, toWriteContext } from '../journal/journal.ts'
 import { requireAdministratorLeft } from '../objects/last-administrator.ts'
+import { startWorkflowsOnChanges } from '../workflows/activation.ts'
 import { GroupCommit, type GroupTransaction, type TransactionScope } from './group-commit.ts'
 import { LockedRealms } from './locked-realms.ts'
 import { commit, createContext, type ServiceParts } from './transactions.ts'
@@ -154,10 +155,11 @@ async function updateRow(locked: LockedTransaction): Promise<void> {
   locked.hasOutdatedRow = false
 }
 
-/** Runs the work of a write, checks that an administrator is left, and writes the journal. */
+/** Runs the work of a write, checks that an administrator is left, starts workflows, and writes the journal. */
 export async function finishWrite<T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> {
   const result = await work(context)
   await requireAdministratorLeft(context)
+  await startWorkflowsOnChanges(context)
   await flushJournal(context)
   return result
 }

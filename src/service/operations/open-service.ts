@@ -53,7 +53,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   })
   const cache = new RealmCache(store, clock)
   const shared = { cache, vault, clock, passwordBlacklists, searchableClientAttributes }
-  const parts = { store, ...shared, wakeOutbox: () => service.outboxWorker?.wake() }
+  const parts = {
+    store,
+    ...shared,
+    wakeOutbox: () => service.outboxWorker?.wake(),
+    wakeWorkflows: () => service.workflowRunner?.wake(),
+  }
   const service: Service = {
     engine: store.engine,
     ...shared,
@@ -63,6 +68,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     requiresSecondApprover: options.requiresSecondApprover === true,
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,
+    workflowRunner: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },
     ...createReads(parts),
@@ -72,6 +78,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...createStoreAccess(store),
     replaceKey: (newKey) => replaceStoreKey(store, key, newKey),
     async close() {
+      await service.workflowRunner?.close()
       await service.outboxWorker?.close()
       await store.close()
     },

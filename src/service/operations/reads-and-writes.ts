@@ -10,6 +10,7 @@ import { hasEventEmails } from '../messages/event-emails.ts'
 import { writeUserEvents } from '../messages/user-events.ts'
 import { getMasterAdminAccess, LastAdministratorError } from '../objects/last-administrator.ts'
 import { createRealm } from '../realms/create-realm.ts'
+import { mayStartWorkflows, startWorkflowsOnLogins } from '../workflows/activation.ts'
 import { createLockedWrites, finishWrite } from './locked-writes.ts'
 import { commit, createContext, type ServiceParts } from './transactions.ts'
 
@@ -91,6 +92,7 @@ export function createRuntimeWrites(
         const common = await createContext(parts, { tx, caller }, { realm, afterCommit, cached: 'configuration' })
         const context = { ...common, userEvents: [] }
         const outcome = await catchRefusal(work(context))
+        await startWorkflowsOnLogins(context, context.userEvents)
         return { outcome, events: await writeUserEvents(context, context.userEvents) }
       })
       const { outcome, events } = await write.catch(throwIfRealmIsDeleted)
@@ -99,10 +101,18 @@ export function createRuntimeWrites(
       return outcome.value
     },
     async recordUserEvents(realm, events) {
-      const write = async (tx: Transaction, afterCommit?: AfterCommit) =>
-        writeUserEvents(await createContext(parts, { tx, caller: SYSTEM }, { realm, afterCommit }), events)
+      const write = async (tx: Transaction, afterCommit?: AfterCommit) => {
+        const context = await createContext(
+          parts,
+          { tx, caller: SYSTEM },
+          { realm, afterCommit, cached: 'configuration' },
+        )
+        await startWorkflowsOnLogins(context, events)
+        return writeUserEvents(context, events)
+      }
       // A single statement needs no transaction; emails are sent with the event or not at all.
-      const written = hasEventEmails(realm) ? commit(parts, {}, write) : parts.store.read((tx) => write(tx))
+      const needsTransaction = hasEventEmails(realm) || mayStartWorkflows(realm, events)
+      const written = needsTransaction ? commit(parts, {}, write) : parts.store.read((tx) => write(tx))
       emit(await written.catch(throwIfRealmIsDeleted))
     },
     onUserEvent(listener) {

@@ -26,6 +26,8 @@ export interface ServiceParts extends Pick<Service, SharedPart> {
   readonly cache: RealmCache
   /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
   readonly wakeOutbox: () => void
+  /** Executes the steps of workflows that a transaction has made due. Called after the commit. */
+  readonly wakeWorkflows: () => void
 }
 
 /** The parts of a context that are not derived from the caller. */
@@ -70,11 +72,11 @@ function toCallingUser({ user, claims }: Caller): CallingUser | undefined {
 
 /**
  * Runs work in a transaction, within the lease and the deadline of the caller. The lease is checked last, so that it is still valid
- * at the commit. After the commit, updates the cache, and wakes the outbox and updates the statistics of the query planner, without
+ * at the commit. After the commit, updates the cache, wakes the outbox and the workflows, and updates the statistics of the query planner, without
  * waiting for either.
  */
 export async function commit<T>(
-  { store, cache, wakeOutbox }: Pick<ServiceParts, 'store' | 'cache' | 'wakeOutbox'>,
+  { store, cache, wakeOutbox, wakeWorkflows }: Pick<ServiceParts, 'store' | 'cache' | 'wakeOutbox' | 'wakeWorkflows'>,
   { lease, deadline }: Pick<Caller, 'lease' | 'deadline'>,
   work: (tx: Transaction, afterCommit: AfterCommit) => Promise<T>,
 ): Promise<T> {
@@ -95,11 +97,17 @@ export async function commit<T>(
     for (const change of accessChanges) cache.forget(change)
   })
   if (afterCommit.hasMessages) wakeOutbox()
+  if (afterCommit.hasDueSteps) wakeWorkflows()
   if (afterCommit.journalEntries >= LARGE_TRANSACTION) store.updateStatistics()
   return result
 }
 
-const createAfterCommit = (): AfterCommit => ({ hasMessages: false, journalEntries: 0, accessChanges: [] })
+const createAfterCommit = (): AfterCommit => ({
+  hasMessages: false,
+  hasDueSteps: false,
+  journalEntries: 0,
+  accessChanges: [],
+})
 
 /** Returns the current permissions of the caller, limited to those of their token. Throws unauthorized. One statement, or none. */
 export async function readCallerPermissions(

@@ -1,8 +1,15 @@
 // Checks of workflows. Keycloak: the messages are its own.
 import { type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
-import { stepTypes, workflowConditions, workflowEvents } from '../../kinds/workflow-steps.ts'
+import {
+  getResourceType,
+  stepTypes,
+  toEventName,
+  workflowConditions,
+  workflowEvents,
+} from '../../kinds/workflow-steps.ts'
+import { parseDuration } from '../../lib/keycloak/durations.ts'
 import type { ObjectProblem } from '../context/errors.ts'
-import { parseExpressionNames } from './workflow-expressions.ts'
+import { listExpressionNames, parseWorkflowExpression } from './workflow-expressions.ts'
 
 /** Returns the first problem of a complete workflow; undefined if it has none. */
 export function findWorkflowProblem({
@@ -13,59 +20,82 @@ export function findWorkflowProblem({
   concurrency,
   steps,
 }: Representation): ObjectProblem | undefined {
-  const { after = null } = readObject(schedule)
-  const values = Object.values(readObject(concurrency))
+  const stepList = readObjects(steps)
   const problems: readonly [field: string, message: string | undefined][] = [
     ['name', name ? undefined : 'Workflow name cannot be null or empty.'],
     ['on', findExpressionProblem(on, workflowEvents)],
     ['if', findExpressionProblem(condition, workflowConditions)],
-    [
-      'concurrency',
-      findFirstProblem(values, (value) =>
-        value === 'true' ? undefined : findExpressionProblem(value, workflowEvents),
-      ),
-    ],
-    ['steps', findStepsProblem(readObjects(steps))],
-    ['schedule', after === null ? undefined : findDelayProblem('Schedule', String(after))],
+    ['concurrency', findFirstProblem(Object.values(readObject(concurrency)), findConcurrencyProblem)],
+    ['steps', findStepsProblem(stepList)],
+    ['if', findConditionProblem(condition, stepList)],
+    ['schedule', findScheduleProblem(schedule)],
   ]
   return problems.flatMap(([field, message]) => (message === undefined ? [] : { field, message }))[0]
 }
 
 function findStepsProblem(steps: readonly Representation[]): string | undefined {
-  const problem = findFirstProblem(steps, findStepProblem)
+  const problem = findFirstProblem(steps, findStepProblem) ?? findRestartProblem(steps)
   if (problem !== undefined) return problem
   const types = new Set(steps.map(({ uses }) => stepTypes[String(uses)]).filter((type) => type !== 'any'))
   if (types.size > 1) return 'Steps provided are not compatible with each other.'
-  if (!steps.length) return 'Steps provided should support a single type, actual: USERS, CLIENTS'
-  const restart = steps.findIndex(({ uses }) => uses === 'restart')
-  if (restart < 0) return undefined
-  if (restart < steps.length - 1) return 'Workflow restart step must be the last step.'
-  const { position = '0' } = readObject(steps[restart]!.with)
-  const hasDelay = steps.slice(Number(position)).some(({ after }) => after !== undefined && after !== null)
+  return types.size ? undefined : 'Steps provided should support a single type, actual: USERS, CLIENTS'
+}
+
+/** Returns the problem of a restart: without a delay in the steps that it repeats, they would be executed for ever. */
+function findRestartProblem(steps: readonly Representation[]): string | undefined {
+  const restarts = steps.filter(({ uses }) => uses === 'restart')
+  if (!restarts.length) return undefined
+  if (restarts.length > 1) return 'Workflow can have only one restart step.'
+  if (restarts[0] !== steps.at(-1)) return 'Workflow restart step must be the last step.'
+  const position = Number(readObject(restarts[0]!.with).position ?? 0)
+  if (!Number.isInteger(position) || position < 0 || position >= steps.length)
+    return `Workflow restart step has invalid position: ${readObject(restarts[0]!.with).position}`
+  const hasDelay = steps.slice(position).some(({ after }) => (parseDuration(String(after ?? '')) ?? 0) > 0)
   return hasDelay ? undefined : `No scheduled step found if restarting at position ${position}`
 }
 
 function findStepProblem({ uses, after }: Representation): string | undefined {
   if (!uses) return "Step 'uses' cannot be null or empty."
-  if (!Object.hasOwn(stepTypes, String(uses))) return `Could not find step provider: ${uses}`
-  return after === undefined || after === null || after === '' ? undefined : findDelayProblem('Step', String(after))
+  const problem = after === undefined || after === null || after === '' ? undefined : findDelayProblem('Step', after)
+  if (problem !== undefined) return problem
+  return Object.hasOwn(stepTypes, String(uses)) ? undefined : `Could not find step provider: ${uses}`
 }
 
-/** Keycloak: a delay is a number, of milliseconds unless a unit follows, or an ISO 8601 duration. */
-function findDelayProblem(label: string, after: string): string | undefined {
-  if (/^-(\d+(ms|[smhd])?|P.*)$/i.test(after)) return `${label} 'after' configuration cannot be negative.`
-  const isValid = /^(\d+(ms|[smhd])?|P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?)$/i.test(after)
-  return isValid ? undefined : `${label} 'after' configuration is not valid: ${after}`
+function findDelayProblem(label: string, after: Json): string | undefined {
+  const delay = parseDuration(String(after))
+  if (delay === undefined) return `${label} 'after' configuration is not valid: ${after}`
+  return delay < 0 ? `${label} 'after' configuration cannot be negative.` : undefined
+}
+
+/** Keycloak: it fails with the status 500. */
+function findScheduleProblem(schedule: Json | undefined): string | undefined {
+  const { after = null, 'batch-size': batchSize = null } = readObject(schedule)
+  if (batchSize !== null && Number(batchSize) < 0) return "Schedule 'batch-size' configuration cannot be negative."
+  if (after === null) return undefined
+  const problem = findDelayProblem('Schedule', after)
+  if (problem !== undefined) return problem
+  return parseDuration(String(after))! < 1000
+    ? "Schedule 'after' configuration must be at least one second."
+    : undefined
+}
+
+/** Keycloak: all conditions are those of users. */
+function findConditionProblem(condition: Json | undefined, steps: readonly Representation[]): string | undefined {
+  const problem = findExpressionProblem(condition, workflowConditions)
+  if (problem !== undefined || !condition || getResourceType(steps) !== 'CLIENTS') return problem
+  return 'Provided condition types (USERS) are not compatible with workflow type (CLIENTS).'
+}
+
+function findConcurrencyProblem(expression: Json): string | undefined {
+  return String(expression).toLowerCase() === 'true' ? undefined : findExpressionProblem(expression, workflowEvents)
 }
 
 function findExpressionProblem(expression: Json | undefined, providers: ReadonlySet<string>): string | undefined {
   if (expression === undefined || expression === null || expression === '') return undefined
-  const parsed = parseExpressionNames(String(expression))
+  const parsed = parseWorkflowExpression(String(expression))
   if ('problem' in parsed) return parsed.problem
-  // Keycloak: events may be written with underscores, in any case.
-  const names =
-    providers === workflowEvents ? parsed.names.map((name) => name.toLowerCase().replaceAll('_', '-')) : parsed.names
-  const unknown = names.find((name) => !providers.has(name))
+  const names = listExpressionNames(parsed.expression)
+  const unknown = (providers === workflowEvents ? names.map(toEventName) : names).find((name) => !providers.has(name))
   return unknown === undefined ? undefined : `Could not find provider factory with id: ${unknown}`
 }
 

@@ -1,65 +1,39 @@
 // The parser of workflow expressions: names with optional parameters in parentheses, combined by `and`, `or` and `not`.
 
-/** The most nested parentheses; each is a recursive call. */
-const MAX_DEPTH = 1000
+/** An expression of events or conditions. */
+export type WorkflowExpression =
+  | { readonly type: 'name'; readonly name: string; readonly parameter?: string }
+  | { readonly type: 'not'; readonly operand: WorkflowExpression }
+  | { readonly type: 'and' | 'or'; readonly operands: readonly WorkflowExpression[] }
 
-/** Returns the names in an expression, or the problem of one that cannot be parsed. */
-export function parseExpressionNames(
-  expression: string,
-): { readonly names: readonly string[] } | { readonly problem: string } {
-  const tokens = tokenize(expression)
-  const names: string[] = []
-  let at = 0
-  let depth = 0
-  const current = () => tokens[at]!
-  const fail = (problem: string): never => {
-    throw new SyntaxProblem(`Invalid expression "${expression}": ${problem}`)
-  }
-  const expect = (expected: string): never => {
-    const { text, offset } = current()
-    return fail(`expected ${expected}, but found ${text === '' ? 'the end' : `"${text}" at character ${offset + 1}`}`)
-  }
-  const parseOr = (): void => {
-    parseAnd()
-    while (current().type === 'or') {
-      at++
-      parseAnd()
-    }
-  }
-  const parseAnd = (): void => {
-    parseTerm()
-    while (current().type === 'and') {
-      at++
-      parseTerm()
-    }
-  }
-  const parseTerm = (): void => {
-    while (current().type === 'not') at++
-    const token = current()
-    if (token.type === 'name') {
-      names.push(token.text)
-      at++
-      if (current().type !== '(') return
-      at++
-      if (current().type === 'parameter') at++
-    } else if (token.type === '(') {
-      at++
-      depth++
-      if (depth > MAX_DEPTH) fail(`more than ${MAX_DEPTH} parentheses are open`)
-      parseOr()
-      depth--
-    } else expect('a name, "not" or "("')
-    if (current().type !== ')') expect('")"')
-    at++
-  }
+/** Keycloak: the most characters of an expression, and its most nested parentheses. */
+const MAX_LENGTH = 2048
+const MAX_DEPTH = 10
+
+/** Returns an expression, or the problem of one that cannot be parsed. Keycloak: the messages about its size are its own. */
+export function parseWorkflowExpression(
+  text: string,
+): { readonly expression: WorkflowExpression } | { readonly problem: string } {
+  if (text.length > MAX_LENGTH)
+    return { problem: `Expression exceeds maximum allowed length of ${MAX_LENGTH} characters` }
   try {
-    parseOr()
-    if (current().type !== 'end') expect('"and", "or" or the end')
+    return { expression: new Parser(text).parse() }
   } catch (error) {
     if (error instanceof SyntaxProblem) return { problem: error.message }
     throw error
   }
-  return { names }
+}
+
+/** Returns the names in an expression. */
+export function listExpressionNames(expression: WorkflowExpression): string[] {
+  switch (expression.type) {
+    case 'name':
+      return [expression.name]
+    case 'not':
+      return listExpressionNames(expression.operand)
+    default:
+      return expression.operands.flatMap(listExpressionNames)
+  }
 }
 
 class SyntaxProblem extends Error {}
@@ -70,10 +44,82 @@ interface Token {
   readonly offset: number
 }
 
+class Parser {
+  readonly #text: string
+  readonly #tokens: readonly Token[]
+  #at = 0
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+    this.#tokens = tokenize(text)
+  }
+
+  parse(): WorkflowExpression {
+    const expression = this.#parseOperands('or')
+    if (this.#current().type !== 'end') this.#refuse('"and", "or" or the end')
+    return expression
+  }
+
+  #parseOperands(type: 'or' | 'and'): WorkflowExpression {
+    const parseOperand = () => (type === 'or' ? this.#parseOperands('and') : this.#parseNot())
+    const operands = [parseOperand()]
+    while (this.#skip(type)) operands.push(parseOperand())
+    return operands.length === 1 ? operands[0]! : { type, operands }
+  }
+
+  #parseNot(): WorkflowExpression {
+    let isNegated = false
+    while (this.#skip('not')) isNegated = !isNegated
+    const operand = this.#parseTerm()
+    return isNegated ? { type: 'not', operand } : operand
+  }
+
+  #parseTerm(): WorkflowExpression {
+    const { type, text: name } = this.#current()
+    if (this.#skip('name')) {
+      if (!this.#skip('(')) return { type: 'name', name }
+      const { text: parameter } = this.#current()
+      const hasParameter = this.#skip('parameter')
+      this.#expectEnd()
+      return { type: 'name', name, ...(hasParameter && { parameter: unescape(parameter) }) }
+    }
+    if (type !== '(') this.#refuse('a name, "not" or "("')
+    this.#at++
+    this.#depth++
+    if (this.#depth > MAX_DEPTH)
+      throw new SyntaxProblem(`Expression exceeds maximum allowed nesting depth of ${MAX_DEPTH}`)
+    const expression = this.#parseOperands('or')
+    this.#depth--
+    this.#expectEnd()
+    return expression
+  }
+
+  #current(): Token {
+    return this.#tokens[this.#at]!
+  }
+
+  #skip(type: Token['type']): boolean {
+    const isCurrent = this.#current().type === type
+    if (isCurrent) this.#at++
+    return isCurrent
+  }
+
+  #expectEnd(): void {
+    if (!this.#skip(')')) this.#refuse('")"')
+  }
+
+  #refuse(expected: string): never {
+    const { text, offset } = this.#current()
+    const current = text === '' ? 'the end' : `"${text}" at character ${offset + 1}`
+    throw new SyntaxProblem(`Invalid expression "${this.#text}": expected ${expected}, but found ${current}`)
+  }
+}
+
 const OPERATORS: Readonly<Record<string, Token['type']>> = { and: 'and', or: 'or', not: 'not', '!': 'not' }
 
-/** Matches up to the closing parenthesis outside of quotes. An unclosed quote is an ordinary character. */
-const PARAMETER = /^(?:[^)"]|"(?:[^"\\]|\\.)*")*(?:"[^)]*)?/s
+/** Matches up to the closing parenthesis that is not escaped. */
+const PARAMETER = /^(?:[^)\\]|\\.)*/s
 
 /** Keycloak: characters that are not part of an expression are ignored. */
 function tokenize(expression: string): Token[] {
@@ -91,4 +137,9 @@ function tokenize(expression: string): Token[] {
     offset += parameter.length
   }
   return [...tokens, { type: 'end', text: '', offset: expression.length }]
+}
+
+/** Returns a parameter without its escapes. */
+function unescape(parameter: string): string {
+  return parameter.replaceAll('\\)', ')').replaceAll('\\\\', '\\')
 }

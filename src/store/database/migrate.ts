@@ -22,6 +22,8 @@ import { releasedObjects } from '../migrations/0017-released-objects.ts'
 import { registrationTokens } from '../migrations/0018-registration-tokens.ts'
 import { authorsOfPlans } from '../migrations/0019-authors-of-plans.ts'
 import { organizationGroups } from '../migrations/0020-organization-groups.ts'
+import { scheduledTasks } from '../migrations/0021-scheduled-tasks.ts'
+import { workflowExecutions } from '../migrations/0022-workflow-executions.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -47,6 +49,8 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0018-registration-tokens': registrationTokens,
   '0019-authors-of-plans': authorsOfPlans,
   '0020-organization-groups': organizationGroups,
+  '0021-scheduled-tasks': scheduledTasks,
+  '0022-workflow-executions': workflowExecutions,
 }
 
 const names = Object.keys(migrations)

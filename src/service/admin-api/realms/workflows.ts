@@ -1,6 +1,7 @@
 // The REST operations on workflows.
 import { type Representation, readObjects } from '../../../kinds/json.ts'
 import { deriveUuid } from '../../../lib/derive-uuid.ts'
+import { selectExecutionStates } from '../../../store/workflows/executions.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { Vault } from '../../context/vault.ts'
@@ -36,7 +37,15 @@ export const workflows: AdminResource = {
       ...parsePage(query, DEFAULT_PAGE_SIZE),
       visible: getVisibility(context, ALL),
     })
-    return matches.map((live) => toWorkflowRepresentation(context.vault, live))
+    return withStates(
+      context,
+      matches.map((live) => toWorkflowRepresentation(context.vault, live)),
+    )
+  },
+  async get(context, address) {
+    requirePermissions(context, ALL)
+    const representation = toWorkflowRepresentation(context.vault, await getWorkflow(context, address))
+    return (await withStates(context, [representation]))[0]!
   },
   async replace(context, address, body) {
     requirePermissions(context, ALL)
@@ -52,16 +61,29 @@ export function omitIds({ id: _, steps, ...fields }: Representation): Representa
   return { ...fields, steps: readObjects(steps).map(({ id: __, ...step }) => step) }
 }
 
-async function getWorkflow(context: Context, { id }: ObjectAddress): Promise<LiveObject> {
+/** Returns workflows with the reasons why steps failed. One statement. */
+async function withStates(context: Context, workflows: readonly Representation[]): Promise<Representation[]> {
+  const { tx, realm } = context
+  const ids = workflows.map(({ id }) => String(id))
+  const states = ids.length ? await selectExecutionStates(tx, realm.number, ids) : []
+  return workflows.map((workflow) => {
+    const errors = states.flatMap((state) => (state.workflow === workflow.id ? (state.error ?? []) : []))
+    return errors.length ? { ...workflow, state: { errors } } : workflow
+  })
+}
+
+/** Returns the workflow with an id. Throws invalid if there is none. One statement. */
+export async function getWorkflow(context: Context, { id }: ObjectAddress): Promise<LiveObject> {
   const [workflow] = await writers.workflow.list(context, { ids: [id] })
   if (!workflow) throw failure('invalid', `Not a valid workflow resource: ${id}`, { form: 'error' })
   return workflow
 }
 
-function toWorkflowRepresentation(vault: Vault, live: LiveObject): Representation {
+/** Returns the representation of a workflow, with the ids of its steps. */
+export function toWorkflowRepresentation(vault: Vault, live: LiveObject): Representation {
   const { steps, ...fields } = toWireRepresentation(vault, live)
   return { ...fields, steps: readObjects(steps).map((step, at) => ({ ...step, id: getStepId(live.id, at) })) }
 }
 
 /** Returns the id of a step, which follows from its position: a step that changes keeps its id. */
-const getStepId = (workflow: string, at: number): string => deriveUuid(`${workflow} ${at}`)
+export const getStepId = (workflow: string, at: number): string => deriveUuid(`${workflow} ${at}`)
