@@ -38,10 +38,10 @@ export function renderNotificationBody(
 function replacePlaceholders(
   message: string,
   values: Readonly<Record<string, string>>,
-  escape: (value: string) => string = (value) => value,
+  escapeValue: (value: string) => string = (value) => value,
 ): string {
   return message.replaceAll(/\$\{([^}:]+)(?::([^}]*))?\}/g, (placeholder, name: string, defaultValue?: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : defaultValue
-    return value === undefined ? placeholder : escape(value)
+    return value === undefined ? placeholder : escapeValue(value)
   })
 }

@@ -82,7 +82,7 @@ class Parser {
       const { text: parameter } = this.#current()
       const hasParameter = this.#skip('parameter')
       this.#expectEnd()
-      return { type: 'name', name, ...(hasParameter && { parameter: unescape(parameter) }) }
+      return { type: 'name', name, ...(hasParameter && { parameter: unescapeParameter(parameter) }) }
     }
     if (type !== '(') this.#refuse('a name, "not" or "("')
     this.#at++
@@ -140,6 +140,6 @@ function tokenize(expression: string): Token[] {
 }
 
 /** Returns a parameter without its escapes. */
-function unescape(parameter: string): string {
+function unescapeParameter(parameter: string): string {
   return parameter.replaceAll('\\)', ')').replaceAll('\\\\', '\\')
 }

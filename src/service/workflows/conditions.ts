@@ -71,7 +71,7 @@ function toUserCondition(expression: WorkflowExpression, ids: ReadonlyMap<string
 function toAttributeCondition(parameter: string): UserCondition {
   const [, name = '', value = ''] =
     /^[ \t\f]*((?:[^\\:= \t\f]|\\.)*)(?:[ \t\f]*[:=][ \t\f]*|[ \t\f]+)?(.*)$/s.exec(parameter) ?? []
-  const unescape = (text: string) => text.replaceAll(/\\(.)/gs, '$1')
-  const values = value === '' ? [] : unescape(value).replace(/,+$/, '').split(',')
-  return { type: 'attribute', name: unescape(name), values }
+  const unescapeText = (text: string) => text.replaceAll(/\\(.)/gs, '$1')
+  const values = value === '' ? [] : unescapeText(value).replace(/,+$/, '').split(',')
+  return { type: 'attribute', name: unescapeText(name), values }
 }
