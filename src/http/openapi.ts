@@ -63,7 +63,7 @@ function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
       requestBody: {
         required: !body.optional,
         description: body.description,
-        content: contentOf(schemaOf(bodySchemaOf(body)), body.plain),
+        content: { [getMediaType(body)]: { schema: schemaOf(bodySchemaOf(body)) } },
       },
     }),
     responses: Object.fromEntries(
@@ -127,7 +127,9 @@ function responseObject(
     description,
     ...(Object.keys(headers).length && { headers }),
     ...(schema && {
-      content: events ? { 'text/event-stream': { schema: schemaOf(schema) } } : contentOf(schemaOf(schema), plain),
+      content: events
+        ? { 'text/event-stream': { schema: schemaOf(schema) } }
+        : { [getMediaType({ plain })]: { schema: schemaOf(schema) } },
     }),
     ...(type && { content: { [type]: {} } }),
   }
@@ -150,8 +152,9 @@ const LOCATION = {
   schema: { type: 'string', format: 'uri' },
 }
 
-function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
-  return { [plain ? 'text/plain' : 'application/json']: { schema } }
+function getMediaType({ plain, isForm }: { readonly plain?: true | undefined; readonly isForm?: true }): string {
+  if (isForm) return 'application/x-www-form-urlencoded'
+  return plain ? 'text/plain' : 'application/json'
 }
 
 function pathParameter(path: string) {

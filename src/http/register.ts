@@ -236,7 +236,9 @@ function readQuery({ query }: Operation, request: FastifyRequest): Record<string
 function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | undefined {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
-  if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
+  const isForm = type === 'application/x-www-form-urlencoded'
+  if (body?.isForm) return Buffer.from(JSON.stringify(isForm ? fieldsOf(request) : {}))
+  if (body?.formField && isForm) return Buffer.from(fieldsOf(request)[body.formField] ?? '')
   if (body?.onlyType !== undefined && type !== body.onlyType)
     throw new HttpError(415, { error: 'Unsupported media type' })
   const fits = body?.plain
@@ -248,8 +250,9 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   return request.body as Buffer | undefined
 }
 
-function fieldOf(request: FastifyRequest, name: string): Buffer {
-  return Buffer.from(new URLSearchParams(String(request.body ?? '')).get(name) ?? '')
+/** Returns the fields of a form. Only the first value of a repeated field counts. */
+function fieldsOf(request: FastifyRequest): Record<string, string> {
+  return Object.fromEntries([...new URLSearchParams(String(request.body ?? ''))].reverse())
 }
 
 async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {

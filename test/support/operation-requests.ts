@@ -73,6 +73,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   evaluatePermissions: createEvaluation,
   addOrganizationMember: (realm) => realm.withLabel(SPARE_LABELS[0]).value(USER, 'user-id'),
   addOrganizationProvider: () => SPARE_LABELS[0],
+  inviteUser: () => ({ email: 'invited@example.org', firstName: 'Invited', lastName: 'User' }),
+  inviteExistingUser: (realm) => ({ id: realm.value(USER, 'user-id') }),
 }
 
 function createKeyStoreSettings(): Representation {

@@ -29,6 +29,7 @@ import { keyOperations } from './keys.ts'
 import { localizationOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
+import { organizationInvitationOperations } from './organization-invitations.ts'
 import { organizationOperations } from './organizations.ts'
 import { partialImportOperations } from './partial-import.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
@@ -88,6 +89,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...authenticationProviderOperations,
       ...requiredActionOperations,
       ...organizationOperations,
+      ...organizationInvitationOperations,
       ...workflowOperations,
     ]),
   ),

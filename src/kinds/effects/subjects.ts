@@ -86,7 +86,7 @@ export const organizationEffects: KindEffects = combineEffects(
     'domains.verified',
     'name',
   ]),
-  storedOnly('invitations have no page to lead to', ['redirectUrl']),
+  enforced('test/login/organization-invitations.test.ts', ['redirectUrl']),
   storedOnly('they have no members', ['groups']),
 )
 

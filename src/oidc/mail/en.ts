@@ -18,6 +18,12 @@ export const en = buildEmailTexts({
       request: 'An administrator of {2} asks you to update your account: {3}.',
       link: 'Update the account',
     },
+    orgInvite: {
+      subject: 'Invitation to join the {0} organization',
+      request: 'You are invited to become a member of the organization {3}.',
+      link: 'Accept the invitation',
+      advice: 'If you do not want to join the organization, ignore this email: nothing will be changed.',
+    },
   },
   infoEmails: {
     emailTest: {
@@ -57,6 +63,7 @@ export const en = buildEmailTexts({
       message: 'Your account was permanently disabled on {0} after too many failed logins.',
     },
   },
+  greeting: 'Hello {5} {6},',
   expiration: (lifespan) => `The link is valid for ${lifespan}.`,
   notRequested: 'If you did not request this, ignore this email: nothing will be changed.',
   notExpected: 'If this was not you, please contact your administrator.',
