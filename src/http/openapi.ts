@@ -49,15 +49,16 @@ export function openApi(operations: readonly Operation[], otherPaths: Record<str
 type SchemaOf = (schema: z.ZodType) => JsonSchema
 
 function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
-  const { operationId, tag, path, summary, description, deprecated, permission, body, responses } = operation
+  const { operationId, tag, path, summary, description, deprecated, body, responses } = operation
   const queryParameters = listQueryParameters(operation).map((parameter) => queryParameter(parameter, schemaOf))
   const parameters = [...queryParameters, ...listConditionHeaders(operation)]
   return {
     operationId,
     tags: [tag],
     summary,
-    description: [description, describeAlias(path), describePermission(permission)].filter(Boolean).join(' '),
+    description: [description, describeAlias(path), describePermission(operation)].filter(Boolean).join(' '),
     ...(deprecated && { deprecated }),
+    ...(operation.isPublic && { security: [] }),
     ...(parameters.length && { parameters }),
     ...(body && {
       requestBody: {
@@ -81,7 +82,8 @@ function describeAlias(path: string): string | undefined {
 }
 
 /** Describes the permissions that an operation requires. */
-function describePermission(permission: Operation['permission']): string {
+function describePermission({ permission, isPublic }: Pick<Operation, 'permission' | 'isPublic'>): string {
+  if (isPublic) return 'No access token is needed.'
   if (permission === 'any') return 'Every administrator may call this operation.'
   if (permission === 'every-realm') return 'Requires the role `admin` of the master realm.'
   const needed = [permission].flat().map((name) => listRolesGranting(name).map((role) => `\`${role}\``))

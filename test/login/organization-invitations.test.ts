@@ -76,7 +76,7 @@ test('an existing user confirms to become a member, and the journal names the us
   expect(await realm.listMembers()).toEqual(['bob UNMANAGED'])
   expect((await realm.listEvents())[0]).toMatchObject({ type: 'INVITE_ORG', userId: realm.bob })
   const { body } = await call('GET', `/regent/v1/why/${realm.name}?path=users/bob`)
-  expect(body).toMatchObject({ by: { kind: 'user', name: 'bob' } })
+  expect(body.fields).toMatchObject([{ path: 'organizations', by: { kind: 'user', name: 'bob' } }])
 })
 
 test('an invitation is accepted once, also of concurrent forms', async () => {

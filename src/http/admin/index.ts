@@ -26,7 +26,7 @@ import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
-import { localizationOperations } from './localization.ts'
+import { consoleTextOperations, localizationOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationInvitationOperations } from './organization-invitations.ts'
@@ -79,6 +79,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...componentOperations,
       ...keyOperations,
       ...localizationOperations,
+      ...consoleTextOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
       ...clientTypeOperations,
