@@ -26,6 +26,8 @@ export interface BodyForm {
   readonly types?: readonly string[]
   /** The only media type that is accepted. */
   readonly onlyType?: string
+  /** The body is a form with text fields. Keycloak: a body of another type has no fields. */
+  readonly isForm?: true
   /** The body may also be a form that has the JSON in this field. */
   readonly formField?: string
   /** The body may be absent. */

@@ -4,6 +4,7 @@ import { parseCookies, renderSetCookie } from '../lib/http/cookies.ts'
 import { toHeaderValue } from '../lib/http/headers.ts'
 import { followLink } from '../oidc/login/action-token-link.ts'
 import { authorize } from '../oidc/login/authorization-endpoint.ts'
+import { registerByInvitation } from '../oidc/login/invitations/organization-invitation.ts'
 import { confirmLogOut, showAccount } from '../oidc/login/log-out.ts'
 import { changeFlow, continueLogin, restartLogin } from '../oidc/login/login-actions.ts'
 import { cookiePage, isStatusOriginAllowed, statusPage } from '../oidc/login/login-status-iframe.ts'
@@ -27,7 +28,9 @@ export function addLoginRoutes(
         sendBrowserResponse(reply, await work(readBrowserRequest(request, baseOf(request)))),
     })
   both('protocol/openid-connect/auth', (request) => authorize(service, request))
-  both('protocol/openid-connect/registrations', (request) => authorize(service, request, true))
+  both('protocol/openid-connect/registrations', (request) =>
+    request.query.has('token') ? registerByInvitation(service, request) : authorize(service, request, true),
+  )
   for (const page of ['authenticate', 'required-action', 'consent']) {
     both(`login-actions/${page}`, (request) => continueLogin(service, request))
   }

@@ -49,21 +49,22 @@ export function openApi(operations: readonly Operation[], otherPaths: Record<str
 type SchemaOf = (schema: z.ZodType) => JsonSchema
 
 function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
-  const { operationId, tag, path, summary, description, deprecated, permission, body, responses } = operation
+  const { operationId, tag, path, summary, description, deprecated, body, responses } = operation
   const queryParameters = listQueryParameters(operation).map((parameter) => queryParameter(parameter, schemaOf))
   const parameters = [...queryParameters, ...listConditionHeaders(operation)]
   return {
     operationId,
     tags: [tag],
     summary,
-    description: [description, describeAlias(path), describePermission(permission)].filter(Boolean).join(' '),
+    description: [description, describeAlias(path), describePermission(operation)].filter(Boolean).join(' '),
     ...(deprecated && { deprecated }),
+    ...(operation.isPublic && { security: [] }),
     ...(parameters.length && { parameters }),
     ...(body && {
       requestBody: {
         required: !body.optional,
         description: body.description,
-        content: contentOf(schemaOf(bodySchemaOf(body)), body.plain),
+        content: { [getMediaType(body)]: { schema: schemaOf(bodySchemaOf(body)) } },
       },
     }),
     responses: Object.fromEntries(
@@ -81,7 +82,8 @@ function describeAlias(path: string): string | undefined {
 }
 
 /** Describes the permissions that an operation requires. */
-function describePermission(permission: Operation['permission']): string {
+function describePermission({ permission, isPublic }: Pick<Operation, 'permission' | 'isPublic'>): string {
+  if (isPublic) return 'No access token is needed.'
   if (permission === 'any') return 'Every administrator may call this operation.'
   if (permission === 'every-realm') return 'Requires the role `admin` of the master realm.'
   const needed = [permission].flat().map((name) => listRolesGranting(name).map((role) => `\`${role}\``))
@@ -127,7 +129,9 @@ function responseObject(
     description,
     ...(Object.keys(headers).length && { headers }),
     ...(schema && {
-      content: events ? { 'text/event-stream': { schema: schemaOf(schema) } } : contentOf(schemaOf(schema), plain),
+      content: events
+        ? { 'text/event-stream': { schema: schemaOf(schema) } }
+        : { [getMediaType({ plain })]: { schema: schemaOf(schema) } },
     }),
     ...(type && { content: { [type]: {} } }),
   }
@@ -150,8 +154,9 @@ const LOCATION = {
   schema: { type: 'string', format: 'uri' },
 }
 
-function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
-  return { [plain ? 'text/plain' : 'application/json']: { schema } }
+function getMediaType({ plain, isForm }: { readonly plain?: true | undefined; readonly isForm?: true }): string {
+  if (isForm) return 'application/x-www-form-urlencoded'
+  return plain ? 'text/plain' : 'application/json'
 }
 
 function pathParameter(path: string) {

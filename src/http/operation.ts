@@ -40,6 +40,8 @@ export interface Operation {
   readonly deprecated?: true
   /** The required permissions, all of them; `any`: every administrator may call it. The service checks them. */
   readonly permission: Permission | readonly Permission[] | 'any'
+  /** No access token is needed. The handler runs as the system. */
+  readonly isPublic?: true
   /** Present for every operation that changes something. */
   readonly event?: EventDescription
   readonly query?: z.ZodObject

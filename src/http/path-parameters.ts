@@ -58,6 +58,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'locale/key': 'Key of the text.',
   'org-id': 'Id of the organization.',
   'member-id': 'Id of the user.',
+  'invitation-id': 'Id of the invitation.',
   plan: 'Id of the plan.',
   name: 'Name of the secret.',
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
 import { createWriteReport } from '../service/context/context.ts'
-import type { Caller, Service } from '../service/context/service.ts'
+import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
 import { requireAccepted, requireBytesAccepted } from './accept.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { checkMissingOperation, notYet } from './admin/not-yet.ts'
@@ -56,7 +56,9 @@ export function registerOperations(
   parseBytes(app, ADMIN_LIMIT)
   // Authenticate before reading the body, so that callers without permissions cannot send one.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS' || request.routeOptions.config.isPublic) return
+    const { isPublic } = request.routeOptions.config
+    if (isPublic) allowOrigin(reply, request.headers.origin)
+    if (request.method === 'OPTIONS' || isPublic) return
     if (request.is404 && !isServed(app, request.url)) return
     const caller = await surroundings.authenticate(request)
     const hasHeader = (header: string) => request.headers[header] === 'true'
@@ -78,8 +80,9 @@ export function registerOperations(
     app.route({
       method: listMethods(operation),
       url: urlOf(operation.path),
-      config: { operation: operation.operationId },
+      config: { operation: operation.operationId, isPublic: operation.isPublic === true },
       onRequest: async (request: FastifyRequest) => {
+        if (operation.isPublic) return
         if (operation.body || hasLongBody(request.raw)) await surroundings.service.getPermissions(callers.get(request)!)
       },
       handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
@@ -134,7 +137,7 @@ function handler(
     let read: { readonly body: unknown } | undefined
     const condition = request.headers['if-match']
     const about = {
-      caller: callers.get(request)!,
+      caller: operation.isPublic ? SYSTEM : callers.get(request)!,
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
@@ -164,7 +167,7 @@ function handler(
         return read.body
       },
     })
-    setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: callers.get(request)! })
+    setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: about.caller })
     const { status, body, type, events } = response
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)
@@ -236,7 +239,9 @@ function readQuery({ query }: Operation, request: FastifyRequest): Record<string
 function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | undefined {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
-  if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
+  const isForm = type === 'application/x-www-form-urlencoded'
+  if (body?.isForm) return Buffer.from(JSON.stringify(isForm ? fieldsOf(request) : {}))
+  if (body?.formField && isForm) return Buffer.from(fieldsOf(request)[body.formField] ?? '')
   if (body?.onlyType !== undefined && type !== body.onlyType)
     throw new HttpError(415, { error: 'Unsupported media type' })
   const fits = body?.plain
@@ -248,8 +253,9 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   return request.body as Buffer | undefined
 }
 
-function fieldOf(request: FastifyRequest, name: string): Buffer {
-  return Buffer.from(new URLSearchParams(String(request.body ?? '')).get(name) ?? '')
+/** Returns the fields of a form. Only the first value of a repeated field counts. */
+function fieldsOf(request: FastifyRequest): Record<string, string> {
+  return Object.fromEntries([...new URLSearchParams(String(request.body ?? ''))].reverse())
 }
 
 async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {

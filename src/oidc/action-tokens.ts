@@ -48,7 +48,7 @@ async function isUserUnchanged(context: Context, { sub, eml }: ActionToken): Pro
 }
 
 /** Whether a token is past its `exp` claim. The signature is not verified, since this only selects the message. */
-function hasExpired(key: string, now: Date): boolean {
+export function hasExpired(key: string, now: Date): boolean {
   try {
     const { exp } = decodeJwt(key)
     return exp !== undefined && exp * 1000 <= now.getTime()

@@ -73,6 +73,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   evaluatePermissions: createEvaluation,
   addOrganizationMember: (realm) => realm.withLabel(SPARE_LABELS[0]).value(USER, 'user-id'),
   addOrganizationProvider: () => SPARE_LABELS[0],
+  inviteUser: () => ({ email: 'invited@example.org', firstName: 'Invited', lastName: 'User' }),
+  inviteExistingUser: (realm) => ({ id: realm.value(USER, 'user-id') }),
 }
 
 function createKeyStoreSettings(): Representation {
@@ -106,6 +108,7 @@ export function createRequest(operation: Operation, realm: SizedRealm): TestRequ
   const form = forms[operationId]?.()
   if (form) return { url, ...createMultipart(form) }
   const body = createOperationBody(operation, realm)
+  if (operation.body?.isForm) return { url, ...createForm(body as Readonly<Record<string, string>>) }
   return {
     url,
     ...(operation.body?.plain && { headers: { 'content-type': 'text/plain' } }),
@@ -196,6 +199,13 @@ const createKeyProvider = (name: string) => ({
 function createKeyForm(): Readonly<Record<string, string>> {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return { keystoreFormat: 'Public Key PEM', file: publicKey.export({ type: 'spki', format: 'pem' }).toString() }
+}
+
+function createForm(fields: Readonly<Record<string, string>>): TestRequest {
+  return {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(fields).toString(),
+  }
 }
 
 /** Returns a multipart form. The part `file` is a file. */

@@ -68,6 +68,7 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'config-description {providerId}': { fixed: 'auth-cookie' },
   'required-actions {alias}': name('requiredAction'),
   'organizations {org-id}': id('organization'),
+  'invitations {invitation-id}': { fixed: 'none' },
   'clients-initial-access {id}': { by: 'id', list: 'clients-initial-access' },
   'components {id}': id('component'),
   'workflows {id}': id('workflow'),

@@ -7,7 +7,6 @@ import { type ActionEmail, sendActionEmail } from '../../oidc/mail/action-emails
 import { testSmtpConnection } from '../../oidc/mail/test-smtp-connection.ts'
 import { users } from '../../service/admin-api/users/users.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import type { Service } from '../../service/context/service.ts'
 import { type BodyForm, readBody } from '../body.ts'
 import { writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
@@ -127,17 +126,17 @@ export const emailOperations: Operation[] = [
 function emailHandler(
   work: (context: WriteContext, email: ActionEmail, call: Call) => Promise<void>,
 ): Operation['handle'] {
-  const write = writeHandler((context, call) => work(context, toActionEmail(call), call))
-  return async (call) => {
-    const response = await write(call)
-    await waitForDelivery(call.service)
-    return response
-  }
+  return withDelivery(writeHandler((context, call) => work(context, toActionEmail(call), call)))
 }
 
-/** Waits for the delivery. Keycloak: the email is in the mailbox when the response arrives. */
-async function waitForDelivery({ outboxWorker: outbox }: Service): Promise<void> {
-  if (outbox) await waitAtMost(DELIVERY_WAIT, outbox.whenIdle())
+/** Waits for the delivery of the emails of a handler. Keycloak: the email is in the mailbox when the response arrives. */
+export function withDelivery(handle: Operation['handle']): Operation['handle'] {
+  return async (call) => {
+    const response = await handle(call)
+    const { outboxWorker: outbox } = call.service
+    if (outbox) await waitAtMost(DELIVERY_WAIT, outbox.whenIdle())
+    return response
+  }
 }
 
 function toActionEmail(call: Call): ActionEmail {

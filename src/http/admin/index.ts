@@ -26,10 +26,11 @@ import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
-import { localizationOperations } from './localization.ts'
+import { consoleTextOperations, localizationOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationGroupOperations } from './organization-groups.ts'
+import { organizationInvitationOperations } from './organization-invitations.ts'
 import { organizationOperations } from './organizations.ts'
 import { partialImportOperations } from './partial-import.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
@@ -79,6 +80,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...componentOperations,
       ...keyOperations,
       ...localizationOperations,
+      ...consoleTextOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
       ...clientTypeOperations,
@@ -90,6 +92,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...requiredActionOperations,
       ...organizationOperations,
       ...organizationGroupOperations,
+      ...organizationInvitationOperations,
       ...workflowOperations,
     ]),
   ),

@@ -3,6 +3,7 @@ import { textMap } from '../../kinds/fields.ts'
 import {
   deleteText,
   deleteTexts,
+  getConsoleTexts,
   getText,
   getTexts,
   type LocalizationTexts,
@@ -107,6 +108,27 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Delete a localization text',
     responses: { ...noContentResponse, ...errorResponses },
     handle: writeHandler((context, call) => deleteText(context, locale(call), getParameter(call, 'key'))),
+  },
+])
+
+const consoleText = z.object({ key: z.string().describe('Key of the text.'), value: z.string().describe('The text.') })
+
+/** The operation that the admin console loads its texts with. */
+export const consoleTextOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'listConsoleTexts',
+    method: 'GET',
+    path: '/resources/{realm}/admin/{locale}',
+    summary: 'List the localization texts of a realm for the admin console',
+    description: "Only texts of the realm are returned: Regent has none of Keycloak's console.",
+    permission: 'any',
+    isPublic: true,
+    responses: { 200: { description: 'The texts.', schema: z.array(consoleText) }, ...errorResponses },
+    async handle(call) {
+      const realm = getParameter(call, 'realm')
+      const byKey = await call.service.read(call.caller, realm, (context) => getConsoleTexts(context, locale(call)))
+      return { status: 200, body: Object.entries(byKey).map(([key, value]) => ({ key, value })) }
+    },
   },
 ])
 

@@ -87,7 +87,7 @@ export const organizationEffects: KindEffects = combineEffects(
     'domains.verified',
     'name',
   ]),
-  storedOnly('invitations have no page to lead to', ['redirectUrl']),
+  enforced('test/login/organization-invitations.test.ts', ['redirectUrl']),
 )
 
 /** The effects of the fields of groups of organizations. */

@@ -8,6 +8,7 @@ import { infoPage } from '../pages/messages.ts'
 import { advanceLogin } from './advance-login.ts'
 import { requireBrowserClient } from './authorization-request.ts'
 import { createLogin, type NewLogin, requirePasswordResetAllowed } from './create-login.ts'
+import { confirmInvitation, isInvitationToken } from './invitations/organization-invitation.ts'
 import { setLoginUser } from './login.ts'
 import { LoginError } from './login-error.ts'
 import { renderPage } from './page-response.ts'
@@ -34,7 +35,9 @@ const questions: Readonly<Record<ActionToken['typ'], string>> = {
 export function followLink(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
   return handleBrowserCall(service, request, async (call) => {
     call.eventType = 'EXECUTE_ACTION_TOKEN'
-    const token = await readActionToken(service, request.realm, request.query.get('key') ?? '')
+    const key = request.query.get('key') ?? ''
+    if (isInvitationToken(key)) return confirmInvitation(call, key)
+    const token = await readActionToken(service, request.realm, key)
     if (typeof token === 'string') throw createRejectionError(token)
     call.client = token.azp
     const saved = await findSavedLogin(call)

@@ -23,7 +23,7 @@ import { CONSENT } from './consent-stage.ts'
 import { getLoginEventDetails } from './event-details.ts'
 import { getLoginUser, type Login, writeRuntime } from './login.ts'
 import { LoginError } from './login-error.ts'
-import { renderPage, respondToClient } from './page-response.ts'
+import { redirectTo, renderPage, respondToClient } from './page-response.ts'
 import type { BrowserResponse } from './session/browser-request.ts'
 import { expireCookie, RESTART } from './session/cookies.ts'
 import { type SavedLogin, toAuthenticationSession } from './session/login-state.ts'
@@ -33,6 +33,7 @@ import { createIdentityCookies, findSsoSession } from './session/sso-session.ts'
 export async function completeLogin(login: Login, saved: SavedLogin): Promise<BrowserResponse | undefined> {
   const { realm, state } = login
   if (state.notes.isActionTokenOnly) return completeActionToken(login, saved)
+  if (state.notes.invitation) return completeInvitation(login, saved, state.notes.invitation.organization)
   const ssoSession = await findSsoSession(login)
   const result = await writeRuntime(login, async (context) => {
     if (!(await deleteSavedLogin(context, saved))) return undefined
@@ -63,6 +64,31 @@ async function completeActionToken(login: Login, saved: SavedLogin): Promise<Bro
     login,
     infoPage('accountUpdatedMessage', { applicationUrl: state.parameters.redirectUri || undefined }),
   )
+}
+
+/**
+ * Completes the registration of a user who was invited to an organization: starts a session, and leads to the redirect URL of the
+ * organization. Unlike in Keycloak, that URL gets no authorization code: it is not one of the client.
+ */
+async function completeInvitation(
+  login: Login,
+  saved: SavedLogin,
+  organization: string,
+): Promise<BrowserResponse | undefined> {
+  const { request, realm, state } = login
+  const session = await writeRuntime(login, async (context) => {
+    if (!(await deleteSavedLogin(context, saved))) return undefined
+    const started = await saveSession(context, login, undefined)
+    recordLogin(context, login, started)
+    return started
+  })
+  if (!session) return undefined
+  const { idle, max } = getSessionLifespan(realm.settings, session)
+  const cookies = createIdentityCookies(login, request, { session, maxAge: Math.min(idle, max) })
+  const { redirectUri } = state.parameters
+  return redirectUri === ''
+    ? renderPage(login, infoPage('organizationJoinedMessage', { params: [organization] }), { cookies })
+    : redirectTo(new URL(redirectUri).href, cookies)
 }
 
 /** Continues the SSO session of the user, or starts a new one. */

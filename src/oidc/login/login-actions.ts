@@ -91,7 +91,8 @@ function handleSavedLogin(
 /** The realm may have disabled registration or password reset since the page was shown. */
 function checkBinding({ state, realm }: Login): void {
   if (state.isAuthenticated) return
-  if (state.binding === 'registration') requireRegistrationAllowed(realm)
+  // An invitation permits its user to register in any realm.
+  if (state.binding === 'registration' && !state.notes.invitation) requireRegistrationAllowed(realm)
   if (state.binding === 'resetCredentials') requirePasswordResetAllowed(realm)
 }
 

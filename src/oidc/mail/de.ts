@@ -19,6 +19,13 @@ export const de = buildEmailTexts({
       request: 'Die Administration von {2} bittet Sie, Ihr Konto zu aktualisieren: {3}.',
       link: 'Konto aktualisieren',
     },
+    orgInvite: {
+      subject: 'Einladung in die Organisation {0}',
+      request: 'Sie sind eingeladen, Mitglied der Organisation {3} zu werden.',
+      link: 'Einladung annehmen',
+      advice:
+        'Wenn Sie der Organisation nicht beitreten möchten, ignorieren Sie diese E-Mail: Es wird nichts geändert.',
+    },
   },
   infoEmails: {
     emailTest: {
@@ -72,6 +79,7 @@ export const de = buildEmailTexts({
         'Ihr Konto wird mit allen Daten in {0} Tagen gelöscht. Der Grund: {1}. Wenn Sie das nicht erwarten, wenden Sie sich bitte an Ihre Administratoren.',
     },
   },
+  greeting: 'Guten Tag {5} {6},',
   expiration: (lifespan) => `Der Link ist ${lifespan} gültig.`,
   notRequested: 'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Es wird nichts geändert.',
   notExpected: 'Wenn Sie das nicht waren, wenden Sie sich bitte an Ihre Administratoren.',

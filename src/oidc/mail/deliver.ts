@@ -2,7 +2,7 @@
 import { sendRequest } from '../../lib/http/http-request.ts'
 import { OutboundRefused, UNRESTRICTED } from '../../lib/http/outbound.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import type { ActionLink } from '../../service/messages/action-tokens.ts'
+import { type ActionLink, INVITATION_TOKEN } from '../../service/messages/action-tokens.ts'
 import type { Email } from '../../service/messages/email-templates.ts'
 import {
   type AdminNotification,
@@ -52,9 +52,12 @@ async function deliverEmail({ service, realm: name, message: email, id }: Delive
 /** Returns the address of a link, with its signed action token. */
 async function buildLinkUrl(service: Service, realm: OidcRealm, { base, token, query }: ActionLink): Promise<string> {
   const issuer = getIssuer(base, realm)
-  const claims = { ...token, rqac: token.rqac && [...token.rqac], iss: issuer, aud: issuer }
+  const claims = { ...token, ...('rqac' in token && { rqac: [...token.rqac] }), iss: issuer, aud: issuer }
   const key = await signToken(service, realm, { claims, algorithm: INTERNAL_ALGORITHM })
-  return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
+  if (token.typ !== INVITATION_TOKEN || token.sub !== undefined)
+    return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
+  const registration = new URLSearchParams({ response_type: 'code', client_id: token.azp, token: key })
+  return `${issuer}/protocol/openid-connect/registrations?${registration}`
 }
 
 async function signNotification(

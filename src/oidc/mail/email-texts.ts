@@ -1,4 +1,5 @@
 // Builds the texts of emails, by key, from the sentences of a language.
+import { getEmailTextKeys } from '../../kinds/localization.ts'
 import { emailTemplates } from '../../service/messages/email-templates.ts'
 
 /** The sentences of an email with a link. */
@@ -7,6 +8,8 @@ interface LinkEmailTexts {
   readonly request: string
   /** The label of the link. */
   readonly link: string
+  /** The advice for a user who does not follow the link. Default: `notRequested`. */
+  readonly advice?: string
 }
 
 /** The sentences of an email without a link. */
@@ -15,12 +18,15 @@ interface InfoEmailTexts {
   readonly message: string
 }
 
-type LinkEmailTemplate = 'emailVerification' | 'passwordReset' | 'executeActions'
+type LinkEmailTemplate = 'emailVerification' | 'passwordReset' | 'executeActions' | 'orgInvite'
+type InfoEmailTemplate = Exclude<keyof typeof emailTemplates, LinkEmailTemplate | 'orgInvitePersonalized'>
 
 /** The sentences of emails in a language. */
 export interface EmailTexts {
   readonly linkEmails: Readonly<Record<LinkEmailTemplate, LinkEmailTexts>>
-  readonly infoEmails: Readonly<Record<Exclude<keyof typeof emailTemplates, LinkEmailTemplate>, InfoEmailTexts>>
+  readonly infoEmails: Readonly<Record<InfoEmailTemplate, InfoEmailTexts>>
+  /** The greeting of a personalized email. */
+  readonly greeting: string
   /** The sentence about the lifespan of a link. */
   readonly expiration: (lifespan: string) => string
   /** The advice for a user who did not request a link. */
@@ -33,26 +39,35 @@ export interface EmailTexts {
 
 /** Builds the texts by key, in the format of lib/keycloak/message-format.ts. */
 export function buildEmailTexts(texts: EmailTexts): Readonly<Record<string, string>> {
-  const { linkEmails, infoEmails, expiration, notRequested, notExpected, names } = texts
-  const links = objectEntries(linkEmails).map(([name, { subject, request, link }]) => {
-    const placeholders: readonly string[] = emailTemplates[name]
-    const lifespan = expiration(`{${placeholders.indexOf('expiration')}}`)
-    return {
-      [`${name}Subject`]: subject,
-      [`${name}Body`]: `${request}\n\n{0}\n\n${lifespan}\n\n${notRequested}`,
-      [getHtmlKey(name)]: `<p>${request}</p><p><a href="{0}">${link}</a></p><p>${lifespan}</p><p>${notRequested}</p>`,
-    }
-  })
+  const { linkEmails, infoEmails, greeting, notExpected, names } = texts
+  const links = objectEntries(linkEmails).map(([name, email]) => buildLinkEmail(texts, name, { email }))
+  const personalized = buildLinkEmail(texts, 'orgInvitePersonalized', { email: linkEmails.orgInvite, greeting })
   const infos = objectEntries(infoEmails).map(([name, { subject, message }]) => {
     const body = name.startsWith('event') ? `${message} ${notExpected}` : message
-    return { [`${name}Subject`]: subject, [`${name}Body`]: body, [getHtmlKey(name)]: `<p>${body}</p>` }
+    const keys = getEmailTextKeys(name)
+    return { [keys.subject]: subject, [keys.body]: body, [keys.html]: `<p>${body}</p>` }
   })
-  return Object.assign({}, names, ...links, ...infos)
+  return Object.assign({}, names, ...links, personalized, ...infos)
 }
 
-/** Returns the key of the HTML text of an email. Keycloak: it has no "Body" after "Lockout". */
-export function getHtmlKey(name: string): string {
-  return name.endsWith('Lockout') ? `${name}Html` : `${name}BodyHtml`
+/** Builds the texts of an email with a link, by key. */
+function buildLinkEmail(
+  { expiration, notRequested }: EmailTexts,
+  template: keyof typeof emailTemplates,
+  { email, greeting }: { readonly email: LinkEmailTexts; readonly greeting?: string },
+): Record<string, string> {
+  const { subject, request, link, advice = notRequested } = email
+  const keys = getEmailTextKeys(template)
+  const placeholders: readonly string[] = emailTemplates[template]
+  const lifespan = expiration(`{${placeholders.indexOf('expiration')}}`)
+  const before = [greeting, request].filter((text) => text !== undefined)
+  const after = [lifespan, advice]
+  const toHtml = (paragraphs: readonly string[]) => paragraphs.map((text) => `<p>${text}</p>`).join('')
+  return {
+    [keys.subject]: subject,
+    [keys.body]: [...before, '{0}', ...after].join('\n\n'),
+    [keys.html]: `${toHtml(before)}<p><a href="{0}">${link}</a></p>${toHtml(after)}`,
+  }
 }
 
 /** Returns the entries of an object whose keys are known. */

@@ -18,6 +18,12 @@ export const en = buildEmailTexts({
       request: 'An administrator of {2} asks you to update your account: {3}.',
       link: 'Update the account',
     },
+    orgInvite: {
+      subject: 'Invitation to join the {0} organization',
+      request: 'You are invited to become a member of the organization {3}.',
+      link: 'Accept the invitation',
+      advice: 'If you do not want to join the organization, ignore this email: nothing will be changed.',
+    },
   },
   infoEmails: {
     emailTest: {
@@ -70,6 +76,7 @@ export const en = buildEmailTexts({
         'Your account and all of its data will be deleted in {0} days because of {1}. If you do not expect this, please contact your administrator.',
     },
   },
+  greeting: 'Hello {5} {6},',
   expiration: (lifespan) => `The link is valid for ${lifespan}.`,
   notRequested: 'If you did not request this, ignore this email: nothing will be changed.',
   notExpected: 'If this was not you, please contact your administrator.',

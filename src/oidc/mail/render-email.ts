@@ -1,15 +1,16 @@
 // Renders emails: subject, text and HTML in the language of the recipient.
 import { randomUUID } from 'node:crypto'
+import { getEmailTextKeys } from '../../kinds/localization.ts'
 import { escapeHtml } from '../../lib/html.ts'
 import {
   type Email,
   type EmailValue,
   emailTemplates,
+  subjectValues,
   type WorkflowNotification,
 } from '../../service/messages/email-templates.ts'
 import type { EmailContent } from '../../service/messages/smtp.ts'
 import type { Translator } from '../pages/view.ts'
-import { getHtmlKey } from './email-texts.ts'
 import { insertLink } from './insert-link.ts'
 import { renderNotificationBody } from './workflow-notification.ts'
 
@@ -44,14 +45,15 @@ export function renderEmail(
     ...(date !== undefined && { date: formatDate(language, date) }),
     ...(actions && { actions: actions.map((alias) => getActionName(alias, text)).join(', ') }),
   }
-  const names = emailTemplates[template]
-  const textValues = names.map((name) => parameters[name] ?? '')
+  const keys = getEmailTextKeys(template)
+  const names: readonly EmailValue[] = emailTemplates[template]
+  const toTexts = (values: readonly EmailValue[]) => values.map((name) => parameters[name] ?? '')
   const placeholder = randomUUID()
   const htmlValues = names.map((name) => (name === 'link' ? placeholder : escapeHtml(parameters[name] ?? '')))
-  const body = insertLink(text(getHtmlKey(template), ...htmlValues), { placeholder, link: link ?? '' })
+  const body = insertLink(text(keys.html, ...htmlValues), { placeholder, link: link ?? '' })
   return {
-    subject: text(`${template}Subject`),
-    text: text(`${template}Body`, ...textValues),
+    subject: text(keys.subject, ...toTexts(subjectValues[template] ?? [])),
+    text: text(keys.body, ...toTexts(names)),
     html: toHtmlDocument(language, body),
   }
 }

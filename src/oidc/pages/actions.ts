@@ -106,6 +106,17 @@ export const forgotPasswordPage =
     }
   }
 
+/** Asks the user to confirm that they become a member of an organization. */
+export const confirmMembershipPage =
+  (organization: string): Page =>
+  (view) => ({
+    title: view.text('confirmMembershipTitle', organization),
+    content: [
+      paragraph(view.text('organization.confirm-membership', organization)),
+      form(view, [], submit(view.text('doJoin'))),
+    ],
+  })
+
 /** Asks the user to confirm a link of an email, since email scanners follow links too. `actions` are aliases of required actions. */
 export const confirmLinkPage =
   (

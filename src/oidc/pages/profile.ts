@@ -54,20 +54,25 @@ export const profilePage =
     }
   }
 
-/** The registration form. `passwordRules` is absent where it asks for no password. */
+/** The registration form. `passwordRules` is absent where it asks for no password, `organization` without an invitation. */
 export const registrationPage =
   (
     fields: readonly ProfileField[],
     {
       passwordRules,
       hasTerms,
-    }: { readonly passwordRules: readonly TextReference[] | undefined; readonly hasTerms: boolean },
+      organization,
+    }: {
+      readonly passwordRules: readonly TextReference[] | undefined
+      readonly hasTerms: boolean
+      readonly organization?: string | undefined
+    },
   ): Page =>
   (view) => {
     const { text, problem } = view
     const termsProblem = problem?.field === 'termsAccepted' && problem
     return {
-      title: text('registerTitle'),
+      title: organization === undefined ? text('registerTitle') : text('registerMemberTitle', organization),
       content: [
         form(
           view,

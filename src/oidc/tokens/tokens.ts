@@ -7,7 +7,13 @@ import type { IssuedToken, TokenValue } from '../../service/context/cached-value
 import type { Service } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import { checkToken, type TokenStatus } from '../../service/login/token-status.ts'
-import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../../service/messages/action-tokens.ts'
+import {
+  ACTION_TOKEN_TYPES,
+  type ActionToken,
+  type ActionTokenType,
+  INVITATION_TOKEN,
+  type InvitationToken,
+} from '../../service/messages/action-tokens.ts'
 import { getFrontendUrl, type OidcRealm } from '../oidc-realm.ts'
 import { findVerificationKey, getSigningKey } from '../realm-keys.ts'
 import { readConfirmation } from '../sender-constraints/confirmation.ts'
@@ -30,6 +36,7 @@ export type TokenType =
   | typeof PERMISSION_TICKET
   | (typeof REGISTRATION_TOKENS)[number]
   | ActionTokenType
+  | typeof INVITATION_TOKEN
 
 /** The types of tokens that may have no `exp` claim: those of an offline session end with it, the others when they are replaced or deleted. */
 const WITHOUT_EXPIRATION: readonly TokenType[] = ['Offline', ...REGISTRATION_TOKENS]
@@ -130,6 +137,15 @@ export async function verifyActionToken(
   token: string,
 ): Promise<{ readonly realm: RealmRow; readonly token: ActionToken } | undefined> {
   const signed = await verifySignedToken<ActionToken>(service, token, { types: ACTION_TOKEN_TYPES })
+  return signed && { realm: signed.realm, token: signed.payload }
+}
+
+/** Verifies the token of an invitation, and returns it with its realm; undefined if it is invalid. */
+export async function verifyInvitationToken(
+  service: Service,
+  token: string,
+): Promise<{ readonly realm: RealmRow; readonly token: InvitationToken } | undefined> {
+  const signed = await verifySignedToken<InvitationToken>(service, token, { types: [INVITATION_TOKEN] })
   return signed && { realm: signed.realm, token: signed.payload }
 }
 

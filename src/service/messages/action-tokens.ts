@@ -31,21 +31,34 @@ export interface ActionToken {
   readonly asid?: string
 }
 
+/** Keycloak: the type of the token of an invitation to an organization. */
+export const INVITATION_TOKEN = 'ORGIVT'
+
+/** The claims of the token of an invitation, without its issuer. The id of the token is that of the invitation. */
+export interface InvitationToken extends Omit<ActionToken, 'typ' | 'sub' | 'rqac' | 'asid'> {
+  readonly typ: typeof INVITATION_TOKEN
+  /** Id of the user. Absent: the user registers. */
+  readonly sub?: string
+  /** Id of the organization. */
+  readonly org_id: string
+}
+
 /** A link with an action token that is not signed yet. */
 export interface ActionLink {
   /** The base URL of the server, as users see it. */
   readonly base: string
-  readonly token: ActionToken
+  readonly token: ActionToken | InvitationToken
   /** Further query parameters of the link, such as the step of a login. */
   readonly query?: Readonly<Record<string, string>>
 }
 
+/** The claims that a new token gets. */
+type GeneratedClaim = 'jti' | 'iat' | 'exp'
+
 /** Creates an action token that is valid for `lifespan` seconds. */
-export function createActionToken(
-  { now }: Context,
-  lifespan: number,
-  claims: Omit<ActionToken, 'jti' | 'iat' | 'exp'>,
-): ActionToken {
+export function createActionToken<
+  const Claims extends Omit<ActionToken, GeneratedClaim> | Omit<InvitationToken, GeneratedClaim>,
+>({ now }: Context, lifespan: number, claims: Claims): Claims & Pick<ActionToken, GeneratedClaim> {
   const iat = toEpochSeconds(now)
   return { ...claims, jti: randomUUID(), iat, exp: iat + lifespan }
 }

@@ -47,6 +47,9 @@ export type EmailValue =
   | 'credential'
   | 'days'
   | 'reason'
+  | 'organization'
+  | 'firstName'
+  | 'lastName'
 
 /** Keycloak: the emails by the names of their texts, with the values of the placeholders in their bodies. */
 export const emailTemplates = {
@@ -54,6 +57,8 @@ export const emailTemplates = {
   emailVerification: ['link', 'minutes', 'realm', 'expiration'],
   passwordReset: ['link', 'minutes', 'realm', 'expiration'],
   executeActions: ['link', 'minutes', 'realm', 'actions', 'expiration'],
+  orgInvite: ['link', 'minutes', 'realm', 'organization', 'expiration'],
+  orgInvitePersonalized: ['link', 'minutes', 'realm', 'organization', 'expiration', 'firstName', 'lastName'],
   eventLoginError: ['date', 'address'],
   eventRemoveTotp: ['date', 'address'],
   eventUpdatePassword: ['date', 'address'],
@@ -70,3 +75,9 @@ export const emailTemplates = {
 
 /** The name of a template. */
 export type EmailTemplate = keyof typeof emailTemplates
+
+/** Keycloak: the values of the placeholders in subjects. Other subjects have none. */
+export const subjectValues: Partial<Record<EmailTemplate, readonly EmailValue[]>> = {
+  orgInvite: ['organization'],
+  orgInvitePersonalized: ['organization'],
+}

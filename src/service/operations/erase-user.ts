@@ -15,6 +15,7 @@ import {
   selectNamesOfOthers,
   type UserReference,
 } from '../../store/journal/erasure.ts'
+import { eraseFromInvitations } from '../../store/organization-invitations.ts'
 import {
   deleteErasedPlans,
   type ErasablePlan,
@@ -78,6 +79,7 @@ export async function eraseUser(context: WriteContext, name: string): Promise<Er
   const journalEntries = await eraseFromJournal(tx, realm.number, { users, references })
   const events = await eraseFromEvents(tx, realm.number, users)
   await eraseFromLogins(tx, realm.number, users)
+  await eraseFromInvitations(tx, realm.number, users.names)
   await eraseFromInventory(tx, realm.number, { users, references })
   await eraseFromRuns(tx, realm.number, users)
   const states = await selectErasableSourceStates(tx, users)

@@ -24,6 +24,7 @@ import { authorsOfPlans } from '../migrations/0019-authors-of-plans.ts'
 import { organizationGroups } from '../migrations/0020-organization-groups.ts'
 import { scheduledTasks } from '../migrations/0021-scheduled-tasks.ts'
 import { workflowExecutions } from '../migrations/0022-workflow-executions.ts'
+import { organizationInvitations } from '../migrations/0023-organization-invitations.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -51,6 +52,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0020-organization-groups': organizationGroups,
   '0021-scheduled-tasks': scheduledTasks,
   '0022-workflow-executions': workflowExecutions,
+  '0023-organization-invitations': organizationInvitations,
 }
 
 const names = Object.keys(migrations)

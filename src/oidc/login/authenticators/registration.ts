@@ -2,13 +2,15 @@
 import { type Representation, readText } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import { writers } from '../../../service/kinds/index.ts'
+import { INVITATION_TOKEN } from '../../../service/messages/action-tokens.ts'
 import { createRealmPasswordHasher } from '../../../service/users/credentials.ts'
 import { getUserNameSettings } from '../../../service/users/user-profile.ts'
-import { registrationPage } from '../../pages/profile.ts'
+import { type ProfileField, registrationPage } from '../../pages/profile.ts'
 import { TERMS_ATTRIBUTE } from '../actions/terms.ts'
 import { createPasswordCredential } from '../actions/update-password.ts'
 import type { FlowStep } from '../flow.ts'
 import type { FormFields } from '../form.ts'
+import { getLoginInvitation, type OpenInvitation, useInvitation } from '../invitations/open-invitation.ts'
 import { type Authenticator, getCaller, type Login, readRealm, recordLoginEvent, setLoginUser } from '../login.ts'
 import { LoginError } from '../login-error.ts'
 import { listPasswordRules } from '../password-rules.ts'
@@ -25,21 +27,26 @@ export const registrationForm: Authenticator = {
   async authenticate(login, step) {
     const { hasPassword, hasTerms } = readInputs(step)
     const passwordRules = hasPassword ? listPasswordRules(login.realm.settings, { isNewUser: true }) : undefined
-    const fields = listProfileFields(login, await loadProfile(login))
-    return { page: registrationPage(fields, { passwordRules, hasTerms }) }
+    const invitation = await getLoginInvitation(login)
+    const fields = listProfileFields(login, await loadProfile(login)).map((field) => prefillField(field, invitation))
+    const { organization } = login.state.notes.invitation ?? {}
+    return { page: registrationPage(fields, { passwordRules, hasTerms, organization }) }
   },
   async handleForm(login, step, form) {
     const { hasPassword, hasTerms } = readInputs(step)
     const profile = await loadProfile(login)
+    const invitation = await getLoginInvitation(login)
     const { set, problem } = readProfile(login, profile, { form })
     if (problem) return addError(problem)
+    if (invitation && 'email' in set && set.email !== invitation.invitation.email)
+      return { key: 'invitationEmailMessage', field: 'email', error: 'invalid_token' }
     if (hasTerms && form.termsAccepted !== 'on')
       return addError({ key: 'termsAcceptanceRequired', field: 'termsAccepted' })
     const password = hasPassword ? await createCredential(login, set, form) : undefined
     if (password && 'key' in password) return addError(password)
     const acceptance = hasTerms && { [TERMS_ATTRIBUTE]: [String(toEpochSeconds(login.realm.now))] }
     try {
-      await createUser(login, toRepresentation({ ...set, ...acceptance }, password?.credential))
+      await createUser(login, toRepresentation({ ...set, ...acceptance }, password?.credential), invitation)
     } catch (error) {
       return addError(toFormProblem(error, profile))
     }
@@ -92,11 +99,23 @@ function toRepresentation(fields: Representation, credential: Representation | u
   }
 }
 
-async function createUser(login: Login, user: Representation): Promise<void> {
+/** Returns a field with the value of the invitation. The email address cannot be changed, since the link was sent to it. */
+function prefillField(field: ProfileField, open: OpenInvitation | undefined): ProfileField {
+  if (!open) return field
+  const { email, firstName, lastName } = open.invitation
+  const value = { email, firstName, lastName }[field.name]
+  return { ...field, ...(value && { value }), ...(field.name === 'email' && { readonly: true }) }
+}
+
+/** Creates the user. Keycloak: an organization manages the user who accepts its invitation. */
+async function createUser(login: Login, user: Representation, open: OpenInvitation | undefined): Promise<void> {
   const { service, realm, state } = login
+  const organizations = open ? [open.organization.key[0]!] : []
+  const membership = open && { email: open.invitation.email, organizations, managedBy: organizations }
   const id = await service.write(getCaller(login), realm.name, async (context) => {
+    if (open) await useInvitation(context, open.invitation.id)
     const { defaultRequiredActions: requiredActions } = await getUserNameSettings(context)
-    const representation = { ...user, ...(requiredActions.length && { requiredActions }) }
+    const representation = { ...user, ...membership, ...(requiredActions.length && { requiredActions }) }
     const [created] = await writers.user.create(context, [{ representation }])
     return created!.id
   })
@@ -104,5 +123,9 @@ async function createUser(login: Login, user: Representation): Promise<void> {
   state.notes.createdUser = id
   state.username = String(user.username)
   const [email, first_name, last_name] = [user.email, user.firstName, user.lastName].map(readText)
-  await recordLoginEvent(login, 'REGISTER', { details: { register_method: 'form', email, first_name, last_name } })
+  const details = { register_method: 'form', email, first_name, last_name }
+  await recordLoginEvent(login, 'REGISTER', { details })
+  if (!open) return
+  const { id: token_id, organization: org_id } = open.invitation
+  await recordLoginEvent(login, 'INVITE_ORG', { details: { ...details, token_id, org_id, action: INVITATION_TOKEN } })
 }

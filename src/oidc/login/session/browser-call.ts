@@ -23,6 +23,10 @@ export interface BrowserCall {
   client?: string | undefined
   /** The type of the user event; absent: that of the login. */
   eventType?: UserEvent['type']
+  /** The id of the user of the user event; absent: that of the login. */
+  eventUser?: string
+  /** Further details of the user event. */
+  eventDetails?: NonNullable<UserEvent['details']>
 }
 
 /**
@@ -120,9 +124,16 @@ function getRequestDetails({ request }: BrowserCall, target: AuthorizationError[
 }
 
 function recordErrorEvent(call: BrowserCall, error: string, details: NonNullable<UserEvent['details']>): Promise<void> {
-  const { service, realm, request, login, client, eventType } = call
+  const { service, realm, request, login, client, eventType, eventUser: user, eventDetails } = call
   if (login) return recordLoginEvent(login, eventType ?? getEventType(login), { error, details })
-  const event = { type: eventType ?? ('LOGIN' as const), error, client, address: request.address, details }
+  const event = {
+    type: eventType ?? ('LOGIN' as const),
+    error,
+    client,
+    user,
+    address: request.address,
+    details: { ...eventDetails, ...details },
+  }
   return service.recordUserEvents(realm, [event])
 }
 

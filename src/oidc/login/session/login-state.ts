@@ -85,6 +85,8 @@ const notes = z.object({
   otpDevice: text,
   /** The id of the user that this login has created. */
   createdUser: text,
+  /** The invitation that the registration accepts: its id, and the name of the organization. */
+  invitation: z.object({ id: z.string(), organization: z.string() }).exactOptional(),
 })
 
 const loginState = z.object({

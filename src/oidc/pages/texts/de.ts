@@ -94,6 +94,15 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   oauthGrantRequest: 'Erlauben Sie dieser Anwendung den Zugriff auf Folgendes?',
 
   registerTitle: 'Registrieren',
+  registerMemberTitle: 'Als Mitglied von {0} registrieren',
+  invitationEmailMessage: 'Die Einladung wurde an eine andere E-Mail-Adresse gesendet.',
+  confirmMembershipTitle: 'Mitglied von {0} werden?',
+  'organization.confirm-membership': 'Sie wurden in die Organisation {0} eingeladen. Möchten Sie Mitglied werden?',
+  doJoin: 'Der Organisation beitreten',
+  organizationJoinedMessage: 'Sie sind jetzt Mitglied der Organisation {0}.',
+  staleInviteOrgLink: 'Diese Einladung ist nicht mehr gültig. Bitten Sie die Organisation um eine neue.',
+  orgDisabledMessage: 'Die Organisation nimmt derzeit keine neuen Mitglieder auf.',
+  orgMemberAlready: 'Sie sind bereits Mitglied der Organisation {1}.',
   registrationNotAllowedMessage: 'Die Registrierung ist nicht erlaubt.',
   emailForgotTitle: 'Passwort vergessen?',
   emailInstruction:

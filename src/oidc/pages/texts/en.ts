@@ -92,6 +92,15 @@ export const en = {
   oauthGrantRequest: 'Do you allow this application to access the following?',
 
   registerTitle: 'Register',
+  registerMemberTitle: 'Register as a member of {0}',
+  invitationEmailMessage: 'The invitation was sent to another email address.',
+  confirmMembershipTitle: 'Join {0}?',
+  'organization.confirm-membership': 'You were invited to the organization {0}. Do you want to become a member?',
+  doJoin: 'Join the organization',
+  organizationJoinedMessage: 'You are now a member of the organization {0}.',
+  staleInviteOrgLink: 'This invitation is no longer valid. Ask the organization for another one.',
+  orgDisabledMessage: 'The organization does not accept new members at present.',
+  orgMemberAlready: 'You are already a member of the organization {1}.',
   registrationNotAllowedMessage: 'Registration is not allowed.',
   emailForgotTitle: 'Forgot your password?',
   emailInstruction:

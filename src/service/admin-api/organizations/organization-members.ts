@@ -220,7 +220,8 @@ async function toFullMembers(
   })
 }
 
-function isMember({ key: [alias] }: LiveObject, user: LiveObject): boolean {
+/** Whether a user is a member of an organization. */
+export function isMember({ key: [alias] }: LiveObject, user: LiveObject): boolean {
   return readTexts(user.representation.organizations).includes(alias!)
 }
 

@@ -1,5 +1,5 @@
 // The REST operations on localization texts.
-import { readTextMap } from '../../../kinds/json.ts'
+import { readText, readTextMap } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
@@ -54,6 +54,22 @@ export async function deleteTexts(context: WriteContext, locale: string): Promis
   const live = await findLocalization(context, locale)
   if (!live) throw failure('not_found', `No localization texts for locale ${locale} found.`)
   await writers.localization.delete(context, [live])
+}
+
+/** The language whose texts are used if no other language has them. */
+const ENGLISH = 'en'
+
+/**
+ * Returns the texts for the pages of the admin console in a language, by key. Keycloak: texts of the language without its region, of the
+ * default locale and of English replace missing ones, in this order; English has no others.
+ */
+export async function getConsoleTexts(context: Context, locale: string): Promise<LocalizationTexts> {
+  const [realm] = await listObjects(context, 'realm', {})
+  const base = locale.split('-')[0]!
+  const chain = [locale, base, readText(realm?.representation.defaultLocale) ?? ENGLISH, ENGLISH]
+  const names = [...new Set(chain.slice(0, chain.indexOf(ENGLISH) + 1))].reverse()
+  const localizations = await writers.localization.list(context, { keys: names.map((name) => [name]) })
+  return Object.assign({}, ...names.map((name) => readTextsOf(localizations.find(({ key }) => key[0] === name))))
 }
 
 async function findLocalization(context: Context, locale: string): Promise<LiveObject | undefined> {
