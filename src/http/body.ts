@@ -28,6 +28,8 @@ export interface BodyForm {
   readonly onlyType?: string
   /** The body may also be a form that has the JSON in this field. */
   readonly formField?: string
+  /** The body may also be a form with the members of the JSON as fields. */
+  readonly form?: true
   /** The body may be absent. */
   readonly optional?: true
   /** Errors name the wrong field, which Keycloak's do not. */

@@ -237,6 +237,7 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
   if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
+  if (body?.form && type === 'application/x-www-form-urlencoded') return fieldsOf(request)
   if (body?.onlyType !== undefined && type !== body.onlyType)
     throw new HttpError(415, { error: 'Unsupported media type' })
   const fits = body?.plain
@@ -250,6 +251,10 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
 
 function fieldOf(request: FastifyRequest, name: string): Buffer {
   return Buffer.from(new URLSearchParams(String(request.body ?? '')).get(name) ?? '')
+}
+
+function fieldsOf(request: FastifyRequest): Buffer {
+  return Buffer.from(JSON.stringify(Object.fromEntries(new URLSearchParams(String(request.body ?? '')))))
 }
 
 async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {

@@ -74,7 +74,7 @@ function parseRevision(revision: string): number {
 }
 
 function toRow({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
-  const author = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`]
+  const author = [actor.user ?? actor.source ?? actor.provider ?? actor.kind, actor.client && `by ${actor.client}`]
     .filter(Boolean)
     .join(' ')
   const applied = sources?.length

@@ -17,7 +17,7 @@ export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
 /** Returns who made a journal entry, and when. */
 export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): Attribution {
   return {
-    name: actor.user ?? actor.source ?? actor.kind,
+    name: actor.user ?? actor.source ?? actor.provider ?? actor.kind,
     kind: actor.kind,
     ...(actor.client !== undefined && { client: actor.client }),
     ...(actor.address !== undefined && { address: actor.address }),

@@ -60,6 +60,8 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** Writes a warning to the log. The server replaces it; without a server, warnings are dropped. */
+  warn: (message: string) => void
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   /** The files of key providers of the type `java-keystore`. */

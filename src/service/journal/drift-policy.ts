@@ -48,7 +48,7 @@ function matches(rule: DriftRule, { kind, path }: DriftedField): boolean {
  * secrets, and fields that administrators change in operation.
  */
 function getDefaultPolicy({ kind, path, by }: DriftedField): DriftPolicy {
-  if (by?.kind === 'user' || by?.kind === 'system') return 'report'
+  if (by?.kind === 'user' || by?.kind === 'federation' || by?.kind === 'system') return 'report'
   if (path === undefined) return 'correct'
   return OPERATIONAL_FIELDS[kind]?.includes(path) || isSecret(kinds[kind], path) ? 'report' : 'correct'
 }

@@ -21,6 +21,7 @@ import { tenants } from '../migrations/0016-tenants.ts'
 import { releasedObjects } from '../migrations/0017-released-objects.ts'
 import { registrationTokens } from '../migrations/0018-registration-tokens.ts'
 import { authorsOfPlans } from '../migrations/0019-authors-of-plans.ts'
+import { userStores } from '../migrations/0020-user-stores.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -45,6 +46,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0017-released-objects': releasedObjects,
   '0018-registration-tokens': registrationTokens,
   '0019-authors-of-plans': authorsOfPlans,
+  '0020-user-stores': userStores,
 }
 
 const names = Object.keys(migrations)

@@ -23,15 +23,17 @@ import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/in
 export interface Actor {
   /**
    * `administrator`: a user or service account by REST or CLI; `user`: the owner of the account, on the login pages; `client`: an
-   * application that registers itself; `source`: a source of declarations; `system`: Regent itself.
+   * application that registers itself; `source`: a source of declarations; `federation`: a user federation provider; `system`: Regent itself.
    */
-  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'system'
+  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'federation' | 'system'
   /** Realm, id and name of the administrator or user. */
   readonly realm?: string
   readonly userId?: string
   readonly user?: string
   readonly client?: string
   readonly address?: string
+  /** Name of the user federation provider. */
+  readonly provider?: string
   /** Names of sources, and their revisions. */
   readonly source?: string
   readonly revision?: string
