@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMapper, createStore, FOLDERS, renderGroup, renderUser } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
-import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
+import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
 const { call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
@@ -140,8 +140,8 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     [{ action: 'other' }, 400, 'NamingError'],
   ])('the test of the settings %o returns %i', async (settings, status, errorMessage) => {
     const path = await createRealm()
-    const { bindDn, bindCredential } = createStore('').config
-    const body = { connectionUrl: directory.url, bindDn: bindDn![0], bindCredential: bindCredential![0], ...settings }
+    const { dn: bindDn, password: bindCredential } = DIRECTORY_ADMIN
+    const body = { connectionUrl: directory.url, bindDn, bindCredential, ...settings }
     const response = await call('POST', `${path}/testLDAPConnection`, { body })
     expect([response.status, response.body?.errorMessage]).toEqual([status, errorMessage])
     const form = new URLSearchParams(body).toString()
@@ -151,13 +151,12 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
 
   test('a stored password is sent to the stored address only', async () => {
     const { path, id } = await createRealmWithStore()
-    const { bindDn } = createStore('').config
     const send = (connectionUrl: string) =>
       call('POST', `${path}/testLDAPConnection`, {
         body: {
           action: 'testAuthentication',
           connectionUrl,
-          bindDn: bindDn![0],
+          bindDn: DIRECTORY_ADMIN.dn,
           bindCredential: '**********',
           componentId: id,
         },
@@ -168,8 +167,8 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
 
   test('the capabilities of a directory are listed', async () => {
     const path = await createRealm()
-    const { bindDn, bindCredential } = createStore('').config
-    const body = { connectionUrl: directory.url, bindDn: bindDn![0], bindCredential: bindCredential![0] }
+    const { dn: bindDn, password: bindCredential } = DIRECTORY_ADMIN
+    const body = { connectionUrl: directory.url, bindDn, bindCredential }
     const { body: listed } = await call('POST', `${path}/ldap-server-capabilities`, { body })
     expect(listed).toContainEqual({ oid: '1.2.840.113556.1.4.319', type: 'CONTROL' })
   })

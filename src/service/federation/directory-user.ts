@@ -2,11 +2,8 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/json.ts'
 import { decodeObjectGuid, type LdapEntry, readValue, readValues } from '../../lib/ldap/ldap-entry.ts'
-import { readFlag, type StoreMapper, type UserStore } from './user-store.ts'
-
-/** Keycloak: the attributes of an imported user that identify the entry. */
-export const LDAP_ID = 'LDAP_ID'
-export const LDAP_ENTRY_DN = 'LDAP_ENTRY_DN'
+import { isFlagName, LDAP_ENTRY_DN, LDAP_ID, toFieldPath } from '../users/federated-users.ts'
+import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
 
 /** A user in a directory. */
 export interface DirectoryUser {
@@ -125,24 +122,10 @@ function readFullName({ read }: StoreMapper, entry: LdapEntry): FlatFields {
   return at < 0 ? { lastName: fullName } : { firstName: fullName.slice(0, at), lastName: fullName.slice(at + 1) }
 }
 
-/** Keycloak: the properties of a user, whose names are compared regardless of case. */
-const textFields: Readonly<Record<string, string>> = {
-  username: 'username',
-  email: 'email',
-  firstname: 'firstName',
-  lastname: 'lastName',
-}
-const flagFields: Readonly<Record<string, string>> = { enabled: 'enabled', emailverified: 'emailVerified' }
-
-/** Returns the path of the field that a name of a mapper means. */
-export function toFieldPath(name: string): string {
-  return textFields[name.toLowerCase()] ?? flagFields[name.toLowerCase()] ?? `attributes.${name}`
-}
-
 function toField(name: string | undefined, values: readonly string[]): FlatFields {
   if (name === undefined) return {}
   const path = toFieldPath(name)
-  if (name.toLowerCase() in flagFields) return values.length ? { [path]: readFlag(values[0]) } : {}
+  if (isFlagName(name)) return values.length ? { [path]: readFlag(values[0]) } : {}
   const isAttribute = path.startsWith('attributes.')
   const value: Json = isAttribute ? [...new Set(values)].sort() : (values[0] ?? null)
   return { [path]: isAttribute && !values.length ? null : value }

@@ -6,10 +6,10 @@ import { type SameUser, selectSameUsers } from '../../store/users/federated-user
 import type { WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
+import type { UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
 import { getMappedRelations, type MembershipReader } from './memberships.ts'
-import type { UserStore } from './user-store.ts'
 
 /** The outcome of an import: the users, and the entries that are not imported, with the reasons. */
 export interface ImportedUsers {

@@ -1,6 +1,6 @@
 // The settings of mappers that give users groups or roles of a directory.
 import type { Key } from '../../kinds/kind.ts'
-import { readFlag, type StoreMapper, type UserStore } from './user-store.ts'
+import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
 
 /** Keycloak: `LDAP_ONLY` writes memberships to the directory, `IMPORT` reads them once. */
 export type MembershipMode = 'READ_ONLY' | 'LDAP_ONLY' | 'IMPORT'

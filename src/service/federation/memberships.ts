@@ -11,10 +11,10 @@ import type { Context } from '../context/context.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { parseRoleKeys } from '../permissions/privilege-escalation.ts'
+import type { UserStore } from '../users/user-store.ts'
 import { type DirectoryGroup, listDirectoryGroups, toMember } from './directory-groups.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { listMembershipMappers, type MembershipMapper, toRoleKey } from './membership-mapper.ts'
-import type { UserStore } from './user-store.ts'
 
 /** The groups of the mappers of a store, with their members. */
 export type LoadedMemberships = readonly {

@@ -2,7 +2,7 @@
 import { type LdapConnection, LdapError, openLdapConnection } from '../../lib/ldap/ldap-connection.ts'
 import type { Service } from '../context/service.ts'
 import { resolveSecret } from '../context/vault-directory.ts'
-import type { UserStore } from './user-store.ts'
+import type { UserStore } from '../users/user-store.ts'
 
 /** The parts of the service that connections to directories need. */
 export type LdapService = Pick<Service, 'outbound' | 'vaultDirectory'>

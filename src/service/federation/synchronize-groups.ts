@@ -9,12 +9,12 @@ import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 import { writers } from '../kinds/index.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import type { UserStore } from '../users/user-store.ts'
 import { type DirectoryGroup, listDirectoryGroups } from './directory-groups.ts'
 import { type MembershipMapper, toRoleKey } from './membership-mapper.ts'
 import { findTargets } from './memberships.ts'
 import { withStoreConnection } from './store-connection.ts'
 import { explainFailure, type SyncCounts, toFederationCaller } from './synchronize.ts'
-import type { UserStore } from './user-store.ts'
 
 /** The counts of a synchronization, and the counts as a sentence. */
 export type GroupSyncResult = SyncCounts & { readonly status: string }

@@ -4,12 +4,12 @@ import { findSynchronizations, saveSynchronization } from '../../store/users/fed
 import { failure, ServiceError } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
 import { UnresolvedReference } from '../context/vault-directory.ts'
+import type { UserStore } from '../users/user-store.ts'
 import { type BrokenEntry, type DirectoryUser, toDirectoryUser } from './directory-user.ts'
 import { importUsers } from './import-users.ts'
 import { createMembershipReader, loadMemberships, type MembershipReader } from './memberships.ts'
 import { withStoreConnection } from './store-connection.ts'
 import { buildChangeFilter, buildUserSearch } from './user-filters.ts'
-import type { UserStore } from './user-store.ts'
 
 /** The counts of a synchronization. */
 export interface SyncCounts {

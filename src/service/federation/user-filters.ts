@@ -3,8 +3,8 @@
 import type { LdapSearch } from '../../lib/ldap/ldap-connection.ts'
 import { encodeObjectGuid } from '../../lib/ldap/ldap-entry.ts'
 import { allOf, anyOf, escapeFilterValue } from '../../lib/ldap/ldap-syntax.ts'
+import type { UserStore } from '../users/user-store.ts'
 import { isBinaryUuid, listUserAttributes } from './directory-user.ts'
-import type { UserStore } from './user-store.ts'
 
 /** Returns the search for the users of a store that match a filter; without a filter, for all. */
 export function buildUserSearch(store: UserStore, filter?: string, limit?: number): LdapSearch {

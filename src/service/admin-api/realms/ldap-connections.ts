@@ -14,9 +14,9 @@ import { failure } from '../../context/errors.ts'
 import { openSecrets } from '../../context/secrets.ts'
 import type { Caller, Service } from '../../context/service.ts'
 import { resolveSecret, UnresolvedReference } from '../../context/vault-directory.ts'
-import { isLdapStore, toLdapServer } from '../../federation/user-store.ts'
 import { listObjects } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { isLdapStore, toLdapServer } from '../../users/user-store.ts'
 
 /** The settings of a directory to try. Keycloak: TestLdapConnectionRepresentation. */
 export interface LdapSettingsToTest {

@@ -8,10 +8,10 @@ import type { Caller, Service } from '../../context/service.ts'
 import { findMembershipMapper } from '../../federation/membership-mapper.ts'
 import { type SyncCounts, synchronizeUsers } from '../../federation/synchronize.ts'
 import { synchronizeFromDirectory, synchronizeToDirectory } from '../../federation/synchronize-groups.ts'
-import { listUserStores, type UserStore } from '../../federation/user-store.ts'
 import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { listUserStores, type UserStore } from '../../users/user-store.ts'
 import { getObject } from '../common/resource.ts'
 
 /** Keycloak: SynchronizationResult. */
