@@ -5,8 +5,6 @@ import { testServer } from '../support/server.ts'
 
 const { call, createRealm } = await testServer()
 
-const ORGANIZATION_GROUPS = '/admin/realms/{realm}/organizations/{org-id}/groups'
-
 /** Operations that return 501. The list only shrinks. */
 const missing = [
   'POST /admin/realms/{realm}/testLDAPConnection',
@@ -16,21 +14,6 @@ const missing = [
   'POST /admin/realms/{realm}/user-storage/{id}/unlink-users',
   'GET /admin/realms/{realm}/user-storage/{id}/name',
   'POST /admin/realms/{realm}/user-storage/{parentId}/mappers/{id}/sync',
-  'POST /admin/realms/{realm}/workflows/{id}/activate/{type}/{resourceId}',
-  'POST /admin/realms/{realm}/workflows/{id}/deactivate/{type}/{resourceId}',
-  'GET /admin/realms/{realm}/workflows/scheduled/{resource-id}',
-  'POST /admin/realms/{realm}/workflows/migrate',
-  `GET ${ORGANIZATION_GROUPS}`,
-  `POST ${ORGANIZATION_GROUPS}`,
-  `GET ${ORGANIZATION_GROUPS}/group-by-path/{path}`,
-  `GET ${ORGANIZATION_GROUPS}/{group-id}`,
-  `PUT ${ORGANIZATION_GROUPS}/{group-id}`,
-  `DELETE ${ORGANIZATION_GROUPS}/{group-id}`,
-  `GET ${ORGANIZATION_GROUPS}/{group-id}/children`,
-  `POST ${ORGANIZATION_GROUPS}/{group-id}/children`,
-  `GET ${ORGANIZATION_GROUPS}/{group-id}/members`,
-  `PUT ${ORGANIZATION_GROUPS}/{group-id}/members/{userId}`,
-  `DELETE ${ORGANIZATION_GROUPS}/{group-id}/members/{userId}`,
 ]
 
 test('each operation is served, and returns 501 exactly if it is listed', async () => {

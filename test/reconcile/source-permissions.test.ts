@@ -29,6 +29,9 @@ test('a document that grants an admin role beyond its source permissions is refu
       clients: [{ clientId: 'narrow' }],
       clientScopeMappings: { 'realm-management': [{ client: 'narrow', roles: ['realm-admin'] }] },
     },
+    ...['grant-role', 'revoke-role'].map((uses) => ({
+      workflows: [{ name: 'strong', steps: [{ uses, with: { role: 'realm-management/realm-admin' } }] }],
+    })),
   ]
   for (const grant of grants) {
     const attempt = declare(realm, sourcePermissions, grant)

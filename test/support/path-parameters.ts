@@ -12,7 +12,7 @@ export type ParameterMeaning =
 const id = (kind: string): ParameterMeaning => ({ by: 'id', kind: kind })
 const name = (kind: string): ParameterMeaning => ({ by: 'name', kind: kind })
 
-/** Meanings by the path segment before the parameter, and its name. */
+/** Meanings by the path segment before the parameter, or the two before it, and its name. */
 export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'client-scopes {client-scope-id}': id('clientScope'),
   'client-templates {client-scope-id}': id('clientScope'),
@@ -47,6 +47,7 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'users {user-id}': id('user'),
   'users {userId}': id('user'),
   'members {member-id}': id('user'),
+  'members {userId}': id('user'),
   'credentials {credentialId}': { by: 'id', list: 'users/{user-id}/credentials' },
   'moveAfter {newPreviousCredentialId}': { by: 'id', list: 'users/{user-id}/credentials' },
   'credentials {credentialScopeName}': { fixed: 'none' },
@@ -68,10 +69,16 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'config-description {providerId}': { fixed: 'auth-cookie' },
   'required-actions {alias}': name('requiredAction'),
   'organizations {org-id}': id('organization'),
+  '{org-id}/groups {group-id}': id('organizationGroup'),
   'invitations {invitation-id}': { fixed: 'none' },
   'clients-initial-access {id}': { by: 'id', list: 'clients-initial-access' },
   'components {id}': id('component'),
   'workflows {id}': id('workflow'),
+  'activate {type}': { fixed: 'USERS' },
+  'deactivate {type}': { fixed: 'USERS' },
+  '{type} {resourceId}': id('user'),
+  'scheduled {resource-id}': id('user'),
+  'admin {locale}': { fixed: 'en' },
   'localization {locale}': { fixed: 'en' },
   '{locale} {key}': { fixed: 'greeting' },
 }
@@ -79,9 +86,9 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
 /** Returns the meaning of a path parameter; undefined if it is unknown. */
 export function findMeaning(path: string, parameter: string): ParameterMeaning | undefined {
   if (parameter === 'realm') return name('realm')
-  const step = path
+  const [outer, step] = path
     .slice(0, path.indexOf(`/{${parameter}}`))
     .split('/')
-    .at(-1)
-  return parameterMeanings[`${step} {${parameter}}`]
+    .slice(-2)
+  return parameterMeanings[`${outer}/${step} {${parameter}}`] ?? parameterMeanings[`${step} {${parameter}}`]
 }

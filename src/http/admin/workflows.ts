@@ -62,6 +62,7 @@ export const workflowOperations: Operation[] = tagged('Workflows', [
     path: ACTIVATE,
     summary: 'Start a workflow for a user or client',
     permission: workflows.manage,
+    event: false,
     query: z.object({
       notBefore: z
         .string()
@@ -79,6 +80,7 @@ export const workflowOperations: Operation[] = tagged('Workflows', [
     path: DEACTIVATE,
     summary: 'Cancel a workflow for a user or client',
     permission: workflows.manage,
+    event: false,
     responses: { ...noContentResponse, ...errorResponses },
     handle: writeHandler((context, call) => deactivateWorkflow(context, getExecution(call))),
   },
@@ -97,6 +99,7 @@ export const workflowOperations: Operation[] = tagged('Workflows', [
     path: MIGRATE,
     summary: 'Move executions of workflows from one step to another',
     permission: workflows.manage,
+    event: false,
     query: z.object({
       from: z.string().optional().describe('Id of the step that is due for users or clients.'),
       to: z.string().optional().describe('Id of the step that is due next, of the same workflow or another.'),
