@@ -5,7 +5,7 @@ import type { Service } from '../service/context/service.ts'
 import { startOutbox } from '../service/messages/outbox.ts'
 import { type JournalRetention, sweepExpiredRows } from '../service/operations/sweeper.ts'
 import { startTaskRunner } from '../service/tasks/scheduled-tasks.ts'
-import { workflowTasks } from '../service/workflows/run-schedule.ts'
+import { workflowTasks } from '../service/workflows/activation.ts'
 import { startWorkflowRunner } from '../service/workflows/run-steps.ts'
 
 /** Milliseconds between deletions of expired rows. */

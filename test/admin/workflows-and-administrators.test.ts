@@ -8,7 +8,11 @@ import { openNewService } from '../support/service.ts'
 import { runDueWorkflows } from '../support/workflow-realm.ts'
 
 let service: Service
-let call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<Pick<TestResponse, 'body'> & { location: string }>
+let call: (
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+) => Promise<Pick<TestResponse, 'body'> & { location: string }>
 
 beforeEach(async () => {
   service = await openNewService()

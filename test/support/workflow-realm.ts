@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { startTaskRunner } from '../../src/service/tasks/scheduled-tasks.ts'
-import { workflowTasks } from '../../src/service/workflows/run-schedule.ts'
+import { workflowTasks } from '../../src/service/workflows/activation.ts'
 import { startWorkflowRunner } from '../../src/service/workflows/run-steps.ts'
 import { openTimedServer } from './timed-server.ts'
 

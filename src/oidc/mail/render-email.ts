@@ -12,7 +12,6 @@ import {
 import type { EmailContent } from '../../service/messages/smtp.ts'
 import type { Translator } from '../pages/view.ts'
 import { insertLink } from './insert-link.ts'
-import { renderNotificationBody } from './workflow-notification.ts'
 
 /** The language, the texts and the link of an email. */
 export interface EmailRendering {
@@ -67,7 +66,7 @@ function renderNotification(
   notification: WorkflowNotification,
   { language, text, realm }: EmailRendering,
 ): EmailContent {
-  const parameters = emailTemplates[template].map((name) => values[name as EmailValue] ?? '')
+  const parameters = emailTemplates[template].map((name: EmailValue) => values[name] ?? '')
   const subject = text(notification.subject ?? `${template}Subject`, ...parameters)
   const body = renderNotificationBody(notification, { text, realm, message: text(`${template}Body`, ...parameters) })
   return {
@@ -100,4 +99,47 @@ function getActionName(alias: string, text: Translator): string {
 function formatDate(language: string, date: string): string {
   const format = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })
   return format.format(new Date(date))
+}
+
+/** The texts of the body of the email of a workflow. */
+interface NotificationTexts {
+  readonly text: Translator
+  /** The display name of the realm. */
+  readonly realm: string
+  /** The sentence of the template. */
+  readonly message: string
+}
+
+/** Returns the body as text and as HTML. A message of the workflow replaces the sentences of the template; the values in it are no HTML. */
+function renderNotificationBody(
+  { message: ownMessage, placeholders, recipient, days }: WorkflowNotification,
+  { text, realm, message }: NotificationTexts,
+): { readonly text: string; readonly html: string } {
+  if (ownMessage !== undefined)
+    return {
+      text: replacePlaceholders(ownMessage, placeholders),
+      html: `<p>${replacePlaceholders(ownMessage, placeholders, escapeHtml)}</p>`,
+    }
+  const sentences = [
+    text('workflowNotification.greeting', recipient),
+    message,
+    ...(days > 0 ? [text('workflowNotification.remaining', days)] : []),
+    text('workflowNotification.contact', realm),
+  ]
+  return {
+    text: `${sentences.join('\n\n')}\n`,
+    html: sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join('\n'),
+  }
+}
+
+/** Replaces the placeholders that have a value, or a default after a colon. The others stay. */
+function replacePlaceholders(
+  message: string,
+  values: Readonly<Record<string, string>>,
+  escapeValue: (value: string) => string = (value) => value,
+): string {
+  return message.replaceAll(/\$\{([^}:]+)(?::([^}]*))?\}/g, (placeholder, name: string, defaultValue?: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : defaultValue
+    return value === undefined ? placeholder : escapeValue(value)
+  })
 }

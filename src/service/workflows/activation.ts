@@ -1,15 +1,19 @@
-// Starts, restarts and cancels executions of workflows, as their events and conditions say. Their steps are executed after the commit.
+// Starts, restarts and cancels executions of workflows, as their events, schedules and conditions declare. Their steps are executed after the commit.
+import { Rollback } from '../../store/database/transaction.ts'
 import {
   deleteExecutions,
   insertExecutions,
   moveExecutions,
   type NextStep,
+  selectEligible,
   selectExecutions,
 } from '../../store/workflows/executions.ts'
 import type { Context, UserEvent, WriteContext } from '../context/context.ts'
 import type { JournalEntry } from '../context/store-types.ts'
 import { listObjects } from '../objects/live-objects.ts'
-import { evaluateCondition } from './conditions.ts'
+import { WORKFLOW_SCHEDULE } from '../realms/workflows.ts'
+import type { TaskHandlers, TaskRun } from '../tasks/scheduled-tasks.ts'
+import { evaluateCondition, resolveCondition } from './conditions.ts'
 import { listDefinitions, type WorkflowDefinition } from './definitions.ts'
 import { AD_HOC, listChangeEvents, listLoginEvents, matchesEvent, type WorkflowEvent } from './events.ts'
 
@@ -34,7 +38,7 @@ export async function startWorkflowsOnChanges(
   )
   const workflows = (await listDefinitions(context)).filter(({ id }) => !created.has(id))
   if (!workflows.some(reactsToEvents)) return
-  await processEvents(context, workflows, await listChangeEvents(context, entries, isImport))
+  await processEvents(context, { workflows, events: await listChangeEvents(context, entries, isImport) })
 }
 
 /** Whether user events of the realm may start workflows. */
@@ -54,7 +58,7 @@ export async function startWorkflowsOnLogins(context: Context, events: readonly 
     : []
   const clients = clientIds.length ? await listObjects(context, 'client', { keys: clientIds.map((id) => [id]) }) : []
   const ids = new Map(clients.map(({ key, id }) => [key[0]!, id]))
-  await processEvents(context, workflows, listLoginEvents(events, ids))
+  await processEvents(context, { workflows, events: listLoginEvents(events, ids) })
 }
 
 const reactsToEvents = ({ isEnabled, on, cancelsOn, restartsOn }: WorkflowDefinition): boolean =>
@@ -71,19 +75,21 @@ export interface ManualStart {
 /** Starts a workflow for users or clients, as by an event that matches. A disabled workflow does not start. */
 export async function startWorkflow(context: Context, { workflow, resources, delay }: ManualStart): Promise<void> {
   const events = resources.map((resource): WorkflowEvent => ({ type: workflow.type, resource, name: AD_HOC }))
-  await processEvents(context, [workflow], events, delay)
+  await processEvents(context, { workflows: [workflow], events, delay })
 }
 
 /** What an event does to an execution. */
 type Effect = 'start' | 'restart' | 'cancel'
 
+/** Events that may start, restart or cancel workflows. `delay`: in milliseconds, before the first step. */
+interface EventBatch {
+  readonly workflows: readonly WorkflowDefinition[]
+  readonly events: readonly WorkflowEvent[]
+  readonly delay?: number | undefined
+}
+
 /** Applies events to the executions of workflows. For a workflow and resource, the first event with an effect counts. */
-async function processEvents(
-  context: Context,
-  workflows: readonly WorkflowDefinition[],
-  events: readonly WorkflowEvent[],
-  delay?: number,
-): Promise<void> {
+async function processEvents(context: Context, { workflows, events, delay }: EventBatch): Promise<void> {
   const matching = workflows.filter(
     (workflow) => workflow.isEnabled && events.some((event) => canAffect(workflow, event)),
   )
@@ -135,13 +141,14 @@ async function applyEvents(context: Context, { workflow, events, inProgress, del
   const idsOf = (resources: readonly string[]) => resources.map((resource) => inProgress.get(resource)!)
   const { tx, realm, now } = context
   const started = withEffect('start')
-  const first = getNextStep(workflow, 0, now, delay)
+  const first = getNextStep(workflow, now, { position: 0, delay })
   if (started.length) {
     const { id, type } = workflow
     await insertExecutions(tx, realm.number, { workflow: id, type, startedAt: now, resources: started, ...first })
   }
   const restarted = idsOf(withEffect('restart'))
-  if (restarted.length) await moveExecutions(tx, realm.number, { ids: restarted, ...getNextStep(workflow, 0, now) })
+  if (restarted.length)
+    await moveExecutions(tx, realm.number, { ids: restarted, ...getNextStep(workflow, now, { position: 0 }) })
   const cancelled = idsOf(withEffect('cancel'))
   if (cancelled.length) await deleteExecutions(tx, realm.number, cancelled)
   if (started.length || restarted.length) context.afterCommit.hasDueSteps = true
@@ -172,8 +179,29 @@ function findConcurrencyEffect(
   return matches(workflow.cancelsOn) ? 'cancel' : undefined
 }
 
-/** Returns when the step at a position is due. `delay`: in milliseconds, instead of that of the step. */
-export function getNextStep({ steps }: WorkflowDefinition, position: number, now: Date, delay?: number): NextStep {
+/** Returns when the step at a position is due. `delay`: in milliseconds, by default that of the step. */
+export function getNextStep(
+  { steps }: WorkflowDefinition,
+  now: Date,
+  { position, delay }: { readonly position: number; readonly delay?: number | undefined },
+): NextStep {
   const milliseconds = delay !== undefined && delay > 0 ? delay : steps[position]!.delay
   return { step: position, due: new Date(now.getTime() + milliseconds), isResumed: milliseconds > 0 }
+}
+
+/** The handler of the tasks that start workflows. */
+export const workflowTasks: TaskHandlers = { [WORKFLOW_SCHEDULE]: runSchedule }
+
+/** Starts a workflow for users or clients for which it is not in progress, at most as many as its batch size. */
+async function runSchedule({ service, realm: name, subject, complete }: TaskRun): Promise<void> {
+  await service.write({ actor: { kind: 'workflow' } }, name, async (context) => {
+    const { tx, realm } = context
+    if (!(await complete(tx))) throw new Rollback(undefined)
+    const workflow = (await listDefinitions(context)).find(({ id, isEnabled }) => id === subject && isEnabled)
+    if (!workflow) return
+    const { id, type, batchSize } = workflow
+    const condition = workflow.condition && (await resolveCondition(context, workflow.condition))
+    const resources = await selectEligible(tx, realm.number, { workflow: id, type, condition, limit: batchSize })
+    await startWorkflow(context, { workflow, resources })
+  })
 }

@@ -140,7 +140,7 @@ async function executeSteps(
     if (!isRestart) await executeStep({ context, workflow, step, nextStep, report }, resources)
     if (isDeletion({ step })) return
     if (!nextStep) return deleteExecutions(tx, realm.number, ids)
-    const move = getNextStep(workflow, next, now)
+    const move = getNextStep(workflow, now, { position: next })
     if (move.isResumed) return moveExecutions(tx, realm.number, { ids, ...move })
     current = next
   }

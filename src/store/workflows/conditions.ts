@@ -1,5 +1,7 @@
-// Conditions of workflows, as SQL on a user.
+// What workflows need to know of users: conditions as SQL on a user, and their memberships.
 import { type RawBuilder, sql } from 'kysely'
+import { equalsAny, query, type RowOf, row, text, textOf } from '../database/query.ts'
+import type { Transaction } from '../database/transaction.ts'
 
 /** A condition for users. `unknown`: it names an object that does not exist. */
 export type UserCondition =
@@ -70,4 +72,36 @@ function buildAttributeCondition({
 /** Compares texts as the collation "C" does. */
 function compareByBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+const membershipRow = row({
+  /** Id of the user. */
+  user: text,
+  type: textOf<'role' | 'group' | 'identityProvider' | 'serviceAccount'>(),
+  /** The name of the role, path of the group, alias of the identity provider, or id of the client of a service account. */
+  name: text,
+})
+
+/** A direct role, a group or a linked account of a user, or the client whose service account the user is. */
+export type Membership = RowOf<typeof membershipRow>
+
+/** Returns the roles, groups and linked accounts of users. One statement. */
+export async function selectMemberships(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<Membership[]> {
+  const isSelected = sql`m.realm = ${realm} and m.user_account ${equalsAny(users)}`
+  return query(membershipRow)`
+    select m.user_account as user, 'role' as type, r.name
+    from user_role m join role r on r.realm = m.realm and r.id = m.role where ${isSelected}
+    union all
+    select m.user_account, 'group', g.path
+    from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group where ${isSelected}
+    union all
+    select m.user_account, 'identityProvider', p.alias
+    from federated_identity m join identity_provider p on p.realm = m.realm and p.id = m.identity_provider where ${isSelected}
+    union all
+    select u.id, 'serviceAccount', u.service_account_client from user_account u
+    where u.realm = ${realm} and u.id ${equalsAny(users)} and u.service_account_client is not null`.all(tx)
 }

@@ -5,7 +5,7 @@ import {
   findOrganization,
   findPendingInvitation,
   type OrganizationInvitation,
-} from '../../../service/login/organization-invitations.ts'
+} from '../../../service/login/own-account.ts'
 import type { LiveObject } from '../../../service/objects/live-objects.ts'
 import { type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'

@@ -107,7 +107,7 @@ export async function migrateExecutions(context: WriteContext, { from, to }: Mig
   const executions = await lockExecutionsAt(tx, realm.number, { workflow: source.workflow.id, step: source.step })
   if (!executions.length) return
   const ids = executions.map(({ id }) => id)
-  const next = getNextStep(target.workflow, target.step, now)
+  const next = getNextStep(target.workflow, now, { position: target.step })
   if (source.workflow === target.workflow) await moveExecutions(tx, realm.number, { ids, ...next })
   else {
     await requireEligible(context, { source, target, executions })
