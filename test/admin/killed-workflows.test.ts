@@ -35,7 +35,7 @@ async function runServer(statements?: number): Promise<string[]> {
 /** Counts the emails in the outbox and the changes by the workflow. */
 function countEffects(realm: string): Promise<{ emails: number; changes: number }> {
   return service.read(SYSTEM, realm, async ({ tx, realm: { number } }) => {
-    const { rows } = await sql<{ emails: number; changes: number; left: number }>`
+    const { rows } = await sql<{ emails: number; changes: number; remaining: number }>`
       select (select count(*)::integer from outbox where realm = ${number}) as emails,
         (select count(*)::integer from user_journal where realm = ${number} and actor ->> 'workflow' = 'w') as changes`.execute(
       tx,

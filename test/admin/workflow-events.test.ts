@@ -33,7 +33,7 @@ async function createListeningRealm(expressions: readonly string[] = USER_EVENTS
   const app = await realm.create('clients', { clientId: 'app' })
   await realm.post(`clients/${app}/roles`, { name: 'writer' })
   const staff = await realm.create('groups', { name: 'staff' })
-  const it = await realm.create(`groups/${staff}/children`, { name: 'it' })
+  const subgroup = await realm.create(`groups/${staff}/children`, { name: 'it' })
   const byDefault = await realm.create('groups', { name: 'default' })
   await realm.put(`default-groups/${byDefault}`)
   const config = {
@@ -49,7 +49,7 @@ async function createListeningRealm(expressions: readonly string[] = USER_EVENTS
   return {
     ...realm,
     app,
-    it,
+    subgroup,
     user,
     clerk: await realm.get('roles/clerk'),
     writer: await realm.get(`clients/${app}/roles/writer`),
@@ -79,7 +79,7 @@ test('the creation of a user starts the workflows of the user, its roles, groups
 })
 
 test('each change of roles, groups and linked accounts starts the workflows of its event', async () => {
-  const { listEvents, clerk, writer, app, it, user, post, put, delete: remove } = await createListeningRealm()
+  const { listEvents, clerk, writer, app, subgroup, user, post, put, delete: remove } = await createListeningRealm()
   await post(`users/${user}/role-mappings/realm`, [clerk])
   expect(await listEvents()).toEqual(['user_role_granted', 'user_role_granted(clerk)'])
   await post(`users/${user}/role-mappings/realm`, [clerk])
@@ -88,9 +88,9 @@ test('each change of roles, groups and linked accounts starts the workflows of i
   expect(await listEvents()).toEqual(['user_role_revoked(clerk)'])
   await post(`users/${user}/role-mappings/clients/${app}`, [writer])
   expect(await listEvents()).toEqual(['user_role_granted', 'user_role_granted(writer)'])
-  await put(`users/${user}/groups/${it}`)
+  await put(`users/${user}/groups/${subgroup}`)
   expect(await listEvents()).toEqual(['user_group_membership_added', 'user_group_membership_added(staff/it)'])
-  await remove(`users/${user}/groups/${it}`)
+  await remove(`users/${user}/groups/${subgroup}`)
   expect(await listEvents()).toEqual(['user_group_membership_removed(/staff/it)'])
   await post(`users/${user}/federated-identity/idp`, { userId: '2', userName: 'ann' })
   expect(await listEvents()).toEqual(['user_federated_identity_added', 'user_federated_identity_added(idp)'])
@@ -99,15 +99,15 @@ test('each change of roles, groups and linked accounts starts the workflows of i
 })
 
 test('a deleted or renamed role or group starts no workflow of its holders', async () => {
-  const { listEvents, clerk, it, user, post, put, delete: remove } = await createListeningRealm()
+  const { listEvents, clerk, subgroup, user, post, put, delete: remove } = await createListeningRealm()
   await post(`users/${user}/role-mappings/realm`, [clerk])
-  await put(`users/${user}/groups/${it}`)
+  await put(`users/${user}/groups/${subgroup}`)
   await listEvents()
   await put('roles/clerk', { name: 'scribe' })
-  await put(`groups/${it}`, { name: 'hr' })
+  await put(`groups/${subgroup}`, { name: 'hr' })
   expect(await listEvents()).toEqual([])
   await remove('roles/scribe')
-  await remove(`groups/${it}`)
+  await remove(`groups/${subgroup}`)
   expect(await listEvents()).toEqual([])
 })
 
@@ -223,7 +223,7 @@ async function prepareConditionRealm() {
   await realm.post('identity-provider/instances', { alias: 'second', providerId: 'oidc', config })
   await realm.create('groups', { name: 'other' })
   await realm.post('roles/clerk/composites', [await realm.get('roles/part'), realm.writer])
-  await realm.post(`groups/${realm.it}/role-mappings/realm`, [await realm.get('roles/of-group')])
+  await realm.post(`groups/${realm.subgroup}/role-mappings/realm`, [await realm.get('roles/of-group')])
   const bob = await realm.createUser({
     email: 'bob@example.org',
     groups: ['/staff/it'],

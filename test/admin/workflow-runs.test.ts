@@ -91,7 +91,7 @@ test('a migration moves executions to a step of the same or another workflow', a
   const second = await realm.createWorkflow({
     name: 'second',
     if: 'has-user-attribute(team)',
-    steps: [WAIT, setAttribute('moved')],
+    steps: [WAIT, setAttribute('relocated')],
   })
   const clients = await realm.createWorkflow({ name: 'clients', steps: [{ uses: 'disable-client', after: '1d' }] })
   const stepOf = async (workflow: string, at: number) => (await realm.get(`workflows/${workflow}`)).steps[at].id
@@ -105,7 +105,7 @@ test('a migration moves executions to a step of the same or another workflow', a
   await migrate(await stepOf(first, 1), await stepOf(second, 1))
   expect(await realm.listInProgress(user)).toEqual(['second'])
   await server.run()
-  expect((await realm.get(`users/${user}`)).attributes).toEqual({ team: ['it'], moved: ['yes'] })
+  expect((await realm.get(`users/${user}`)).attributes).toEqual({ team: ['it'], relocated: ['yes'] })
   const other = await realm.createUser({ username: 'other' })
   await realm.post(`workflows/${first}/activate/USERS/${other}`)
   await expect(migrate(await stepOf(first, 0), await stepOf(second, 1))).rejects.toThrow('does not satisfy')
@@ -120,7 +120,7 @@ test('notify-user sends an email with the values of its placeholders, or the tex
     on: 'user_created',
     steps: [
       { uses: 'notify-user', with: { message, subject: 'Own' } },
-      { uses: 'notify-user', with: { to: 'boss@example.org', reason: 'holiday' } },
+      { uses: 'notify-user', with: { to: 'chief@example.org', reason: 'holiday' } },
       { uses: 'disable-user', after: '3d' },
     ],
   })
@@ -138,8 +138,8 @@ test('notify-user sends an email with the values of its placeholders, or the tex
       template: 'accountNotification',
       notification: { subject: 'Own', days: 0, placeholders: { 'user.firstName': 'Bob' } },
     },
-    { to: 'boss@example.org', template: 'accountDisableNotification', values: { days: '3', reason: 'holiday' } },
-    { to: 'boss@example.org', template: 'accountDisableNotification' },
+    { to: 'chief@example.org', template: 'accountDisableNotification', values: { days: '3', reason: 'holiday' } },
+    { to: 'chief@example.org', template: 'accountDisableNotification' },
   ])
 })
 
@@ -222,7 +222,7 @@ test('a change by a workflow is drift that is only reported, with the workflow a
       {
         name: 'leaver',
         on: 'user_role_granted(offline_access)',
-        steps: [setAttribute('left'), { uses: 'set-user-attribute', with: { team: 'none' } }],
+        steps: [setAttribute('remaining'), { uses: 'set-user-attribute', with: { team: 'none' } }],
       },
     ],
     users: [{ username: 'bob', enabled: true, attributes: { team: ['it'] } }],
@@ -238,5 +238,5 @@ test('a change by a workflow is drift that is only reported, with the workflow a
   expect(drift).toMatchObject([{ path: 'attributes.team', by: { kind: 'workflow', name: 'workflow leaver' } }])
   await applySource(service, source)
   const [after] = await service.read(SYSTEM, realm, (context) => writers.user.list(context, { keys: [['bob']] }))
-  expect(after!.representation.attributes).toEqual({ team: ['none'], left: ['yes'] })
+  expect(after!.representation.attributes).toEqual({ team: ['none'], remaining: ['yes'] })
 })

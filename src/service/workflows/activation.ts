@@ -78,8 +78,8 @@ export async function startWorkflow(context: Context, { workflow, resources, del
   await processEvents(context, { workflows: [workflow], events, delay })
 }
 
-/** What an event does to an execution. */
-type Effect = 'start' | 'restart' | 'cancel'
+/** The effect of an event on an execution. */
+type ExecutionEffect = 'start' | 'restart' | 'cancel'
 
 /** Events that may start, restart or cancel workflows. `delay`: in milliseconds, before the first step. */
 interface EventBatch {
@@ -98,7 +98,7 @@ async function processEvents(context: Context, { workflows, events, delay }: Eve
     const ofType = events.filter((event) => event.type === type)
     const resources = [...new Set(ofType.map(({ resource }) => resource))]
     const executions = await selectExecutions(context.tx, context.realm.number, { type, resources })
-    for (const workflow of matching.filter((each) => each.type === type)) {
+    for (const workflow of matching.filter((candidate) => candidate.type === type)) {
       const inProgress = new Map(
         executions.flatMap((execution) =>
           execution.workflow === workflow.id ? [[execution.resource, execution.id]] : [],
@@ -130,14 +130,15 @@ interface WorkflowEvents {
 
 async function applyEvents(context: Context, { workflow, events, inProgress, delay }: WorkflowEvents): Promise<void> {
   const meetsCondition = await evaluateFor(context, workflow, events)
-  const effects = new Map<string, Effect>()
+  const effects = new Map<string, ExecutionEffect>()
   for (const event of events) {
     if (effects.has(event.resource)) continue
     const starts = startsOn(workflow, event) && meetsCondition(event.resource)
     const effect = inProgress.has(event.resource) ? findConcurrencyEffect(workflow, event, starts) : starts && 'start'
     if (effect) effects.set(event.resource, effect)
   }
-  const withEffect = (effect: Effect) => [...effects].flatMap(([id, each]) => (each === effect ? [id] : []))
+  const withEffect = (effect: ExecutionEffect) =>
+    [...effects].flatMap(([id, candidate]) => (candidate === effect ? [id] : []))
   const idsOf = (resources: readonly string[]) => resources.map((resource) => inProgress.get(resource)!)
   const { tx, realm, now } = context
   const started = withEffect('start')
@@ -172,7 +173,7 @@ function findConcurrencyEffect(
   workflow: WorkflowDefinition,
   event: WorkflowEvent,
   starts: boolean,
-): Effect | undefined {
+): ExecutionEffect | undefined {
   const matches = (setting: WorkflowDefinition['cancelsOn']) =>
     setting === 'start' ? workflow.on !== undefined && starts : setting !== undefined && matchesEvent(setting, event)
   if (matches(workflow.restartsOn)) return 'restart'

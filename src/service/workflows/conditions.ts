@@ -19,10 +19,10 @@ export async function resolveCondition(context: Context, expression: WorkflowExp
   const { tx, realm } = context
   const keysByKind = Map.groupBy(listReferences(expression), ({ kind }) => kind)
   const ids = new Map<string, string>()
-  for (const [kind, named] of keysByKind)
+  for (const [kind, listed] of keysByKind)
     for (const { id, key } of await selectKeys(tx, realm.number, {
       kind,
-      filter: { keys: named.map(({ key }) => key) },
+      filter: { keys: listed.map(({ key }) => key) },
     }))
       ids.set(toAddress(kind, key), id)
   return toUserCondition(expression, ids)

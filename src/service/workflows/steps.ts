@@ -111,7 +111,7 @@ async function addRequiredAction(execution: StepExecution, users: readonly LiveO
 async function removeRequiredAction(execution: StepExecution, users: readonly LiveObject[]): Promise<void> {
   const [action = ''] = readStepSetting(execution.step.representation, 'action')
   if (!REQUIRED_ACTIONS.has(action)) return execution.report(`the required action "${action}" does not exist`)
-  await updateRequiredActions(execution, users, (actions) => actions.filter((each) => each !== action))
+  await updateRequiredActions(execution, users, (actions) => actions.filter((alias) => alias !== action))
 }
 
 async function updateRequiredActions(
@@ -171,7 +171,7 @@ async function listExisting(
   return keys.slice(0, at)
 }
 
-/** Keycloak: `*` stands for all identity providers. */
+/** Keycloak: `*` means all identity providers. */
 async function unlink(execution: StepExecution, users: readonly LiveObject[]): Promise<void> {
   const aliases = readStepSetting(execution.step.representation, 'idp').map((alias) => alias.trim())
   if (!aliases.length) return execution.report('no identity provider is configured (idp)')

@@ -59,7 +59,7 @@ export async function selectExecutions(
   { type, resources }: { readonly type?: WorkflowResourceType; readonly resources: readonly string[] },
 ): Promise<WorkflowExecution[]> {
   const types = type ? [type] : (['USERS', 'CLIENTS'] as const)
-  const conditions = types.map((each) => sql`${sql.ref(`e.${targets[each].column}`)} ${equalsAny(resources)}`)
+  const conditions = types.map((target) => sql`${sql.ref(`e.${targets[target].column}`)} ${equalsAny(resources)}`)
   return query(executionRow)`
     select ${columns} from workflow_execution e
     where e.realm = ${realm} and (${sql.join(conditions, sql` or `)})
@@ -192,7 +192,7 @@ export async function lockExecutionsAt(
 const stateRow = row({
   /** Id of the workflow. */
   workflow: text,
-  /** Why steps failed; null if none did. */
+  /** The errors of failed steps; null if none failed. */
   error: optional(text),
 })
 
