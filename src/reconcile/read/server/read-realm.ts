@@ -1,5 +1,5 @@
 // Reads a realm from Keycloak's admin API, in the format of an export: a partial export, and the objects that it does not contain.
-import { type Representation, readObject, readTexts } from '../../../kinds/json.ts'
+import { type Json, omitUndefined, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
 import { type AdminServer, toObject, toObjects } from './admin-server.ts'
 import { readUsers } from './read-users.ts'
 
@@ -52,11 +52,13 @@ async function readOrganizations(server: AdminServer, realmPath: string): Promis
         server.get(`${path}/identity-providers`),
         readGroups(server, `${path}/groups`),
       ])
+      const groupsByMember = await readMembersOfGroups(server, `${path}/groups`, groups)
       return {
         ...organization,
         members: members.map(({ username, membershipType }) => ({
           username: username!,
           membershipType: membershipType!,
+          ...omitUndefined({ groups: groupsByMember.get(username!) }),
         })),
         identityProviders: toObjects(identityProviders).map(({ alias }) => ({ alias: alias! })),
         ...(groups.length && { groups }),
@@ -75,6 +77,24 @@ async function readGroups(server: AdminServer, list: string): Promise<Representa
       return { ...group, subGroups: await readGroups(server, `${path}${group.id}/children`) }
     }),
   )
+}
+
+/** Reads the members of groups and of their subgroups. Returns the ids of the groups by username. */
+async function readMembersOfGroups(
+  server: AdminServer,
+  path: string,
+  groups: readonly Representation[],
+): Promise<Map<Json, string[]>> {
+  const listIds = (list: readonly Representation[]): string[] =>
+    list.flatMap(({ id, subGroups }) => [String(id), ...listIds(readObjects(subGroups))])
+  const memberships = await Promise.all(
+    listIds(groups).map(async (group) => {
+      const members = await server.list(`${path}/${group}/members`, { briefRepresentation: 'true' })
+      return members.map(({ username }) => ({ username: username!, group }))
+    }),
+  )
+  const byUsername = Map.groupBy(memberships.flat(), ({ username }) => username)
+  return new Map([...byUsername].map(([username, ofUser]) => [username, ofUser.map(({ group }) => group)]))
 }
 
 async function readLocalizationTexts(server: AdminServer, path: string): Promise<Representation> {
