@@ -111,6 +111,12 @@ const remoteObjects: readonly RemoteObject[] = [
   },
   { kind: 'organization', list: 'organizations', body: { name: LABEL, domains: [{ name: `${LABEL}.example.org` }] } },
   {
+    kind: 'organizationGroup',
+    parent: 'organization',
+    list: 'organizations/{org-id}/groups',
+    body: { name: LABEL },
+  },
+  {
     kind: 'component',
     list: 'components',
     body: { name: LABEL, providerType: 'org.keycloak.keys.KeyProvider', providerId: 'hmac-generated' },
@@ -135,6 +141,7 @@ const relations: readonly Relation[] = [
   ['PUT', 'users/{user-id}/reset-password', { type: 'password', value: 'pw' }],
   ['POST', 'users/{user-id}/federated-identity/{provider}', { userId: LABEL, userName: LABEL }],
   ['POST', 'organizations/{org-id}/members', USER_ID],
+  ['PUT', 'organizations/{org-id}/groups/{group-id}/members/{userId}'],
   ['POST', 'organizations/{org-id}/identity-providers', LABEL],
   ['POST', 'clients/{client-uuid}/nodes', { node: LABEL }],
   ['PUT', 'localization/{locale}/{key}', 'Hello'],
@@ -186,7 +193,7 @@ export function createRemoteRealm(call: RemoteCall, name: string): RemoteRealm {
       for (const [at, object] of remoteObjects.entries()) if (!exists[at]) await make(object)
       const client = remoteObjects.findIndex(({ kind }) => kind === 'client')
       for (const relation of exists[client] ? [] : settings) await say(relation)
-      await Promise.all(relations.map(say))
+      for (const relation of relations) await say(relation)
       const { body } = await call('GET', toAddress(realm, below('users/{user-id}/credentials')))
       credential = body[0].id
     },
