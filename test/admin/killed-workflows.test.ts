@@ -8,10 +8,9 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import type { KilledWorkflowsOptions } from '../support/killed-workflows.ts'
-import { isFullRun } from '../support/property-options.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
 
-/** Points at which a server is killed; all in a full run. */
+/** Number of statements at which a server is killed. */
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
 const USERS = 1000
 
@@ -69,9 +68,7 @@ test.runIf(inject('databaseUrl'))(
       )
     const statements = (await runServer()).length
     expect(await countEffects(realm)).toEqual({ emails: USERS, changes: 2 * USERS })
-    const points = Array.from({ length: isFullRun ? statements : STEPS }, (_, at) =>
-      isFullRun ? at + 1 : Math.round(((at + 1) * statements) / (STEPS + 1)),
-    )
+    const points = Array.from({ length: STEPS }, (_, at) => Math.round(((at + 1) * statements) / (STEPS + 1)))
     for (const [at, point] of points.entries()) {
       await restart()
       await Promise.all([runServer(point), runServer()])

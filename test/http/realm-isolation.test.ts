@@ -37,7 +37,6 @@ const incompleteReads: Readonly<Record<string, string>> = {
   '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description':
     'a configuration of the required action',
   '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated': 'a rotated secret',
-  '/admin/realms/{realm}/organizations/{org-id}/invitations/{invitation-id}': 'an invitation',
 }
 
 test.each(operationsWithIds)(

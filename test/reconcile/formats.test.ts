@@ -122,6 +122,29 @@ describe('resources', () => {
     })
   })
 
+  test('a resource of a group names it by its path, whose ancestors other resources declare in any order', async () => {
+    const realm = newName()
+    const group = (kind: string, path: string, ...lines: string[]) =>
+      resource(kind, [`realm: ${realm}`, `path: ${path}`, ...lines], path.replaceAll('/', '-').slice(1))
+    await apply({
+      'a.yaml': [
+        resource('Realm', ['organizationsEnabled: true'], realm),
+        resource('RealmOrganization', [`realm: ${realm}`, 'alias: acme', 'name: Acme'], 'acme'),
+        group('RealmGroup', '/staff/night', 'description: Late'),
+        group('RealmOrganizationGroup', '/staff/night', 'organization: acme', 'description: Late'),
+        group('RealmGroup', '/staff'),
+        group('RealmOrganizationGroup', '/staff', 'organization: acme'),
+      ].join('\n---\n'),
+    })
+    const groups = [{ name: 'staff', subGroups: [{ name: 'night', description: 'Late' }] }]
+    expect(await exportNamed(realm)).toMatchObject({ groups, organizations: [{ groups }] })
+    const night = { 'a.yaml': group('RealmGroup', '/day/night') }
+    await expect(apply(night)).rejects.toThrow('There is no group /day')
+    expect(await getRefusal({ 'a.yaml': group('RealmGroup', 'night') })).toEqual([
+      'a.yaml:6:3: RealmGroup: spec.path must be a path such as /staff/night',
+    ])
+  })
+
   test('every kind has a resource, whose name contains the name of the kind', async () => {
     const [message] = await getRefusal({ 'a.yaml': resource('RealmClints', []) })
     expect(message).toBe('a.yaml:2:1: unknown kind; did you mean RealmClient?')

@@ -9,6 +9,7 @@ import type { TreeObject } from '../../src/kinds/tree.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
+import { insertInvitation } from '../../src/store/organization-invitations.ts'
 import { findMeaning, type ParameterMeaning, parameterMeanings } from './path-parameters.ts'
 import { createSampleObject, toDocument, toName } from './samples.ts'
 import { testServer } from './server.ts'
@@ -25,7 +26,7 @@ export interface FilledRealm {
   readonly name: string
   /** Returns the value of a path parameter. */
   value(path: string, parameter: string): string
-  /** Returns the values of path parameters for the objects with another label. */
+  /** Returns the values of path parameters for the objects with another label, and for the last elements of lists. */
   withLabel(label: string): Pick<FilledRealm, 'value'>
 }
 
@@ -54,16 +55,16 @@ export async function createFilledRealm(
     const lists = await Promise.all((Object.keys(kinds) as KindName[]).map((kind) => writers[kind].list(context, {})))
     return lists.flat()
   })
-  const listed = new Map<string, string>()
-  const withLabel = (label: string): Pick<FilledRealm, 'value'> => {
-    const labeled = live.filter(({ kind, key }) => key.at(-1) === toName(kind, label))
+  const listed = new Map<string, string[]>()
+  const withLabel = (otherLabel: string): Pick<FilledRealm, 'value'> => {
+    const labeled = live.filter(({ kind, key }) => key.at(-1) === toName(kind, otherLabel))
     return {
       value(path, parameter) {
         const meaning = getMeaning(path, parameter)
         if (parameter === 'realm') return realm
         if ('fixed' in meaning) return meaning.fixed
-        if (meaning.by === 'name') return label
-        if ('list' in meaning) return listed.get(meaning.list)!
+        if (meaning.by === 'name') return otherLabel
+        if ('list' in meaning) return listed.get(meaning.list)!.at(otherLabel === label ? 0 : -1)!
         const through = listParameters(path).map((name) => findKind(path, name))
         const candidates = labeled.filter(({ kind }) => kind === meaning.kind)
         const object =
@@ -74,17 +75,25 @@ export async function createFilledRealm(
     }
   }
   const filled: FilledRealm = { name: realm, ...withLabel(label), withLabel }
-  const [user, client] = ['user', 'client'].map(
+  const [user, client, organization] = ['user', 'client', 'organization'].map(
     (name) => live.find(({ kind, key }) => kind === name && key[0] === label)!.id,
   )
   await service.writeRuntime(SYSTEM, realm, async (context) => {
     const session = await startSession(context, { user: user!, body: {} })
     await addClientSession(context, session, { client: client!, scope: '', base: 'http://localhost' })
+    for (const name of ['guest', 'visitor'])
+      await insertInvitation(context.tx, context.realm.number, {
+        ...{ id: randomUUID(), organization: organization!, email: `${name}@example.org` },
+        ...{ firstName: null, lastName: null, sentAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000) },
+      })
   })
   await call('POST', `/admin/realms/${realm}/clients-initial-access`, { body: {} })
   for (const list of lists) {
     const { body } = await call('GET', toAddress(`/admin/realms/{realm}/${list}`, filled))
-    listed.set(list, body[0].id)
+    listed.set(
+      list,
+      body.map(({ id }: { id: string }) => id),
+    )
   }
   return filled
 }

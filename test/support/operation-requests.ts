@@ -35,6 +35,9 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   executeActionsEmail: () => ['VERIFY_EMAIL'],
   createGroup: () => ({ name: 'created' }),
   createGroupChild: () => ({ name: 'created' }),
+  createOrganizationGroup: () => ({ name: 'created' }),
+  createOrganizationGroupChild: () => ({ name: 'created' }),
+  replaceOrganizationGroup: ({ size }) => ({ name: 'renamed', attributes: createAttributes(size) }),
   addFederatedIdentity: () => ({ userId: 'linked', userName: 'linked' }),
   updateGroupsGroupId: ({ size }) => ({ name: 'renamed', attributes: createAttributes(size) }),
   setLocalizationTexts: ({ size }) => Object.fromEntries(createList(size, (at) => [`other-${at}`, 'Text'])),
@@ -96,6 +99,7 @@ const forms: Readonly<Record<string, () => Readonly<Record<string, string>>>> = 
 const queries: readonly (readonly [RegExp, (realm: SizedRealm) => Readonly<Record<string, string>>])[] = [
   [/\/generate-example-[^/]+$/, (realm) => ({ userId: realm.value(USER, 'user-id'), scope: 'openid' })],
   [/\/authz\/.*\/search$/, () => ({ name: LABEL })],
+  [/\/workflows\/migrate$/, ({ workflowSteps: [from, to] }) => ({ from, to })],
   [/\/sub-component-types$/, () => ({ type: 'org.keycloak.keys.KeyProvider' })],
 ]
 
@@ -148,6 +152,7 @@ function createAuthorizationBody(path: string, name: string, { size }: SizedReal
 const repeated: readonly (readonly [RegExp, string])[] = [
   [/\/client-templates\//, SPARE_LABELS[0]],
   [/\/default-optional-client-scopes\/\{/, SPARE_LABELS[0]],
+  [/^DELETE .*\/invitations\/\{invitation-id\}$/, SPARE_LABELS[0]],
   [/^DELETE .*\/roles-by-id\/\{role-id\}$/, SPARE_LABELS[0]],
   [/^DELETE .*\/policy\/\{policy-id\}$/, SPARE_LABELS[0]],
   [/^DELETE .*\/permission\/\{type\}\/\{permission-id\}$/, SPARE_LABELS[1]],
@@ -161,8 +166,8 @@ function getLabel({ method, path }: Operation): string {
 function getPath(operation: Operation, realm: SizedRealm): string {
   const values = realm.withLabel(getLabel(operation))
   const url = toAddress(operation.path, {
-    // The roles in bodies belong to the client with the first label.
-    value: (path, parameter) => (parameter === 'client' ? realm : values).value(path, parameter),
+    // The roles in bodies belong to the client with the first label, and all invitations to the organization with that label.
+    value: (path, parameter) => (['client', 'org-id'].includes(parameter) ? realm : values).value(path, parameter),
   })
   if (operation.method !== 'GET' && operation.path.endsWith('/clients/v2/{id}')) return url.replace(LABEL, CLIENT_V2)
   // Only some required actions have a configuration.

@@ -70,7 +70,7 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'required-actions {alias}': name('requiredAction'),
   'organizations {org-id}': id('organization'),
   '{org-id}/groups {group-id}': id('organizationGroup'),
-  'invitations {invitation-id}': { fixed: 'none' },
+  'invitations {invitation-id}': { by: 'id', list: 'organizations/{org-id}/invitations' },
   'clients-initial-access {id}': { by: 'id', list: 'clients-initial-access' },
   'components {id}': id('component'),
   'workflows {id}': id('workflow'),

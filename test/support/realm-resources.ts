@@ -1,10 +1,6 @@
 // Splits a realm into Kubernetes resources, one for each of its objects.
-import { getParentPath } from '../../src/kinds/group.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Representation } from '../../src/kinds/json.ts'
 import { listParentFields, listResourceNames } from '../../src/kinds/resource-kinds.ts'
-import { joinTree, type TreeObject } from '../../src/kinds/tree.ts'
-import { convertForExport } from '../../src/realm-file/convert-formats.ts'
 import { splitDocument } from '../../src/realm-file/split-document.ts'
 import type { Document } from '../../src/realm-file/yaml/document.ts'
 import type { Resource } from './kubernetes.ts'
@@ -18,19 +14,11 @@ export function toResources(document: Document, name: string): Resource[] {
   return objects.map((object, at) => {
     const kind = kinds[object.kind]
     const [resourceKind] = listResourceNames(kind) as [string]
-    const spec = object.kind === 'group' ? toGroupSpec(object) : object.representation
+    const spec = object.representation
     if (object.kind === 'realm') return resource(resourceKind, name, spec)
     const below = listParentFields(kind).filter(([, parent]) => parent === object.key[0])
     const places = object.key.length > 1 ? below.map(([field]) => [field, object.key.at(-2)!]) : []
     const resourceSpec = { ...spec, ...Object.fromEntries(places), realmRef: { name } }
     return resource(resourceKind, `${resourceKind.toLowerCase()}-${at}`, resourceSpec)
   })
-}
-
-/** Returns a group nested in its ancestors, of which only the names are given. */
-function toGroupSpec(object: TreeObject): Representation {
-  const above: TreeObject[] = []
-  for (let path = getParentPath(object.key[0]!); path; path = getParentPath(path))
-    above.unshift({ kind: 'group', key: [path], representation: { path }, path: [] })
-  return (convertForExport(joinTree([...above, object])).groups as Representation[])[0]!
 }

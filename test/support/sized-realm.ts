@@ -31,6 +31,8 @@ export interface SizedRealm extends FilledRealm {
   /** Ids of roles to which no object refers. */
   readonly unusedRoles: { readonly realm: string[]; readonly client: string[] }
   readonly smtpServer: Representation
+  /** Ids of the first steps of two workflows. The first one is due for `size` users. */
+  readonly workflowSteps: readonly [string, string]
 }
 
 /** Creates a realm with `size` objects of each kind, and runtime data for them. */
@@ -92,6 +94,7 @@ export async function createSizedRealm(size: number, smtpServer: Representation)
       realm: await listUnusedIds('/admin/realms/{realm}/roles'),
       client: await listUnusedIds('/admin/realms/{realm}/clients/{client-uuid}/roles'),
     },
+    workflowSteps: await activateWorkflow(filled, size),
   }
 }
 
@@ -187,6 +190,17 @@ async function prepareOperations(realm: FilledRealm): Promise<void> {
   await call('GET', `/realms/${realm.name}/protocol/openid-connect/certs`)
   await call('POST', toAddress('/admin/realms/{realm}/clients/{client-uuid}/client-secret', realm))
   await call('DELETE', `/admin/realms/${realm.name}/authentication/required-actions/update_user_locale`)
+}
+
+/** Activates the workflow named by LABEL for `size` users. Returns the ids of its first step and of that of another workflow. */
+async function activateWorkflow(realm: FilledRealm, size: number): Promise<[string, string]> {
+  const { call } = await testServer()
+  const users = await call('GET', `/admin/realms/${realm.name}/users?max=${size}`)
+  const path = '/admin/realms/{realm}/workflows/{id}'
+  const [workflow, another] = [toAddress(path, realm), toAddress(path, realm.withLabel(SPARE_LABELS[0]))]
+  for (const { id } of users.body) await call('POST', `${workflow}/activate/USERS/${id}`)
+  const steps = await Promise.all([workflow, another].map(async (url) => (await call('GET', url)).body.steps[0].id))
+  return [steps[0], steps[1]]
 }
 
 /** Adds runtime data to a realm: sessions, login failures, user events and admin events. */

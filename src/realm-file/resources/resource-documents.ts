@@ -1,4 +1,5 @@
 // Converts Regent's own resources to documents in the format of a realm: a whole realm, or one object with its realm and parent.
+import { getNameFromPath, getParentPath } from '../../kinds/group.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
@@ -42,14 +43,20 @@ export function toObjectDocument(kind: Kind, resource: ParsedResource, resolveRe
   const parent = parseParent(kind, resource)
   const { realm: _, realmRef: __, ...spec } = removeKubernetesSettings(kind, fullSpec)
   if (parent) delete spec[parent.field]
-  const isNamedByMetadata = spec[kind.nameField] == null && isName(metadata.name)
-  const representation = { ...(isNamedByMetadata && { [kind.nameField]: metadata.name! }), ...spec }
-  const { value, objectPath } = wrapObject(kind, representation, { realm: realm.name, parent })
+  const ancestors = parseAncestors(kind, resource)
+  const isNamedByMetadata = !ancestors && spec[kind.nameField] == null && isName(metadata.name)
+  const namePath = isNamedByMetadata ? METADATA_NAME : ['spec', ancestors ? 'path' : kind.nameField]
+  const object = { ...(isNamedByMetadata && { [kind.nameField]: metadata.name! }), ...spec }
+  const { value, objectPath } = wrapObject(kind, ancestors ? nestGroup(object, ancestors) : object, {
+    realm: realm.name,
+    parent,
+  })
+  objectPath.push(...(ancestors ?? []).flatMap(() => ['subGroups', 0]))
   const derived = deriveDocument(document, value, (path) => {
     if (path[0] === kinds.realm.naturalKey) return realm.path
     const subpath = path.slice(objectPath.length)
     if (!subpath.length) return []
-    return isNamedByMetadata && subpath[0] === kind.nameField ? METADATA_NAME : ['spec', ...subpath]
+    return subpath[0] === kind.nameField ? namePath : ['spec', ...subpath]
   })
   return Object.assign(derived, { objectPaths: [objectPath] })
 }
@@ -99,12 +106,29 @@ function parseParent(kind: Kind, { document, name, spec }: ParsedResource): Pare
   throw createResourceError(document, ['spec'], `${name}: ${addArticle(kind.title)} needs ${owners}: add ${advice}`)
 }
 
+/** Returns the names of a group's ancestors, the outermost first, if its spec has a path instead of a name. */
+function parseAncestors(kind: Kind, { document, name, spec }: ParsedResource): string[] | undefined {
+  const { path = null } = spec
+  if (!kind.fields.subGroups || path === null || spec[kind.nameField] != null) return undefined
+  const ancestors: string[] = []
+  if (typeof path !== 'string' || !/^(?:\/[^/]+)+$/.test(path.replaceAll('~/', '~')))
+    throw createResourceError(document, ['spec', 'path'], `${name}: spec.path must be a path such as /staff/night`)
+  for (let above = getParentPath(path); above; above = getParentPath(above)) ancestors.unshift(getNameFromPath(above))
+  return ancestors
+}
+
+/** Returns a group nested in its ancestors, with its name instead of its path. */
+function nestGroup({ path, ...group }: Representation, ancestors: readonly string[]): Representation {
+  const named: Representation = { name: getNameFromPath(String(path)), ...group }
+  return ancestors.reduceRight<Representation>((nested, name) => ({ name, subGroups: [nested] }), named)
+}
+
 /** Returns a realm that contains only this object, and the path of the object in it. */
 function wrapObject(
   kind: Kind,
   representation: Representation,
   { realm, parent }: { readonly realm: string; readonly parent: ParentReference | undefined },
-): { value: Representation; objectPath: DocumentPath } {
+): { value: Representation; objectPath: (string | number)[] } {
   const createAncestor = (name: KindName, key: string): TreeObject => ({
     kind: name,
     key: [key],
@@ -119,7 +143,7 @@ function wrapObject(
     { kind: kind.name, key, representation, path: [] },
   ]
   const value = joinTree(objects)
-  return { value, objectPath: splitTree(value)[objects.length - 1]!.path }
+  return { value, objectPath: [...splitTree(value)[objects.length - 1]!.path] }
 }
 
 function isName(value: Json | undefined): boolean {

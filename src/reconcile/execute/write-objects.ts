@@ -128,6 +128,9 @@ export function sortByDependencies(actions: readonly Action[]): Action[] {
     }
     sorted.add(action)
   }
-  for (const action of actions) visit(action)
+  // The path of a parent is shorter than those of its descendants.
+  const isTree = actions[0] && kinds[actions[0].kind].naturalKey === 'path'
+  const getLength = ({ key }: Action) => key.at(-1)!.length
+  for (const action of isTree ? actions.toSorted((a, b) => getLength(a) - getLength(b)) : actions) visit(action)
   return [...sorted]
 }

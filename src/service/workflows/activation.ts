@@ -30,7 +30,9 @@ export async function startWorkflowsOnChanges(
 ): Promise<void> {
   const entries = [...context.entries, ...context.userEntries].filter((entry) => !processedEntries.has(entry))
   for (const entry of entries) processedEntries.add(entry)
-  if (!entries.some(({ kind }) => kind === 'user' || kind === 'client')) return
+  const mayBeEvent = ({ kind, operation }: JournalEntry) =>
+    kind === 'user' || (kind === 'client' && operation === 'create')
+  if (!entries.some(mayBeEvent)) return
   const created = new Set(
     context.entries.flatMap(({ kind, operation, object }) =>
       kind === 'workflow' && operation === 'create' ? [object] : [],
