@@ -81,7 +81,7 @@ export async function createFilledRealm(
   await service.writeRuntime(SYSTEM, realm, async (context) => {
     const session = await startSession(context, { user: user!, body: {} })
     await addClientSession(context, session, { client: client!, scope: '', base: 'http://localhost' })
-    for (const name of ['guest', 'visitor'])
+    for (const name of ['alice', 'bob'])
       await insertInvitation(context.tx, context.realm.number, {
         ...{ id: randomUUID(), organization: organization!, email: `${name}@example.org` },
         ...{ firstName: null, lastName: null, sentAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000) },

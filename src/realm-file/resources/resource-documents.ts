@@ -119,8 +119,8 @@ function parseAncestors(kind: Kind, { document, name, spec }: ParsedResource): s
 
 /** Returns a group nested in its ancestors, with its name instead of its path. */
 function nestGroup({ path, ...group }: Representation, ancestors: readonly string[]): Representation {
-  const named: Representation = { name: getNameFromPath(String(path)), ...group }
-  return ancestors.reduceRight<Representation>((nested, name) => ({ name, subGroups: [nested] }), named)
+  const innermost: Representation = { name: getNameFromPath(String(path)), ...group }
+  return ancestors.reduceRight<Representation>((nested, name) => ({ name, subGroups: [nested] }), innermost)
 }
 
 /** Returns a realm that contains only this object, and the path of the object in it. */
