@@ -6,6 +6,7 @@ import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds/crds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
+import { renderChartSchema } from './chart-schema.ts'
 import { renderCommands } from './cli.ts'
 import { renderEffects } from './effects.ts'
 import { renderRules } from './lint-rules.ts'
@@ -14,6 +15,7 @@ import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   ...Object.fromEntries(Object.entries(renderCrds()).map(([file, text]) => [`crds/${file}`, () => text])),
+  'charts/regent/values.schema.json': renderChartSchema,
   'docs/cli.md': renderCommands,
   'docs/configuration.md': renderSettingsTable,
   'docs/effects.md': renderEffects,

@@ -362,6 +362,13 @@ export const settings = {
     description:
       'PEM file with the CA certificates for the client certificate of the Kubernetes API server. Without it no client certificate is required.',
   }),
+  managementPort: setting('management-port', {
+    placeholder: 'number',
+    schema: port,
+    summary: 'Serve metrics and health on a port of their own',
+    description:
+      'Port of `/metrics` and `/health`, over HTTP, which are then not on the other ports. By default they are on the port of clients.',
+  }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),

@@ -30,6 +30,7 @@ import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.t
 import { renderHomePage } from './server/home.ts'
 import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { separateManagement } from './server/management-port.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
 import { checkFieldCount, checkStorable } from './storable.ts'
 
@@ -52,6 +53,8 @@ export interface ServerOptions {
   readonly showRealms?: boolean
   /** Whether /metrics is served. */
   readonly metrics?: boolean
+  /** Whether the metrics and health endpoints are on the management port only. */
+  readonly hasManagementPort?: boolean
   /** Whether the API reference is served, at /docs. */
   readonly apiReference?: boolean
   /** The webhook for pushes to git repositories. Absent: it is disabled. */
@@ -155,12 +158,13 @@ function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOpti
   })
 }
 
-function addHooks(app: FastifyInstance, { hostname, ownHost, proxies }: ServerOptions): void {
+function addHooks(app: FastifyInstance, { hostname, ownHost, proxies, hasManagementPort }: ServerOptions): void {
   // Each scope registers the parsers of its bodies. Without one, a body is not read.
   app.removeAllContentTypeParsers()
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onRequest', findCertificates(proxies))
+  if (hasManagementPort) separateManagement(app)
   app.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply))
   app.addHook('onSend', async (_request, reply) => removeCharset(reply))
   app.addHook('onSend', compressResponse)

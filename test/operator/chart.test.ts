@@ -7,6 +7,92 @@ import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 
+/** Values by path: each is rendered alone, with the values that it needs. */
+const samples: Readonly<Record<string, readonly string[]>> = {
+  nameOverride: ['nameOverride=identity'],
+  fullnameOverride: ['fullnameOverride=identity'],
+  commonLabels: ['commonLabels.team=identity'],
+  'image.repository': ['image.repository=ghcr.example.org/regent'],
+  'image.tag': ['image.tag=1.2.3'],
+  'image.digest': [`image.digest=sha256:${'0'.repeat(64)}`],
+  'image.pullPolicy': ['image.pullPolicy=Always'],
+  'image.pullSecrets': ['image.pullSecrets[0].name=registry'],
+  replicas: ['replicas=3'],
+  strategy: ['strategy.type=Recreate'],
+  terminationGracePeriodSeconds: ['terminationGracePeriodSeconds=30'],
+  managementPort: ['managementPort=9100'],
+  hostname: ['hostname=https://login.example.org'],
+  host: ['host=::'],
+  'database.secret': ['database.secret=postgres'],
+  'database.key': ['database.key=uri'],
+  'key.secret': ['key.secret=keys'],
+  'key.key': ['key.key=current'],
+  'admin.secret': ['admin.secret=admin'],
+  'admin.userKey': ['admin.secret=admin', 'admin.userKey=name'],
+  'admin.passwordKey': ['admin.secret=admin', 'admin.passwordKey=pass'],
+  settings: ['settings.logLevel=info', 'settings.source={a,b}', 'settings.requireSecondApprover=true'],
+  env: ['env[0].name=REALM', 'env[0].value=acme'],
+  envFrom: ['envFrom[0].configMapRef.name=realms'],
+  extraVolumes: ['extraVolumes[0].name=more', 'extraVolumes[0].emptyDir.medium=Memory'],
+  extraVolumeMounts: [
+    ...['extraVolumes[0].name=more', 'extraVolumes[0].emptyDir.medium=Memory'],
+    ...['extraVolumeMounts[0].name=more', 'extraVolumeMounts[0].mountPath=/more'],
+  ],
+  'trustedCa.secret': ['trustedCa.secret=ca'],
+  'trustedCa.configMap': ['trustedCa.configMap=ca'],
+  'trustedCa.key': ['trustedCa.secret=ca', 'trustedCa.key=root.pem'],
+  podSecurityContext: ['podSecurityContext.runAsNonRoot=true', 'podSecurityContext.runAsUser=2000'],
+  'temporaryFiles.sizeLimit': ['temporaryFiles.sizeLimit=500Mi'],
+  'tls.secret': ['tls.secret=tls'],
+  'vault.secret': ['vault.secret=vault'],
+  'operator.enabled': ['operator.enabled=false'],
+  'aggregatedRoles.enabled': ['aggregatedRoles.enabled=false'],
+  'admission.enabled': ['admission.enabled=true'],
+  'admission.secret': ['admission.enabled=true', 'admission.secret=tls', 'admission.caBundle=Cg=='],
+  'admission.caBundle': ['admission.enabled=true', 'admission.secret=tls', 'admission.caBundle=Cgo='],
+  'admission.issuer': ['admission.enabled=true', 'admission.issuer.name=company'],
+  'admission.clientCa.secret': ['admission.enabled=true', 'admission.clientCa.secret=api-server'],
+  'admission.clientCa.key': [
+    ...['admission.enabled=true', 'admission.clientCa.secret=api-server', 'admission.clientCa.key=root.crt'],
+  ],
+  'admission.failurePolicy': ['admission.enabled=true', 'admission.failurePolicy=Fail'],
+  'admission.timeoutSeconds': ['admission.enabled=true', 'admission.timeoutSeconds=5'],
+  'admission.namespaceSelector': ['admission.enabled=true', 'admission.namespaceSelector.matchLabels.realms=yes'],
+  'admission.objectSelector': ['admission.enabled=true', 'admission.objectSelector.matchLabels.review=yes'],
+  'admission.from': ['admission.enabled=true', 'admission.from[0].ipBlock.cidr=10.0.0.1/32'],
+  'crds.install': ['crds.install=false'],
+  'serviceAccount.name': ['serviceAccount.name=identity'],
+  'serviceAccount.annotations': ['serviceAccount.annotations.role=identity'],
+  'service.type': ['service.type=LoadBalancer'],
+  'service.port': ['service.port=8080'],
+  'service.annotations': ['service.annotations.internal=yes'],
+  'ingress.enabled': ['ingress.enabled=true'],
+  'ingress.className': ['ingress.enabled=true', 'ingress.className=nginx'],
+  'ingress.annotations': ['ingress.enabled=true', 'ingress.annotations.owner=identity'],
+  'ingress.tlsSecret': ['ingress.enabled=true', 'ingress.tlsSecret=public-tls'],
+  'httpRoute.enabled': ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public'],
+  'httpRoute.parentRefs': ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=internal'],
+  'httpRoute.annotations': [
+    ...['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public', 'httpRoute.annotations.owner=identity'],
+  ],
+  'networkPolicy.enabled': ['networkPolicy.enabled=false'],
+  'networkPolicy.from': ['networkPolicy.from[0].namespaceSelector.matchLabels.web=yes'],
+  'networkPolicy.metricsFrom': ['networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.monitoring=yes'],
+  'networkPolicy.egress': ['networkPolicy.egress[0].ports[0].port=5432'],
+  'podDisruptionBudget.enabled': ['podDisruptionBudget.enabled=false'],
+  'podDisruptionBudget.minAvailable': ['podDisruptionBudget.minAvailable=2'],
+  'serviceMonitor.enabled': ['serviceMonitor.enabled=true'],
+  'serviceMonitor.interval': ['serviceMonitor.enabled=true', 'serviceMonitor.interval=10s'],
+  'serviceMonitor.labels': ['serviceMonitor.enabled=true', 'serviceMonitor.labels.release=prometheus'],
+  resources: ['resources.limits.cpu=2'],
+  podAnnotations: ['podAnnotations.owner=identity'],
+  podLabels: ['podLabels.owner=identity'],
+  nodeSelector: ['nodeSelector.disk=ssd'],
+  tolerations: ['tolerations[0].operator=Exists'],
+  affinity: ['affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1'],
+  priorityClassName: ['priorityClassName=high'],
+}
+
 const allValues = [
   ...requiredValues,
   'admin.secret=admin',
@@ -29,10 +115,23 @@ test('the chart has the version of the server', () => {
   expect(load(readFileSync(`${CHART}/Chart.yaml`, 'utf8'))).toMatchObject({ version, appVersion: version })
 })
 
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
 describe.skipIf(!hasHelm)(withHelm, () => {
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
   const findResource = (resources: readonly Resource[], kind: string): any =>
     resources.find((resource) => resource.kind === kind)
+
+  const readSchema = () => JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8'))
+  /** Returns the paths of the values in a schema. */
+  const listValues = ({ properties }: Schema, prefix = ''): string[] =>
+    Object.entries(properties ?? {})
+      .flatMap(([name, value]) =>
+        value.properties && name !== 'settings' ? listValues(value, `${prefix}${name}.`) : [`${prefix}${name}`],
+      )
+      .filter((path) => path !== 'global')
 
   test('helm lint --strict finds no problems', () => {
     expect(helm('lint', '--strict', '--kube-version', '1.36.0', CHART, ...toSetFlags(requiredValues))).toContain(
@@ -41,14 +140,25 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   })
 
   test('missing and unknown values are refused, and so are settings that the chart sets itself', () => {
-    expect(() => renderChart([])).toThrow(/hostname must be the URL/)
-    expect(() => renderChart(requiredValues.slice(0, 2))).toThrow(/key.secret must name the Secret/)
+    expect(() => renderChart(requiredValues.slice(0, 1))).toThrow(/hostname must be the URL/)
+    expect(() => renderChart(requiredValues.slice(1))).toThrow(/image.repository must be the repository/)
+    expect(() => renderChart(requiredValues.slice(0, 3))).toThrow(/key.secret must name the Secret/)
+    expect(() => renderChart([...requiredValues, 'settings.logLevl=info'])).toThrow(
+      /settings.*logLevl.*not allowed|'logLevl' not allowed/,
+    )
+    expect(() => renderChart([...requiredValues, 'trustedCa.secret=a', 'trustedCa.configMap=b'])).toThrow(
+      /trustedCa.secret and trustedCa.configMap exclude each other/,
+    )
+    const withPath = requiredValues.map((value) => value.replace('id.example.org', 'example.org/id'))
+    expect(() => renderChart([...withPath, 'ingress.enabled=true'])).toThrow(/requires a hostname without a path/)
+    expect(() => renderChart([...requiredValues, 'httpRoute.enabled=true'])).toThrow(/httpRoute.parentRefs must name/)
     expect(() => renderChart([...requiredValues, 'replica=2'])).toThrow(/'replica' not allowed/)
     expect(() => renderChart([...requiredValues, 'settings.port=1'])).toThrow(/settings\/port/)
   })
 
   test('the ClusterRole has permissions for every kind, and is omitted without the operator', () => {
-    const [resources, statusRule] = findResource(renderChart(requiredValues), 'ClusterRole').rules
+    const clusterRole = findResource(renderChart(requiredValues, { templates: ['cluster-role'] }), 'ClusterRole')
+    const [resources, statusRule] = clusterRole.rules
     const names = renderChart(requiredValues)
       .filter(({ kind }) => kind === 'CustomResourceDefinition')
       .map(({ spec }) => (spec as { names: { plural: string } }).names.plural)
@@ -56,6 +166,20 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     expect(statusRule.resources).toEqual(names.map((name) => `${name}/status`))
     const withoutOperator = renderChart([...requiredValues, 'operator.enabled=false'])
     expect(withoutOperator.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+    const namespaceRoles = renderChart(requiredValues, { templates: ['aggregated-roles'] })
+    for (const role of namespaceRoles) expect(role.rules).toMatchObject([{ resources: names }])
+    const listAggregations = (role: Resource) =>
+      Object.keys((role.metadata as { labels?: object }).labels ?? {})
+        .filter((label) => label.includes('aggregate-to'))
+        .toSorted()
+    expect(namespaceRoles.map(listAggregations)).toEqual([
+      [
+        'rbac.authorization.k8s.io/aggregate-to-admin',
+        'rbac.authorization.k8s.io/aggregate-to-edit',
+        'rbac.authorization.k8s.io/aggregate-to-view',
+      ],
+      ['rbac.authorization.k8s.io/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-edit'],
+    ])
     expect(findResource(withoutOperator, 'Deployment').spec.template.spec.automountServiceAccountToken).toBe(false)
   })
 
@@ -95,6 +219,35 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     )
   })
 
+  test('each value of the schema is rendered, and changes what is rendered', () => {
+    expect(Object.keys(samples).toSorted()).toEqual(listValues(readSchema()).toSorted())
+    const rendered = new Map<string, string>()
+    for (const [path, values] of Object.entries(samples)) {
+      // Definitions are large.
+      const common = [...requiredValues, ...(path === 'crds.install' ? [] : ['crds.install=false'])]
+      const render = (added: readonly string[]) => {
+        const all = [...common, ...added]
+        const text = rendered.get(all.join()) ?? JSON.stringify(renderChart(all))
+        rendered.set(all.join(), text)
+        return text
+      }
+      const without = values.filter((value) => !value.startsWith(path))
+      // A certificate needs both values.
+      const isNeeded = /^(admission\.(secret|caBundle)|httpRoute\.parentRefs)$/.test(path)
+      const before = isNeeded ? samples[`${path.split('.')[0]}.enabled`]! : without
+      expect(render(values) === render(before), path).toBe(false)
+    }
+  })
+
+  test('on OpenShift, the pod has no user and groups of its own', () => {
+    const security = (flags: string[]) =>
+      findResource(renderChart(requiredValues, { flags, templates: ['deployment'] }), 'Deployment').spec.template.spec
+        .securityContext
+    const common = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+    expect(security([])).toEqual({ ...common, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 })
+    expect(security(['--api-versions', 'security.openshift.io/v1'])).toEqual(common)
+  })
+
   test('CRDs are kept when the chart is uninstalled', () => {
     const definitions = renderChart(requiredValues).filter(({ kind }) => kind === 'CustomResourceDefinition')
     for (const { metadata } of definitions)
@@ -104,9 +257,10 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   test('serviceMonitor.enabled adds a ServiceMonitor for the metrics endpoint', () => {
     const https = [...requiredValues, 'tls.secret=tls']
     expect(findResource(renderChart(https), 'ServiceMonitor')).toBeUndefined()
-    expect(
-      findResource(renderChart([...https, 'serviceMonitor.enabled=true']), 'ServiceMonitor').spec.endpoints,
-    ).toEqual([{ port: 'https', path: '/metrics', interval: '30s', scheme: 'https' }])
+    const monitored = renderChart([...https, 'serviceMonitor.enabled=true'], { templates: ['service-monitor'] })
+    const { spec } = findResource(monitored, 'ServiceMonitor')
+    expect(spec.endpoints).toEqual([{ port: 'management', path: '/metrics', interval: '30s' }])
+    expect(findResource(monitored, 'Service').metadata.labels).toMatchObject(spec.selector.matchLabels)
   })
 
   describe.skipIf(!hasKubernetes)(onKubernetes, () => {

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listParentFields, resourceKinds } from '../../src/kinds/resource-kinds.ts'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
-import { renderChart } from '../support/chart.ts'
+import { renderChart, requiredValues } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakClients, installKeycloakImports, removeKeycloakClients } from '../support/keycloak-imports.ts'
 import { hasKubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
@@ -48,7 +48,9 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     for (const kind of kinds)
       await waitUntil(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
 
-    const { rules } = renderChart().find(({ kind }) => kind === 'ClusterRole') as unknown as { rules: Rule[] }
+    const { rules } = renderChart(requiredValues, { templates: ['cluster-role'] }).find(
+      ({ kind }) => kind === 'ClusterRole',
+    ) as unknown as { rules: Rule[] }
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )

@@ -150,6 +150,22 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     expect(await isLive(realm)).toBe(true)
   })
 
+  test('a server with a certificate of a private CA is refused, unless certSecretRef has the certificate of the CA', async () => {
+    const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
+    await repository.push({ 'acme.yaml': `realm: ${realm}\n` })
+    const authority = await readFile(process.env.GIT_SSL_CAINFO!, 'utf8')
+    delete process.env.GIT_SSL_CAINFO
+    await applyCredentials(space)
+    const acme = source(repository.https, { retryInterval: '1s' })
+    await space.apply(acme)
+    const refused = await space.waitForReady(acme, 'False', 'Failed')
+    expect(getCondition(refused, 'Ready').message).toContain('certificate')
+    await space.apply(secret('authority', { 'ca.crt': authority }))
+    await space.apply(source(repository.https, { retryInterval: '1s', certSecretRef: { name: 'authority' } }))
+    await space.waitForReady(acme, 'True')
+    expect(await isLive(realm)).toBe(true)
+  })
+
   test('suspend stops a source, requestedAt reads it at once, and deletionPolicy Orphan retains its realm unmanaged', async () => {
     const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
     const pushRealm = (name: string) => repository.push({ 'acme.yaml': `realm: ${realm}\ndisplayName: ${name}\n` })

@@ -1,10 +1,15 @@
 {{- define "regent.name" -}}
-{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
-{{ $name | trunc 52 | trimSuffix "-" }}
+{{- $chart := include "regent.chart" . -}}
+{{- $name := contains $chart .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $chart) -}}
+{{ .Values.fullnameOverride | default $name | trunc 52 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "regent.chart" -}}
+{{ .Values.nameOverride | default .Chart.Name }}
 {{- end }}
 
 {{- define "regent.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "regent.chart" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
@@ -13,6 +18,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "regent.serviceAccount" -}}
@@ -24,13 +32,69 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ if .Values.tls.secret }}https{{ else }}http{{ end }}
 {{- end }}
 
+{{- /* Image by digest, or else by tag. */}}
+{{- define "regent.image" -}}
+{{- with .Values.image -}}
+{{- $repository := required "image.repository must be the repository of the image, such as registry.example.org/regent" .repository -}}
+{{ if .digest }}{{ printf "%s@%s" $repository .digest }}{{ else }}{{ printf "%s:%s" $repository (.tag | default $.Chart.AppVersion) }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- /* Host name of the URL under which clients reach the server. */}}
+{{- define "regent.publicHost" -}}
+{{ (urlParse .Values.hostname).host | splitList ":" | first }}
+{{- end }}
+
+{{- /* Path of the URL under which clients reach the server. */}}
+{{- define "regent.publicPath" -}}
+{{ (urlParse .Values.hostname).path | trimSuffix "/" | default "/" }}
+{{- end }}
+
+{{- /* Security context of the pod. OpenShift sets the user and groups itself. */}}
+{{- define "regent.podSecurityContext" -}}
+{{- $ids := dict "runAsUser" 1000 "runAsGroup" 1000 "fsGroup" 1000 -}}
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}{{ $ids = dict }}{{ end -}}
+{{- $default := merge $ids (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault")) -}}
+{{ .Values.podSecurityContext | default $default | toYaml }}
+{{- end }}
+
+{{- /* Peers through which the API server connects, as a list: its addresses, and pods of kube-system. */}}
+{{- define "regent.apiServers" -}}
+- namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: kube-system
+{{- range (lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "").items }}
+{{- if eq (index .metadata.labels "kubernetes.io/service-name") "kubernetes" }}
+{{- range .endpoints }}
+{{- range .addresses }}
+- ipBlock:
+    cidr: {{ . }}/{{ contains ":" . | ternary 128 32 }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Volume source with the CA certificates of outgoing connections, or nothing. */}}
+{{- define "regent.caVolume" -}}
+{{- with .Values.trustedCa -}}
+{{- if and .secret .configMap }}{{ fail "trustedCa.secret and trustedCa.configMap exclude each other" }}{{ end -}}
+{{- if .secret -}}
+secret:
+  secretName: {{ .secret }}
+  defaultMode: 0440
+{{- else if .configMap -}}
+configMap:
+  name: {{ .configMap }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* Probe of a health endpoint: live or ready. */}}
 {{- define "regent.probe" -}}
-{{- $root := first . -}}
 httpGet:
-  path: /health/{{ last . }}
-  port: {{ include "regent.port" $root }}
-  scheme: {{ include "regent.port" $root | upper }}
+  path: /health/{{ . }}
+  port: management
 {{- end }}
 
 {{- /* Plural names of Regent's resources, as a list. */}}

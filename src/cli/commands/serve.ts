@@ -93,6 +93,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
+    hasManagementPort: settings.managementPort !== undefined,
     apiReference: true,
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
@@ -101,7 +102,8 @@ async function run(service: Service, settings: ServerSettings, started: number):
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
   let following: LeaseElection | undefined
   try {
-    const listening = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
+    const { host, port, managementPort } = settings
+    const listening = await listen(app, { host, port, managementPort, https: toHttpsOptions(settings) })
     await service.announceUrl(listening.localUrl)
     const address = settings.hostname ?? listening.publicUrl
     printBanner(service.engine, settings, { address, took: performance.now() - started })

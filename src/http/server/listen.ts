@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { waitAtMost } from '../../lib/timing/deadline.ts'
+import { createManagementServer } from './management-port.ts'
 import { type CertificateFiles, createSecureServer } from './secure-server.ts'
 
 /** The address to listen on, and the certificate for HTTPS. */
@@ -11,6 +12,8 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly https?: (CertificateFiles & { readonly port: number }) | undefined
+  /** The port of the metrics and health endpoints; absent: that of clients. */
+  readonly managementPort?: number | undefined
 }
 
 /** A server that listens. */
@@ -28,7 +31,18 @@ export interface ListeningServer {
 }
 
 /** Listens until the server is closed. With a certificate, HTTP is served to this machine only. */
-export async function listen(app: FastifyInstance, { host, port, https }: ListenOptions): Promise<ListeningServer> {
+export async function listen(app: FastifyInstance, options: ListenOptions): Promise<ListeningServer> {
+  const { host, managementPort } = options
+  const management = managementPort === undefined ? undefined : createManagementServer(app)
+  const listening = await listenForClients(app, options)
+  if (management) {
+    management.listen(managementPort, host)
+    await once(management, 'listening')
+  }
+  return listening
+}
+
+async function listenForClients(app: FastifyInstance, { host, port, https }: ListenOptions): Promise<ListeningServer> {
   if (!https) {
     const drain = prepareDrain([app.server])
     const address = await app.listen({ host, port })

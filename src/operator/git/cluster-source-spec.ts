@@ -29,6 +29,11 @@ export const clusterSourceSpec = realmSourceSpec.omit({ path: true, variables: t
     })
     .optional()
     .describe('Credentials for the repository. Required for ssh.'),
+  certSecretRef: createSecretReference('ca.crt')
+    .optional()
+    .describe(
+      'CA certificates in PEM, for https servers with a certificate of a private CA: a Secret of the same namespace with the label regent.dev/secret: "true" and the key ca.crt.',
+    ),
   signers: z
     .strictObject({
       secretRef: createSecretReference('allowed_signers, in the format of `gpg.ssh.allowedSignersFile` of git'),

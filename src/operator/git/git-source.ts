@@ -75,7 +75,7 @@ function readCredentials(
   spec: ClusterSourceSpec,
   readSecret: (secret: string, key: string) => string,
 ): Pick<GitSourceConfig, 'address' | 'keys'> {
-  const { credentials, signers } = spec
+  const { credentials, signers, certSecretRef } = spec
   const address = toGitAddress(spec)
   const secret = credentials?.secretRef.name
   const isSsh = address.protocol === 'ssh'
@@ -91,6 +91,7 @@ function readCredentials(
     keys: {
       ...(ssh && { ssh }),
       ...(signers && { signers: readSecret(signers.secretRef.name, 'allowed_signers') }),
+      ...(certSecretRef && { authorities: readSecret(certSecretRef.name, 'ca.crt') }),
     },
   }
 }

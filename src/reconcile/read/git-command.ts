@@ -44,6 +44,8 @@ export interface GitOptions {
   readonly timeout?: number | undefined
   /** Default: git uses the credentials of the server's account. */
   readonly keyFiles?: KeyFiles | undefined
+  /** The file with the CA certificates that git accepts. Default: git's own, or those of its environment. */
+  readonly authoritiesFile?: string | undefined
 }
 
 /** Files with the keys of a source. With them, git uses no credentials of the server's account. */
@@ -56,11 +58,12 @@ export interface KeyFiles {
 export function createGit(
   folder: string,
   address: GitAddress,
-  { signal, timeout = DEFAULT_TIMEOUT, keyFiles }: GitOptions,
+  { signal, timeout = DEFAULT_TIMEOUT, keyFiles, authoritiesFile }: GitOptions,
 ): RunGit {
   const config = toConfigOptions(SAFE_CONFIG)
   const baseEnv: NodeJS.ProcessEnv = {
     ...(keyFiles ? createIsolatedEnv(folder) : inheritEnv(INHERITED_VARIABLES)),
+    ...(authoritiesFile !== undefined && { GIT_SSL_CAINFO: authoritiesFile }),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: address.protocol,

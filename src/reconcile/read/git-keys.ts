@@ -1,6 +1,7 @@
-// SSH keys and allowed signers of a git source, written to files that git and ssh read. Only the process's own account may read them.
+// Keys, allowed signers and CA certificates of a git source, written to files that git and ssh read. Only the process's own account may read them.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
 import type { KeyFiles } from './git-command.ts'
 
 /** The keys of a git source, as texts. With them, git uses no credentials of the server's account. */
@@ -9,6 +10,23 @@ export interface GitKeys {
   readonly ssh?: { readonly identity: string; readonly knownHosts: string } | undefined
   /** The signers of commits, in the format of `gpg.ssh.allowedSignersFile`. */
   readonly signers?: string | undefined
+  /** CA certificates in PEM, for https servers with a certificate of a private CA. */
+  readonly authorities?: string | undefined
+}
+
+/**
+ * Writes the CA certificates that git accepts to a file in the folder, and returns its path: public ones, those of `NODE_EXTRA_CA_CERTS`,
+ * and those of the source. Returns undefined if there are no further ones, or the server's account configures git.
+ */
+export async function writeAuthorities(folder: string, authorities: string | undefined): Promise<string | undefined> {
+  const { GIT_SSL_CAINFO: ofGit = '', NODE_EXTRA_CA_CERTS: ofNode = '' } = process.env
+  if (authorities === undefined && (ofGit !== '' || ofNode === '')) return undefined
+  const file = join(folder, 'authorities.pem')
+  await writeFile(
+    file,
+    [...getCACertificates('default'), ...(authorities === undefined ? [] : [authorities]), ''].join('\n'),
+  )
+  return file
 }
 
 /** Writes the keys to files in the folder and returns the paths. */

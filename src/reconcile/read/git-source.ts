@@ -9,7 +9,7 @@ import { type FileSourceOptions, readFileSource, SourceError } from './file-sour
 import { type GitAddress, renderGitAddress } from './git-address.ts'
 import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-command.ts'
 import { createRemoteGit } from './git-connection.ts'
-import { type GitKeys, writeKeyFiles } from './git-keys.ts'
+import { type GitKeys, writeAuthorities, writeKeyFiles } from './git-keys.ts'
 import type { Commit, SerializedSource, SourceContent } from './source-content.ts'
 import { type GivenIdentity, locateSource, requireSourceName } from './source-identity.ts'
 
@@ -44,7 +44,8 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     const { signal, timeout, keys } = options
     const keyFiles = keys && (await writeKeyFiles(clone.folder, keys))
     const signersFile = keyFiles?.signers ?? options.signersFile
-    const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles })
+    const authoritiesFile = await writeAuthorities(clone.folder, keys?.authorities)
+    const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles, authoritiesFile })
     const source = new ClonedGitSource(clone, { ...options, address, git, signersFile })
     await git(['init', '--quiet', '--bare', '--template='], source.toError)
     return source
