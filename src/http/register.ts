@@ -76,7 +76,12 @@ export function registerOperations(
     for (const stream of streams) stream.destroy()
   })
   const tagged = findTaggedReads(operations)
-  for (const operation of operations) {
+  const legacyOperations = operations.map((operation) => ({ ...operation, ...operation.legacy }))
+  const legacyTagged = findTaggedReads(legacyOperations)
+  for (const [at, operation] of operations.entries()) {
+    const legacyOperation = legacyOperations[at]!
+    const handle = handler({ ...surroundings, streams }, operation, tagged.get(operation.path))
+    const handleLegacy = handler({ ...surroundings, streams }, legacyOperation, legacyTagged.get(operation.path))
     app.route({
       method: listMethods(operation),
       url: urlOf(operation.path),
@@ -85,7 +90,7 @@ export function registerOperations(
         if (operation.isPublic) return
         if (operation.body || hasLongBody(request.raw)) await surroundings.service.getPermissions(callers.get(request)!)
       },
-      handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
+      handler: (request, reply) => (isLegacy(request) ? handleLegacy : handle)(request, reply),
     })
   }
   for (const listed of missing) addMissingOperation(app, surroundings, listed)
@@ -94,6 +99,9 @@ export function registerOperations(
     app.register(async (scope) => refuseOtherMethods(scope), { prefix })
   }
 }
+
+/** Whether a request was sent to the legacy API, whose addresses are rewritten. */
+const isLegacy = ({ originalUrl, url }: FastifyRequest): boolean => originalUrl !== url
 
 /** Adds the route of an operation that answers 501. */
 function addMissingOperation(app: FastifyInstance, { service }: RouteContext, listed: ListedOperation): void {

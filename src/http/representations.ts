@@ -99,8 +99,17 @@ const socialLink = nameSchema(
     .describe('Keycloak: legacy form of a federated identity.'),
 )
 
+/** The fields that clients have in the legacy API only. */
+export const applicationFields = {
+  oauth2DeviceAuthorizationGrantEnabled: z
+    .boolean()
+    .optional()
+    .describe('Keycloak: whether the client can use the device authorization grant.'),
+  claims: deprecated(claims.optional().describe('Claims in tokens.')),
+}
+
 /** Keycloak: the legacy form of a client, with its claims. */
-const legacyClient = (name: string, title: string, fields: z.ZodRawShape = {}) =>
+const legacyClient = (name: string, title: string, fields: z.ZodRawShape) =>
   nameSchema(
     name,
     deprecated(
@@ -115,18 +124,14 @@ const legacyClient = (name: string, title: string, fields: z.ZodRawShape = {}) =
           authorizationSettings: anyRepresentation('ResourceServerRepresentation')
             .optional()
             .describe('Settings of the authorization services.'),
-          claims: deprecated(claims.optional().describe('Claims in tokens.')),
         })
         .describe(`Keycloak: legacy form of ${title}.`),
     ),
   )
-const application = legacyClient('ApplicationRepresentation', 'a client', {
-  oauth2DeviceAuthorizationGrantEnabled: z
-    .boolean()
-    .optional()
-    .describe('Keycloak: whether the client can use the device authorization grant.'),
+const application = legacyClient('ApplicationRepresentation', 'a client', applicationFields)
+const oauthClient = legacyClient('OAuthClientRepresentation', 'a third-party client', {
+  claims: applicationFields.claims,
 })
-const oauthClient = legacyClient('OAuthClientRepresentation', 'a third-party client')
 
 const componentExport: z.ZodType = nameSchema(
   'ComponentExportRepresentation',
