@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../kinds/client-policies.ts'
 import { kinds } from '../kinds/index.ts'
-import { anyRepresentation, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
+import { anyRepresentation, anyRepresentations, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
 import { getPluralTitle, type Kind, type KindName } from '../kinds/kind.ts'
 import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata, profileSchema } from '../kinds/user-profile.ts'
@@ -66,6 +66,20 @@ const clientTemplate = nameSchema(
         name: text('Name of the client scope.'),
         description: text('Description of the client scope.'),
         protocol: text('Protocol of the client scope.'),
+        attributes: z.record(z.string(), z.string()).optional().describe('Attributes of the client scope.'),
+        ...Object.fromEntries(
+          [
+            'bearerOnly',
+            'consentRequired',
+            'directAccessGrantsEnabled',
+            'frontchannelLogout',
+            'fullScopeAllowed',
+            'implicitFlowEnabled',
+            'publicClient',
+            'serviceAccountsEnabled',
+            'standardFlowEnabled',
+          ].map((field) => [field, z.boolean().optional().describe('Keycloak: ignored.')]),
+        ),
         protocolMappers: z
           .array(z.lazy(() => representationOf(kinds.protocolMapper)))
           .optional()
@@ -180,6 +194,13 @@ const additionalFields: Partial<
     clientScopeMappings: z.record(z.string(), z.array(scopeMapping)),
     userFederationProviders: z.array(federationProvider),
     userFederationMappers: z.array(federationMapper),
+    federatedUsers: deprecated(anyRepresentations('UserRepresentation')),
+    protocolMappers: deprecated(anyRepresentations('ProtocolMapperRepresentation')),
+    applicationScopeMappings: deprecated(z.record(z.string(), z.array(scopeMapping))),
+    socialProviders: deprecated(z.record(z.string(), z.string())),
+    ...Object.fromEntries(
+      ['certificate', 'codeSecret', 'privateKey', 'publicKey'].map((field) => [field, deprecated(z.string())]),
+    ),
     defaultRoles: deprecated(z.array(z.string())),
     clientTemplates: deprecated(z.array(clientTemplate)),
     applications: deprecated(z.array(application)),
@@ -188,6 +209,15 @@ const additionalFields: Partial<
   client: () => ({ authorizationSettings: anyRepresentation('ResourceServerRepresentation') }),
   group: (schemaOf) => ({ subGroups: z.array(schemaOf('group')) }),
   user: () => ({ userProfileMetadata: profileMetadata, socialLinks: deprecated(z.array(socialLink)) }),
+  organization: () => ({
+    members: anyRepresentations('MemberRepresentation'),
+    identityProviders: anyRepresentations('IdentityProviderRepresentation'),
+    groups: anyRepresentations('GroupRepresentation'),
+  }),
+  authorizationScope: () => ({
+    policies: anyRepresentations('PolicyRepresentation'),
+    resources: anyRepresentations('ResourceRepresentation'),
+  }),
   workflow: () => ({ state: workflowState }),
 }
 
