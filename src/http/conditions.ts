@@ -28,8 +28,15 @@ export function withConditionResponses(operations: readonly Operation[]): Operat
 }
 
 /** Returns the entity tag of a JSON body. */
-export function createTag(json: string): string {
+function createTag(json: string): string {
   return `"${hash('sha256', json, 'hex').slice(0, 32)}"`
+}
+
+/** Returns the entity tag of a JSON body. @throws HttpError 412 unless it meets If-Match, where the request has it */
+export function requireTag(json: string, condition: string | undefined): string {
+  const tag = createTag(json)
+  if (condition !== undefined) checkCondition(condition, tag)
+  return tag
 }
 
 /** Returns the entity tag of the compressed body: other bytes need another tag. */
@@ -37,9 +44,15 @@ export function toGzipTag(tag: string): string {
   return tag.replace(/"$/, '-gzip"')
 }
 
-/** @throws HttpError 412 unless If-Match has the tag, in gzip or not, or `*`. Weak tags never match. */
-export function checkCondition(condition: string, tag: string): void {
-  if (includesTag(condition, [tag, toGzipTag(tag)])) return
+/** Returns the entity tag of the body in YAML. */
+export function toYamlTag(tag: string): string {
+  return tag.replace(/"$/, '-yaml"')
+}
+
+/** @throws HttpError 412 unless If-Match has the tag, in any format and in gzip or not, or `*`. Weak tags never match. */
+function checkCondition(condition: string, tag: string): void {
+  const tags = [tag, toYamlTag(tag)]
+  if (includesTag(condition, [...tags, ...tags.map(toGzipTag)])) return
   throw new HttpError(412, {
     errorMessage: 'The resource has changed: its entity tag is not in If-Match. Read it again.',
   })
@@ -64,7 +77,7 @@ export function withCondition(
     write: (caller, target, work) =>
       service.write(caller, target, async (context) => {
         const json = await look({ ...service, read: (_caller, _realm, read) => read(context) })
-        checkCondition(condition, createTag(json))
+        requireTag(json, condition)
         return work(context)
       }),
   }

@@ -14,7 +14,7 @@ import { describePathParameter } from './path-parameters.ts'
 import { representationOf } from './representations.ts'
 import { tags } from './tags.ts'
 
-/** The version of the admin API, as in Keycloak's OpenAPI document. The legacy API without `/admin/realms` has version 1. */
+/** The version of the admin API, as in Keycloak's OpenAPI document. */
 const ADMIN_API_VERSION = '1.0'
 
 /** Returns the OpenAPI 3.1 document. `otherPaths` are paths that are not operations of administrators. */
@@ -32,7 +32,8 @@ export function openApi(operations: readonly Operation[], otherPaths: Record<str
       version: ADMIN_API_VERSION,
       description:
         'The admin API of Keycloak, and the API of Regent under `/regent/v1`. A change that would lock out the last ' +
-        'administrator of every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`.',
+        'administrator of every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`. The legacy API, ' +
+        'of version 1, has its operations under a base path of its own, without `/admin/realms`. Its clients are ApplicationRepresentation.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     security: [{ bearer: [] }],

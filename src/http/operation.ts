@@ -52,6 +52,8 @@ export interface Operation {
   readonly yaml?: true
   readonly responses: Readonly<Record<number, Response>>
   readonly handle: (call: Call) => Promise<Answer>
+  /** The operation in the legacy API, where it differs. */
+  readonly legacy?: Omit<Operation, 'tag' | 'legacy'>
 }
 
 /** An operation without its tag, which the list of its file adds. */

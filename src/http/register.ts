@@ -9,7 +9,7 @@ import { requireAccepted, requireBytesAccepted } from './accept.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { checkMissingOperation, notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
-import { checkCondition, createTag, findTaggedReads, noTagError, withCondition } from './conditions.ts'
+import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
 import { type Answer, listParameters, type Operation } from './operation.ts'
@@ -18,7 +18,7 @@ import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { renderNotEnforced, renderOwnedBy } from './write-report.ts'
-import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
+import { asYaml, prefersYaml, yamlAsJson } from './yaml.ts'
 
 /** The functions that the routes of operations call. */
 export interface RouteContext {
@@ -76,7 +76,12 @@ export function registerOperations(
     for (const stream of streams) stream.destroy()
   })
   const tagged = findTaggedReads(operations)
-  for (const operation of operations) {
+  const legacyOperations = operations.map((operation) => ({ ...operation, ...operation.legacy }))
+  const legacyTagged = findTaggedReads(legacyOperations)
+  for (const [at, operation] of operations.entries()) {
+    const legacyOperation = legacyOperations[at]!
+    const handle = handler({ ...surroundings, streams }, operation, tagged.get(operation.path))
+    const handleLegacy = handler({ ...surroundings, streams }, legacyOperation, legacyTagged.get(operation.path))
     app.route({
       method: listMethods(operation),
       url: urlOf(operation.path),
@@ -85,7 +90,7 @@ export function registerOperations(
         if (operation.isPublic) return
         if (operation.body || hasLongBody(request.raw)) await surroundings.service.getPermissions(callers.get(request)!)
       },
-      handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
+      handler: (request, reply) => (isLegacy(request) ? handleLegacy : handle)(request, reply),
     })
   }
   for (const listed of missing) addMissingOperation(app, surroundings, listed)
@@ -94,6 +99,9 @@ export function registerOperations(
     app.register(async (scope) => refuseOtherMethods(scope), { prefix })
   }
 }
+
+/** Whether a request was sent to the legacy API, whose addresses are rewritten. */
+const isLegacy = ({ originalUrl, url }: FastifyRequest): boolean => originalUrl !== url
 
 /** Adds the route of an operation that answers 501. */
 function addMissingOperation(app: FastifyInstance, { service }: RouteContext, listed: ListedOperation): void {
@@ -174,14 +182,14 @@ function handler(
     if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
-    if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
-    requireAccepted(operation, request.headers.accept, type ?? 'application/json')
+    const isYaml = operation.yaml && prefersYaml(request)
+    if (!isYaml) requireAccepted(operation, request.headers.accept, type ?? 'application/json')
     const json = renderJson(operation, response)
     if (operation === taggedRead) {
-      const tag = createTag(json)
-      if (condition !== undefined) checkCondition(condition, tag)
-      reply.header('etag', tag)
+      const tag = requireTag(json, condition)
+      reply.header('etag', isYaml ? toYamlTag(tag) : tag)
     }
+    if (isYaml) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
     return reply.type('application/json;charset=UTF-8').send(json)
   }

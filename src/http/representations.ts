@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../kinds/client-policies.ts'
 import { kinds } from '../kinds/index.ts'
-import { anyRepresentation, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
+import { anyRepresentation, anyRepresentations, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
 import { getPluralTitle, type Kind, type KindName } from '../kinds/kind.ts'
 import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata, profileSchema } from '../kinds/user-profile.ts'
@@ -66,6 +66,20 @@ const clientTemplate = nameSchema(
         name: text('Name of the client scope.'),
         description: text('Description of the client scope.'),
         protocol: text('Protocol of the client scope.'),
+        attributes: z.record(z.string(), z.string()).optional().describe('Attributes of the client scope.'),
+        ...Object.fromEntries(
+          [
+            'bearerOnly',
+            'consentRequired',
+            'directAccessGrantsEnabled',
+            'frontchannelLogout',
+            'fullScopeAllowed',
+            'implicitFlowEnabled',
+            'publicClient',
+            'serviceAccountsEnabled',
+            'standardFlowEnabled',
+          ].map((field) => [field, z.boolean().optional().describe('Keycloak: ignored.')]),
+        ),
         protocolMappers: z
           .array(z.lazy(() => representationOf(kinds.protocolMapper)))
           .optional()
@@ -99,8 +113,17 @@ const socialLink = nameSchema(
     .describe('Keycloak: legacy form of a federated identity.'),
 )
 
+/** The fields that clients have in the legacy API only. */
+export const applicationFields = {
+  oauth2DeviceAuthorizationGrantEnabled: z
+    .boolean()
+    .optional()
+    .describe('Keycloak: whether the client can use the device authorization grant.'),
+  claims: deprecated(claims.optional().describe('Claims in tokens.')),
+}
+
 /** Keycloak: the legacy form of a client, with its claims. */
-const legacyClient = (name: string, title: string, fields: z.ZodRawShape = {}) =>
+const legacyClient = (name: string, title: string, fields: z.ZodRawShape) =>
   nameSchema(
     name,
     deprecated(
@@ -115,18 +138,14 @@ const legacyClient = (name: string, title: string, fields: z.ZodRawShape = {}) =
           authorizationSettings: anyRepresentation('ResourceServerRepresentation')
             .optional()
             .describe('Settings of the authorization services.'),
-          claims: deprecated(claims.optional().describe('Claims in tokens.')),
         })
         .describe(`Keycloak: legacy form of ${title}.`),
     ),
   )
-const application = legacyClient('ApplicationRepresentation', 'a client', {
-  oauth2DeviceAuthorizationGrantEnabled: z
-    .boolean()
-    .optional()
-    .describe('Keycloak: whether the client can use the device authorization grant.'),
+const application = legacyClient('ApplicationRepresentation', 'a client', applicationFields)
+const oauthClient = legacyClient('OAuthClientRepresentation', 'a third-party client', {
+  claims: applicationFields.claims,
 })
-const oauthClient = legacyClient('OAuthClientRepresentation', 'a third-party client')
 
 const componentExport: z.ZodType = nameSchema(
   'ComponentExportRepresentation',
@@ -175,6 +194,13 @@ const additionalFields: Partial<
     clientScopeMappings: z.record(z.string(), z.array(scopeMapping)),
     userFederationProviders: z.array(federationProvider),
     userFederationMappers: z.array(federationMapper),
+    federatedUsers: deprecated(anyRepresentations('UserRepresentation')),
+    protocolMappers: deprecated(anyRepresentations('ProtocolMapperRepresentation')),
+    applicationScopeMappings: deprecated(z.record(z.string(), z.array(scopeMapping))),
+    socialProviders: deprecated(z.record(z.string(), z.string())),
+    ...Object.fromEntries(
+      ['certificate', 'codeSecret', 'privateKey', 'publicKey'].map((field) => [field, deprecated(z.string())]),
+    ),
     defaultRoles: deprecated(z.array(z.string())),
     clientTemplates: deprecated(z.array(clientTemplate)),
     applications: deprecated(z.array(application)),
@@ -183,6 +209,15 @@ const additionalFields: Partial<
   client: () => ({ authorizationSettings: anyRepresentation('ResourceServerRepresentation') }),
   group: (schemaOf) => ({ subGroups: z.array(schemaOf('group')) }),
   user: () => ({ userProfileMetadata: profileMetadata, socialLinks: deprecated(z.array(socialLink)) }),
+  organization: () => ({
+    members: anyRepresentations('MemberRepresentation'),
+    identityProviders: anyRepresentations('IdentityProviderRepresentation'),
+    groups: anyRepresentations('GroupRepresentation'),
+  }),
+  authorizationScope: () => ({
+    policies: anyRepresentations('PolicyRepresentation'),
+    resources: anyRepresentations('ResourceRepresentation'),
+  }),
   workflow: () => ({ state: workflowState }),
 }
 

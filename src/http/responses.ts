@@ -1,6 +1,6 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
-import { namedSchemas } from '../kinds/json-schema.ts'
+import { anyRepresentations, namedSchemas } from '../kinds/json-schema.ts'
 import { getPluralTitle, type Kind } from '../kinds/kind.ts'
 import type { Response } from './operation.ts'
 import { representationOf } from './representations.ts'
@@ -31,7 +31,7 @@ const wrongField = {
 export const errorSchema = z
   .object({
     ...wrongField,
-    errors: z.array(z.object(wrongField)).optional().describe('Invalid fields, if there are several.'),
+    errors: anyRepresentations('ErrorRepresentation').optional().describe('Invalid fields, if there are several.'),
     error: z.string().optional().describe('Error code, or error message.'),
     error_description: z.string().optional().describe('Error message.'),
     violations: z.array(z.string()).optional().describe('Violated rules, each as field and message.'),

@@ -154,7 +154,7 @@ function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOpti
     http: SERVER_OPTIONS,
     trustProxy: toTrustedAddresses(proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
-    rewriteUrl: ({ url = '/' }) => toCurrentPath(url, basePath),
+    rewriteUrl: ({ url = '/', method }) => toCurrentPath({ url, method }, basePath),
   })
 }
 
@@ -202,8 +202,16 @@ function getRequestBase({ protocol, host }: FastifyRequest): string {
   return base
 }
 
-/** Rewrites a path of the legacy API: `/v1/{realm}/…` is `/admin/realms/{realm}/…`. Its test of mail servers had them in the path. */
-function toCurrentPath(url: string, basePath: string | undefined): string {
+/**
+ * Rewrites a path of the legacy API: `/v1/{realm}/…` is `/admin/realms/{realm}/…`. Reading its base path returns the server information. Its
+ * test of mail servers has their settings in the path.
+ */
+function toCurrentPath(
+  { url, method }: { readonly url: string; readonly method: string | undefined },
+  basePath: string | undefined,
+): string {
   if (!basePath || !(url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`))) return url
-  return `/admin/realms${url.slice(basePath.length).replace(/\/testSMTPConnection\/(?=[^/?]+$)/, '/testSMTPConnection?config=')}`
+  const path = url.slice(basePath.length)
+  if (/^\/?(?:\?|$)/.test(path) && (method === 'GET' || method === 'HEAD')) return '/admin/serverinfo'
+  return `/admin/realms${path.replace(/\/testSMTPConnection\/(?=[^/?]+$)/, '/testSMTPConnection?config=')}`
 }

@@ -14,7 +14,20 @@ export function asYaml(body: unknown): string {
   return dump(body, { noRefs: true })
 }
 
-/** Whether Accept has YAML and not JSON. Keycloak: YAML is also the default. */
-export function wantsYaml({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return /\byaml\b/i.test(accept) && !/\bjson\b/i.test(accept)
+/** Whether a caller receives YAML rather than JSON. Keycloak: YAML is the default, also for callers who accept neither. */
+export function prefersYaml({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return findPreference(accept, 'application/yaml') >= findPreference(accept, 'application/json')
+}
+
+/** Returns how much a caller prefers a media type: by the weight of the most specific range in Accept, then by how specific it is. 0: not accepted. */
+function findPreference(accept: string, type: string): number {
+  const ranges = ['*/*', type.replace(/\/.*/, '/*'), type]
+  const matches = accept.split(',').flatMap((text) => {
+    const [range = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    const specificity = ranges.indexOf(range)
+    return specificity < 0 ? [] : [{ specificity, weight: Number(weight?.slice(2) ?? 1) }]
+  })
+  const [best] = matches.sort((a, b) => b.specificity - a.specificity)
+  return best?.weight ? best.weight * 10 + best.specificity : 0
 }

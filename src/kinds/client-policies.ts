@@ -1,9 +1,9 @@
 // Client profiles and client policies: a policy applies profiles to the clients that meet its conditions.
 import * as z from 'zod'
 import recorded from './built-in/client-policies.json' with { type: 'json' }
-import { type Field, flag, objectList, objectSchema, opaque, text, textList } from './fields.ts'
+import { type Field, flag, objectList, objectSchema, structured, text, textList } from './fields.ts'
 import type { Representation } from './json.ts'
-import { anyRepresentations, nameSchema } from './json-schema.ts'
+import { anyObject, anyRepresentations, nameSchema } from './json-schema.ts'
 
 /** Keycloak: the built-in global profiles, which cannot be changed. */
 export const globalProfiles: readonly Representation[] = recorded.globalProfiles
@@ -15,7 +15,7 @@ export const conditions: ReadonlySet<string> = new Set(recorded.conditions)
 
 const DESCRIPTION = 'Profiles or policies of the realm.'
 
-const configuration = opaque('Settings, by name.')
+const configuration = structured(anyObject, 'Settings, by name.')
 
 const profileMembers = {
   name: text('Name of the profile, which is unique, also among global profiles.'),

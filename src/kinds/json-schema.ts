@@ -27,6 +27,9 @@ export function anyRepresentations(name: string): z.ZodType<Json> {
   return z.any().meta({ wire: { type: 'array', items: { $ref: toReference(name) } } })
 }
 
+/** A schema that accepts any JSON value. In OpenAPI, it is an object with any fields. */
+export const anyObject: z.ZodType<Json> = z.any().meta({ wire: { type: 'object', additionalProperties: {} } })
+
 /** Options for the conversion to JSON schemas. */
 export interface JsonSchemaOptions {
   readonly target: 'draft-2020-12' | 'draft-7'

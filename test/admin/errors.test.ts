@@ -138,14 +138,6 @@ test('an operation that is not implemented returns 501 with its name, and only t
   }
 })
 
-test('the legacy API returns the same responses, with legacy URLs', async () => {
-  const name = path.split('/').at(-1)
-  const client = await create(`/v1/${name}/clients`, { clientId: 'legacy' })
-  expect(client).toMatch(new RegExp(`^/v1/${name}/clients/`))
-  expect((await call('GET', client)).body.clientId).toBe('legacy')
-  expect((await call('GET', '/v1?briefRepresentation=true')).status).toBe(200)
-})
-
 test('every response has the security headers', async () => {
   for (const address of [path, '/', '/admin/realms/nowhere']) {
     expect((await call('GET', address)).headers).toMatchObject({

@@ -22,6 +22,7 @@ beforeEach(async () => {
     const response = await app.inject({
       method,
       url: path.startsWith('/') ? path : `/admin/realms/master/${path}`,
+      headers: { accept: 'application/json' },
       ...(body && { payload: body }),
     })
     const { pathname } = new URL(String(response.headers.location ?? '/'), 'http://localhost')

@@ -9,6 +9,7 @@ const steps = [{ uses: 'disable-user', after: '1d' }]
 
 test.each([
   [{ steps }, 'Workflow name cannot be null or empty.'],
+  [{ name: ' ', steps }, 'Workflow name cannot be null or empty.'],
   [{ name: 'w' }, 'Steps provided should support a single type, actual: USERS, CLIENTS'],
   [{ name: 'w', steps: [{ after: '1d' }] }, "Step 'uses' cannot be null or empty."],
   [{ name: 'w', steps: [{ uses: 'nowhere' }] }, 'Could not find step provider: nowhere'],
@@ -30,6 +31,7 @@ test.each([
     'No scheduled step found if restarting at position 0',
   ],
   [{ name: 'w', steps, on: 'user_created or full_moon' }, 'Could not find provider factory with id: full-moon'],
+  [{ name: 'w', steps, if: 'Has_Role(x)' }, 'Could not find provider factory with id: Has_Role'],
   [{ name: 'w', steps, if: 'in-organization(x)' }, 'Could not find provider factory with id: in-organization'],
   [
     { name: 'w', steps, concurrency: { 'cancel-in-progress': 'false' } },
@@ -136,4 +138,18 @@ test('workflows can be read and written as YAML', async () => {
   expect(yamlResponse.headers['content-type']).toBe('application/yaml;charset=UTF-8')
   expect(load(yamlResponse.body)).toEqual(response.body)
   expect(await call('POST', `${path}/workflows`, { body: 'name: [', headers })).toMatchObject({ status: 400 })
+})
+
+test('a workflow in YAML has an ETag of its own, which If-Match accepts', async () => {
+  const address = await create(`${await createRealm()}/workflows`, { name: 'w', steps })
+  const [json, yaml] = await Promise.all(
+    ['application/json', 'application/yaml'].map(
+      async (accept) => (await call('GET', address, { headers: { accept } })).headers.etag,
+    ),
+  )
+  expect(yaml).toBe(json?.toString().replace(/"$/, '-yaml"'))
+  const put = (etag: unknown) =>
+    call('PUT', address, { body: { name: 'v', steps }, headers: { 'if-match': String(etag) } })
+  expect((await put(yaml)).status).toBe(204)
+  expect((await put(yaml)).status).toBe(412)
 })

@@ -36,7 +36,7 @@ test.each(taggedReads)('GET $path returns a stable ETag, and 304 if If-None-Matc
     const response = await app.inject({
       method: method as 'GET',
       url: address,
-      headers: { ...ifNoneMatch, authorization: `Bearer ${await adminToken()}` },
+      headers: { ...ifNoneMatch, accept: 'application/json, */*;q=0.5', authorization: `Bearer ${await adminToken()}` },
     })
     expect([method, response.statusCode, response.body]).toEqual([method, 304, ''])
     expect(response.headers).toMatchObject({ etag: first.headers.etag, 'cache-control': 'no-cache' })

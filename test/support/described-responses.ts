@@ -1,4 +1,5 @@
 // Checks responses against the descriptions of the operations: status, schema of the body, and Location header.
+import { load } from 'js-yaml'
 import * as z from 'zod'
 import { missingOperations, operations } from '../../src/http/admin/index.ts'
 import type { TestResponse } from './server.ts'
@@ -33,10 +34,14 @@ export function expectDescribedResponse(
   if (response.located && !headers.location)
     throw new Error(`${operation.operationId} returned ${status} without Location.`)
   // Tests parse the text of a plain response, which may be JSON too.
-  const described = response.plain && typeof body === 'object' ? JSON.stringify(body) : body
+  const described = response.plain && typeof body === 'object' ? JSON.stringify(body) : readYaml(headers, body)
   const problem = toStrictSchema(response.schema)?.safeParse(described).error
   if (problem) throw new Error(`${operation.operationId} returned ${status}: ${z.prettifyError(problem)}`)
 }
+
+/** Returns the value of a text in YAML, and any other body as it is. */
+const readYaml = (headers: TestResponse['headers'], body: unknown): unknown =>
+  String(headers['content-type']).startsWith('application/yaml') ? load(String(body)) : body
 
 /** Returns the schema, changed to refuse unknown fields, except where it describes them: protocol mappers add any claims to tokens. */
 function toStrictSchema(schema: z.ZodType | undefined): z.ZodType | undefined {

@@ -75,6 +75,8 @@ async function start(): Promise<TestServer> {
       method: method as 'GET',
       url: path,
       headers: {
+        // Some operations return YAML to callers without a preference.
+        accept: 'application/json, */*;q=0.5',
         ...(bearer && { authorization: `Bearer ${bearer}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,

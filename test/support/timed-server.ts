@@ -20,7 +20,8 @@ export async function openTimedServer() {
 
   /** Calls the admin API, and returns the body of the response or the location of the created object. */
   const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
-    const response = await app.inject({ method, url, ...(payload !== undefined && { payload }) })
+    const headers = { accept: 'application/json' }
+    const response = await app.inject({ method, url, headers, ...(payload !== undefined && { payload }) })
     if (response.statusCode >= 400) throw new Error(`${method} ${url}: ${response.statusCode} ${response.body}`)
     if (response.body !== '') return response.json()
     const { location } = response.headers

@@ -14,7 +14,7 @@ const failures = z
     disabled: z.boolean().describe('Whether the user is locked.'),
     numSecondaryAuthFailures: z.int().describe('Number of failed one-time codes.'),
     lastIPFailure: z.string().describe('IP address of the last failed login; n/a if there is none.'),
-    lastFailure: z.number().describe('Time of the last failed login, in milliseconds since 1970. 0 if there is none.'),
+    lastFailure: z.int().describe('Time of the last failed login, in milliseconds since 1970. 0 if there is none.'),
   })
   .describe('Brute-force detection status of a user.')
 

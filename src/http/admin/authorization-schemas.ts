@@ -20,6 +20,7 @@ const settings = Object.fromEntries(
     field,
     z
       .union([z.string(), z.number(), z.boolean()])
+      .meta({ wire: { type: 'string' } })
       .nullish()
       .describe(
         flag ? `Setting \`${setting}\` in \`config\`: true or false.` : `Setting \`${setting}\` in \`config\`.`,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { lacksSigningKey } from '../../kinds/client.ts'
+import { kinds } from '../../kinds/index.ts'
 import { type Representation, readObject } from '../../kinds/json.ts'
 import { importContent } from '../../reconcile/import/import-content.ts'
 import {
@@ -9,11 +10,15 @@ import {
   type ScopeAssignment,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
 import { clients, requireCreation } from '../../service/admin-api/clients/clients.ts'
+import { legacyClients } from '../../service/admin-api/clients/legacy-clients.ts'
+import type { AdminResource } from '../../service/admin-api/common/resource.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { type Answer, type Call, getParameter, type Operation, tagged } from '../operation.ts'
+import { type BodyForm, bodySchema, objectBody } from '../body.ts'
+import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
+import { applicationFields } from '../representations.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
-import { collection } from '../shapes/collection.ts'
+import { type Collection, type CollectionOptions, collection } from '../shapes/collection.ts'
 import { clientCertificateOperations, generateClientKey } from './client-certificates.ts'
 import { clientSecretOperations } from './client-secrets.ts'
 
@@ -26,13 +31,18 @@ const query = z.object({
 })
 
 const options = { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query }
-const plainOperations = collection(clients, options)
+const { get, list, create, replace, remove } = listClientOperations(clients, options)
+const legacy = listClientOperations(legacyClients, { ...options, body: createLegacyBody() })
 
 /** The operations on clients and their assigned client scopes. */
 export const clientOperations: Operation[] = [
   ...tagged('Client Attribute Certificate', clientCertificateOperations),
   ...tagged('Clients', [
-    ...Object.values({ ...plainOperations, create: { ...plainOperations.create, handle: createWithKey } }),
+    { ...list, legacy: legacy.list },
+    { ...create, legacy: legacy.create },
+    { ...get, legacy: legacy.get },
+    { ...replace, legacy: legacy.replace },
+    remove,
     ...clientSecretOperations,
     ...Object.values(
       assignedScopes(
@@ -60,15 +70,29 @@ function scopesOf(assignment: ScopeAssignment): AssignedScopes {
   }
 }
 
-/** Creates a client. The key of a SAML client is generated before the transaction. */
-async function createWithKey(call: Call): Promise<Answer> {
-  const signingKey = await generateSigningKey(call)
-  const create: typeof clients.create = (context, address, body) =>
-    createWithSettings(context, address, {
-      ...body,
-      ...(signingKey && { attributes: { ...readObject(body.attributes), ...signingKey } }),
-    })
-  return collection({ ...clients, create }, options).create.handle(call)
+/** Returns the operations on clients. The key of a new SAML client is generated before the transaction. */
+function listClientOperations(resource: AdminResource, options: CollectionOptions): Collection {
+  const operations = collection(resource, options)
+  const handle = async (call: Call) => {
+    const signingKey = await generateSigningKey(call)
+    const create: AdminResource['create'] = (context, address, body) =>
+      createWithSettings(context, resource, {
+        address,
+        body: { ...body, ...(signingKey && { attributes: { ...readObject(body.attributes), ...signingKey } }) },
+      })
+    return collection({ ...resource, create }, options).create.handle(call)
+  }
+  return { ...operations, create: { ...operations.create, handle } }
+}
+
+/** Returns the form of clients in the legacy API. */
+function createLegacyBody(): BodyForm {
+  const { oauth2DeviceAuthorizationGrantEnabled, claims } = applicationFields
+  const fields = {
+    oauth2DeviceAuthorizationGrantEnabled: oauth2DeviceAuthorizationGrantEnabled.nullish(),
+    claims: claims.nullish(),
+  }
+  return { ...objectBody(kinds.client), schema: bodySchema(kinds.client).extend(fields) }
 }
 
 /** Returns the attributes with the key that the new client of a call signs with; undefined if it gets none. Throws forbidden, not_found. */
@@ -96,10 +120,10 @@ function readValidBody(call: Call): Representation {
 /** Creates a client. Keycloak: with the resources, scopes and policies in its authorization settings. */
 async function createWithSettings(
   context: WriteContext,
-  address: Parameters<typeof clients.create>[1],
-  body: Representation,
+  resource: AdminResource,
+  { address, body }: { readonly address: Parameters<AdminResource['create']>[1]; readonly body: Representation },
 ): Promise<string> {
-  const id = await clients.create(context, address, body)
+  const id = await resource.create(context, address, body)
   const { clientId, authorizationServicesEnabled, authorizationSettings = null } = body
   if (authorizationServicesEnabled === true && authorizationSettings !== null)
     await importContent(context, { clients: [{ clientId: clientId ?? id, authorizationSettings }] })

@@ -21,7 +21,7 @@ import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 const adminEvent = z
   .object({
     id: z.string().describe('Id of the event.'),
-    time: z.number().describe('Time of the event, in milliseconds since 1970.'),
+    time: z.int().describe('Time of the event, in milliseconds since 1970.'),
     realmId: z.string().describe('Id of the realm.'),
     authDetails: nameSchema(
       'AuthDetailsRepresentation',
@@ -50,7 +50,7 @@ const adminEvent = z
 const userEvent = z
   .object({
     id: z.string().describe('Id of the event.'),
-    time: z.number().describe('Time of the event, in milliseconds since 1970.'),
+    time: z.int().describe('Time of the event, in milliseconds since 1970.'),
     type: z.enum(USER_EVENT_TYPES).describe('Type of the event. It ends with `_ERROR` if the action failed.'),
     realmId: z.string().describe('Id of the realm.'),
     clientId: z.string().optional().describe('Client id in the request.'),

@@ -12,7 +12,7 @@ const use = z.enum(['SIG', 'ENC']).register(namedSchemas, { id: 'KeyUse' })
 const key = z
   .object({
     providerId: z.string().describe('Id of the component with the key.'),
-    providerPriority: z.number().describe('Priority of the key. The active key with the highest one signs.'),
+    providerPriority: z.int().describe('Priority of the key. The active key with the highest one signs.'),
     kid: z.string().describe('Id of the key in the header of tokens.'),
     status: z
       .enum(['ACTIVE', 'PASSIVE', 'DISABLED'])
@@ -22,7 +22,7 @@ const key = z
     publicKey: z.string().optional().describe('Public key, in Base64 of its DER form.'),
     certificate: z.string().optional().describe('Certificate, in Base64 of its DER form.'),
     use: use.describe('Use of the key: signatures (SIG) or encryption (ENC).'),
-    validTo: z.number().optional().describe('Time when the certificate expires, in milliseconds since 1970.'),
+    validTo: z.int().optional().describe('Time when the certificate expires, in milliseconds since 1970.'),
   })
   .register(namedSchemas, { id: 'KeyMetadataRepresentation' })
 const metadata = z

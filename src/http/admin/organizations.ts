@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { namedSchemas } from '../../kinds/json-schema.ts'
+import { anyRepresentations, namedSchemas } from '../../kinds/json-schema.ts'
+import { profileMetadata } from '../../kinds/user-profile.ts'
 import {
   addMember,
   countMembersOfOrganization,
@@ -56,6 +57,11 @@ export const memberSchema = z
   .object({
     ...kinds.user.schema.shape,
     id: z.string().describe('Id of the user.'),
+    userProfileMetadata: profileMetadata.optional().describe('User profile metadata of the attributes.'),
+    socialLinks: anyRepresentations('SocialLinkRepresentation')
+      .optional()
+      .meta({ deprecated: true })
+      .describe('Keycloak: legacy field, ignored.'),
     membershipType: z
       .enum(['MANAGED', 'UNMANAGED'])
       .register(namedSchemas, { id: 'MembershipType' })

@@ -6,7 +6,7 @@ import type { Representation } from '../../kinds/json.ts'
 import { getPluralTitle } from '../../kinds/kind.ts'
 import type { AdminResource } from '../../service/admin-api/common/resource.ts'
 import type { Context } from '../../service/context/context.ts'
-import { objectBody } from '../body.ts'
+import { type BodyForm, objectBody } from '../body.ts'
 import { createHandler, readHandler, writeHandler } from '../handlers.ts'
 import {
   type Call,
@@ -43,6 +43,8 @@ export interface CollectionOptions {
   readonly item: string
   /** Query parameters of the list. */
   readonly query?: z.ZodObject
+  /** The form of bodies. Absent: the representation of the kind. */
+  readonly body?: BodyForm
   /** The admin event. Absent: that of the kind. */
   readonly event?: NonNullable<Operation['event']>
   readonly yaml?: true
@@ -97,7 +99,7 @@ function writeOperations(
   const readBody = createBodyReader(resource, options)
   const shared = { ...(yaml && { yaml }), permission: resource.manage, event }
   const itemPath = `${path}/${item}`
-  const body = objectBody(kind)
+  const { body = objectBody(kind) } = options
   return {
     create: {
       ...shared,

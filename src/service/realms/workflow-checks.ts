@@ -22,7 +22,7 @@ export function findWorkflowProblem({
 }: Representation): ObjectProblem | undefined {
   const stepList = readObjects(steps)
   const problems: readonly [field: string, message: string | undefined][] = [
-    ['name', name ? undefined : 'Workflow name cannot be null or empty.'],
+    ['name', isBlank(name) ? 'Workflow name cannot be null or empty.' : undefined],
     ['on', findExpressionProblem(on, workflowEvents)],
     ['if', findExpressionProblem(condition, workflowConditions)],
     ['concurrency', findFirstProblem(Object.values(readObject(concurrency)), findConcurrencyProblem)],
@@ -55,8 +55,8 @@ function findRestartProblem(steps: readonly Representation[]): string | undefine
 }
 
 function findStepProblem({ uses, after }: Representation): string | undefined {
-  if (!uses) return "Step 'uses' cannot be null or empty."
-  const problem = after === undefined || after === null || after === '' ? undefined : findDelayProblem('Step', after)
+  if (isBlank(uses)) return "Step 'uses' cannot be null or empty."
+  const problem = isBlank(after) ? undefined : findDelayProblem('Step', after!)
   if (problem !== undefined) return problem
   return Object.hasOwn(stepTypes, String(uses)) ? undefined : `Could not find step provider: ${uses}`
 }
@@ -82,7 +82,7 @@ function findScheduleProblem(schedule: Json | undefined): string | undefined {
 /** Keycloak: all conditions are those of users. */
 function findConditionProblem(condition: Json | undefined, steps: readonly Representation[]): string | undefined {
   const problem = findExpressionProblem(condition, workflowConditions)
-  if (problem !== undefined || !condition || getResourceType(steps) !== 'CLIENTS') return problem
+  if (problem !== undefined || isBlank(condition) || getResourceType(steps) !== 'CLIENTS') return problem
   return 'Provided condition types (USERS) are not compatible with workflow type (CLIENTS).'
 }
 
@@ -91,13 +91,18 @@ function findConcurrencyProblem(expression: Json): string | undefined {
 }
 
 function findExpressionProblem(expression: Json | undefined, providers: ReadonlySet<string>): string | undefined {
-  if (expression === undefined || expression === null || expression === '') return undefined
+  if (isBlank(expression)) return undefined
   const parsed = parseWorkflowExpression(String(expression))
   if ('problem' in parsed) return parsed.problem
   const names = listExpressionNames(parsed.expression)
-  const unknown = (providers === workflowEvents ? names.map(toEventName) : names).find((name) => !providers.has(name))
+  // Keycloak: the names of conditions are searched for as those of events first.
+  const candidates = providers === workflowEvents ? names.map(toEventName) : [...names.map(toEventName), ...names]
+  const unknown = candidates.find((name) => !providers.has(name))
   return unknown === undefined ? undefined : `Could not find provider factory with id: ${unknown}`
 }
+
+/** Whether a text is absent or has no other characters than white space. */
+const isBlank = (text: Json | undefined): boolean => String(text ?? '').trim() === ''
 
 function findFirstProblem<T>(
   elements: readonly T[],

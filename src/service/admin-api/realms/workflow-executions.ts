@@ -104,13 +104,14 @@ export async function migrateExecutions(context: WriteContext, { from, to }: Mig
   const definitions = (await writers.workflow.list(context, {})).map(toDefinition)
   const source = findStep(definitions, String(from))
   const target = findStep(definitions, String(to))
+  requireSameType(source, target)
   const executions = await lockExecutionsAt(tx, realm.number, { workflow: source.workflow.id, step: source.step })
   if (!executions.length) return
   const ids = executions.map(({ id }) => id)
   const next = getNextStep(target.workflow, now, { position: target.step })
   if (source.workflow === target.workflow) await moveExecutions(tx, realm.number, { ids, ...next })
   else {
-    await requireEligible(context, { source, target, executions })
+    await requireEligible(context, { target, executions })
     await deleteExecutions(tx, realm.number, ids)
     const { id: workflow, type } = target.workflow
     const resources = executions.map(({ resource }) => resource)
@@ -135,22 +136,19 @@ function findStep(definitions: readonly WorkflowDefinition[], id: string): StepP
 
 /** Executions that are to be moved to a step of another workflow. */
 interface MovedExecutions {
-  readonly source: StepPosition
   readonly target: StepPosition
   readonly executions: readonly WorkflowExecution[]
 }
 
-/** Throws invalid unless the other workflow is about objects of the same type, which all meet its condition. */
-async function requireEligible(context: Context, { source, target, executions }: MovedExecutions): Promise<void> {
-  const { type, condition, name } = target.workflow
-  if (source.workflow.type !== type)
-    throw failure(
-      'invalid',
-      'Cannot migrate scheduled resources between workflows that support different resource types.',
-      {
-        field: 'to',
-      },
-    )
+function requireSameType(source: StepPosition, target: StepPosition): void {
+  if (source.workflow.type === target.workflow.type) return
+  const message = 'Cannot migrate scheduled resources between workflows that support different resource types.'
+  throw failure('invalid', message, { field: 'to' })
+}
+
+/** Throws invalid unless all objects meet the condition of the other workflow. */
+async function requireEligible(context: Context, { target, executions }: MovedExecutions): Promise<void> {
+  const { condition, name } = target.workflow
   if (!condition) return
   const resources = executions.map(({ resource }) => resource)
   const results = await evaluateCondition(context, condition, resources)

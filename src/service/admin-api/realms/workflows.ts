@@ -1,5 +1,5 @@
 // The REST operations on workflows.
-import { type Representation, readObjects } from '../../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects } from '../../../kinds/json.ts'
 import { deriveUuid } from '../../../lib/derive-uuid.ts'
 import { selectExecutionStates } from '../../../store/workflows/executions.ts'
 import type { Context } from '../../context/context.ts'
@@ -20,15 +20,17 @@ const ALL = 'administer-realm'
 /** Keycloak: the most elements of a list, unless the query requests more. */
 const DEFAULT_PAGE_SIZE = 10
 
+const resource = createPlainResource({
+  kind: 'workflow',
+  view: ALL,
+  manage: ALL,
+  getObject: getWorkflow,
+  toWire: toWorkflowRepresentation,
+})
+
 /** The REST operations on workflows. Keycloak: WorkflowsResource, WorkflowResource. */
 export const workflows: AdminResource = {
-  ...createPlainResource({
-    kind: 'workflow',
-    view: ALL,
-    manage: ALL,
-    getObject: getWorkflow,
-    toWire: toWorkflowRepresentation,
-  }),
+  ...resource,
   async list(context, _address, query) {
     requirePermissions(context, ALL)
     const text = query.search ? String(query.search) : undefined
@@ -46,6 +48,12 @@ export const workflows: AdminResource = {
     requirePermissions(context, ALL)
     const representation = toWorkflowRepresentation(context.vault, await getWorkflow(context, address))
     return (await withStates(context, [representation]))[0]!
+  },
+  async create(context, address, body) {
+    requirePermissions(context, ALL)
+    if (body.id != null && (await writers.workflow.list(context, { ids: [String(body.id)] })).length)
+      throw failure('invalid', 'Duplicate resource error', { field: 'id' })
+    return resource.create(context, address, body)
   },
   async replace(context, address, body) {
     requirePermissions(context, ALL)
@@ -82,7 +90,20 @@ export async function getWorkflow(context: Context, { id }: ObjectAddress): Prom
 /** Returns the representation of a workflow, with the ids of its steps. */
 export function toWorkflowRepresentation(vault: Vault, live: LiveObject): Representation {
   const { steps, ...fields } = toWireRepresentation(vault, live)
-  return { ...fields, steps: readObjects(steps).map((step, at) => ({ ...step, id: getStepId(live.id, at) })) }
+  return {
+    ...omitEmpty(fields),
+    steps: readObjects(steps).map(({ with: settings, ...step }, at) => ({
+      ...step,
+      ...omitEmpty({ with: omitEmpty(readObject(settings)) }),
+      id: getStepId(live.id, at),
+    })),
+  }
+}
+
+/** Returns the fields whose values are not empty objects or lists. Keycloak: it does not store them. */
+function omitEmpty(fields: Representation): Representation {
+  const isEmpty = (value: Json) => typeof value === 'object' && value !== null && !Object.keys(value).length
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)))
 }
 
 /** Returns the id of a step, which follows from its position: a step that changes keeps its id. */

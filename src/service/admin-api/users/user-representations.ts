@@ -7,7 +7,7 @@ import { getObjectVisibility, loadObjectAccess, type ObjectAccess } from '../../
 import type { Context } from '../../context/context.ts'
 import { getUserValue } from '../../context/realm-values.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
-import { canView, unrestrictedProfile } from '../../users/user-profile-rules.ts'
+import { canView, isManagedAttribute, unrestrictedProfile } from '../../users/user-profile-rules.ts'
 import type { ListPage } from '../common/list-query.ts'
 
 /** The parts of a user's representation in a list. */
@@ -76,7 +76,9 @@ function toRepresentation(
   const isVisible = (name: string) => canView(rules, name)
   const pick = (...names: readonly string[]) =>
     omitUndefined(Object.fromEntries(names.map((name) => [name, user[name]])))
-  const names = pick(...['username', 'firstName', 'lastName', 'email'].filter(isVisible), 'emailVerified')
+  // Keycloak: names that the profile does not define are not attributes either.
+  const isNameVisible = (name: string) => isVisible(name) && (isServiceAccount || isManagedAttribute(profile, name))
+  const names = pick(...['username', 'firstName', 'lastName', 'email'].filter(isNameVisible), 'emailVerified')
   const { federationLink } = pick('federationLink')
   // Keycloak: the origin is the link.
   const origin = federationLink === undefined ? {} : { federationLink, origin: federationLink }
