@@ -12,19 +12,30 @@ import {
   listMembersOfGroup,
   setMembership,
 } from '../../service/admin-api/users/user-groups.ts'
+import { parseDirectorySearch } from '../../service/admin-api/users/user-search.ts'
 import {
   countMatchingUsers,
   createPasswordHasher,
+  DEFAULT_PAGE_SIZE,
   getUser,
   listUnmanagedAttributes,
   users,
 } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
+import { importMatchingUsers } from '../../service/federation/directory-search.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import { type BodyForm, objectBody } from '../body.ts'
 import { recordEvent } from '../event.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
-import { type Call, getParameter, type Operation, operationId, readBodyAfter, tagged } from '../operation.ts'
+import {
+  type Call,
+  getParameter,
+  type Operation,
+  operationId,
+  readBodyAfter,
+  tagged,
+  type UntaggedOperation,
+} from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import {
   alreadySoResponse,
@@ -65,11 +76,26 @@ const filters = z.object({
   q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 })
 const brief = queryFlag.describe('Whether to return only the basic fields, without attributes. Default: false.')
-const { list, remove } = collection(users, {
+const { list: listOfRealm, remove } = collection(users, {
   path: USERS,
   item: '{user-id}',
   query: filters.extend({ briefRepresentation: brief, ...page }),
 })
+/** The list of users. Users of directories are imported if those of the realm are fewer than requested. */
+const list: UntaggedOperation = {
+  ...listOfRealm,
+  async handle(call) {
+    const response = await listOfRealm.handle(call)
+    const realm = getParameter(call, 'realm')
+    const { hasUserStores } = await call.service.cache.getRealm(realm)
+    const search = hasUserStores ? parseDirectorySearch(call.query) : undefined
+    const { max = DEFAULT_PAGE_SIZE, first = 0 } = call.query as z.infer<z.ZodObject<typeof page>>
+    const listed = Array.isArray(response.body) ? response.body.length : 0
+    if (!search || listed >= max) return response
+    await importMatchingUsers(call.service, realm, { ...search, limit: first + max })
+    return listOfRealm.handle(call)
+  },
+}
 const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
 
 const number = z.int().describe('Number of matching objects.')

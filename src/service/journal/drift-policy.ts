@@ -22,7 +22,7 @@ const OPERATIONAL_FIELDS: Partial<Record<KindName, readonly string[]>> = {
 }
 
 /** The actors whose changes are not corrected. */
-const REPORTED_ACTORS: ReadonlySet<Actor['kind']> = new Set(['user', 'workflow', 'system'])
+const REPORTED_ACTORS: ReadonlySet<Actor['kind']> = new Set(['user', 'workflow', 'federation', 'system'])
 
 /** A field that has drifted, or an object if there is no path, and who changed it. */
 export interface DriftedField {

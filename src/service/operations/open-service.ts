@@ -63,6 +63,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     engine: store.engine,
     ...shared,
     outbound,
+    warn: () => {},
     vaultDirectory,
     keyStoreDirectory,
     requiresSecondApprover: options.requiresSecondApprover === true,

@@ -1,14 +1,24 @@
 // The writers of components, a tree that is stored as paths. They check the config of known providers.
+
+import { MASTER } from '../../kinds/built-in/index.ts'
 import { type FlatFields, flatten, unflatten } from '../../kinds/compare.ts'
 import { getParentComponentPath, parseComponentPath } from '../../kinds/component.ts'
 import { toCanonicalConfig } from '../../kinds/component-config.ts'
+import { LDAP_MAPPER, userFederationSettings } from '../../kinds/component-types.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type Representation, readTextListMap } from '../../kinds/json.ts'
 import { findKeyProvider } from '../../kinds/key-providers.ts'
+import { MANAGEMENT_CLIENT } from '../../kinds/management-permissions.ts'
+import { selectImportedUsers } from '../../store/users/federated-users.ts'
+import type { WriteContext } from '../context/context.ts'
 import { invalidObject } from '../context/errors.ts'
 import { openSecrets } from '../context/secrets.ts'
+import { listObjects } from '../objects/live-objects.ts'
 import { createTreeWriters } from '../objects/tree-writers.ts'
-import type { Writers } from '../objects/writers.ts'
+import type { ObjectUpdate, Writers } from '../objects/writers.ts'
+import { requireGrantableRoleNames } from '../permissions/privilege-escalation.ts'
+import { isLdapStore } from '../users/user-store.ts'
+import { users } from '../users/users.ts'
 import { findComponentProblem } from './component-checks.ts'
 import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
 
@@ -21,9 +31,11 @@ export const components: Writers = {
   async create(context, objects) {
     const canonical = objects.map((object) => ({ ...object, representation: toCanonical(object.representation) }))
     for (const { representation } of canonical) checkComponent(representation)
+    if (canonical.some(({ representation }) => isMembershipMapper(representation))) requireAllRolesOfRealm(context)
     return writers.create(context, canonical)
   },
   async update(context, updates) {
+    await checkDirectoryChanges(context, updates)
     return writers.update(
       context,
       updates.map((update) => {
@@ -36,6 +48,53 @@ export const components: Writers = {
       }),
     )
   },
+  async delete(context, objects) {
+    for (const store of objects.filter(isLdapStore)) await deleteImportedUsers(context, store.id)
+    await writers.delete(context, objects)
+  },
+}
+
+/** Whether a component gives users groups or roles of a directory. */
+function isMembershipMapper({ path, providerId }: Representation): boolean {
+  return (
+    parseComponentPath(String(path)).providerType === LDAP_MAPPER &&
+    /^(group|role)-ldap-mapper$/.test(String(providerId))
+  )
+}
+
+/**
+ * Throws forbidden if updates decide which groups and roles a directory gives users, and the caller may not grant all admin roles of the
+ * realm. One statement, or none.
+ */
+async function checkDirectoryChanges(context: WriteContext, updates: readonly ObjectUpdate[]): Promise<void> {
+  if (context.permissions.all) return
+  if (updates.some(({ live, set }) => isMembershipMapper({ ...live.representation, ...set })))
+    return requireAllRolesOfRealm(context)
+  const changesAddress = updates.some(
+    ({ live, set }) => isLdapStore(live) && userFederationSettings.some((name) => `config.${name}` in set),
+  )
+  if (!changesAddress) return
+  const components = await listObjects(context, 'component', {})
+  if (components.some(({ representation }) => isMembershipMapper(representation))) requireAllRolesOfRealm(context)
+}
+
+/** Throws forbidden unless the caller may grant all admin roles of the realm, any of which a directory may give a user. */
+function requireAllRolesOfRealm(context: WriteContext): void {
+  const role =
+    context.realm.name === MASTER ? { client: null, name: 'admin' } : { client: MANAGEMENT_CLIENT, name: 'realm-admin' }
+  requireGrantableRoleNames(context, [role])
+}
+
+/** The users that one statement deletes. */
+const CHUNK = 1_000
+
+/** Keycloak: the users of a directory are deleted with its user store. */
+async function deleteImportedUsers(context: WriteContext, store: string): Promise<void> {
+  for (;;) {
+    const ids = await selectImportedUsers(context.tx, context.realm.number, { store, limit: CHUNK })
+    if (!ids.length) return
+    await users.delete(context, await listObjects(context, 'user', { ids }))
+  }
 }
 
 function toCanonical({ config = {}, ...component }: Representation): Representation {

@@ -24,6 +24,7 @@ import { getConsentsByUser, replaceConsents } from './consents.ts'
 import { getRequiredActions, writeCredentials } from './credentials.ts'
 import { findDefaultRoleName } from './default-role.ts'
 import { getFederatedIdentitiesByUser, replaceFederatedIdentities } from './federated-identities.ts'
+import { requireChangeableUsers } from './federated-users.ts'
 import { clearDisabledReason } from './lockout.ts'
 
 const writers = createPlainWriters('user')
@@ -51,6 +52,7 @@ export const users: Writers = {
   getCreationDefaults: (realm) => (user) =>
     declaresRoles(user) ? {} : { realmRoles: [getDefaultRoleName(realm.key[0]!)] },
   async update(context, updates) {
+    await requireChangeableUsers(context, updates)
     const complete = updates
       .map(addRequiredActions)
       .map(addManagedMemberships)

@@ -1,5 +1,12 @@
 // Reads a realm from Keycloak's admin API, in the format of an export: a partial export, and the objects that it does not contain.
-import { type Json, omitUndefined, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
+import {
+  type Json,
+  omitUndefined,
+  type Representation,
+  readObject,
+  readObjects,
+  readTexts,
+} from '../../../kinds/json.ts'
 import { type AdminServer, toObject, toObjects } from './admin-server.ts'
 import { readUsers } from './read-users.ts'
 

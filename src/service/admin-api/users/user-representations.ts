@@ -82,7 +82,9 @@ function toRepresentation(
   const origin = federationLink === undefined ? {} : { federationLink, origin: federationLink }
   const state = { ...pick('enabled', 'createdTimestamp'), ...origin }
   if (brief) return { id, ...names, ...state }
-  const attributes = Object.entries(readObject(user.attributes)).filter(([name]) => isVisible(name))
+  // Keycloak: a user store adds its attributes to the user profile.
+  const isOfStore = federationLink !== undefined
+  const attributes = Object.entries(readObject(user.attributes)).filter(([name]) => isOfStore || isVisible(name))
   return {
     id,
     ...names,

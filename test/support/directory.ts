@@ -1,0 +1,69 @@
+// A directory with users, groups and roles for tests, and the settings of a user store for it.
+import { DIRECTORY_ADMIN } from './slapd.ts'
+
+/** A user of the directory, as an entry in LDIF. The password is the username and `-secret`. */
+export const renderUser = (name: string, more: readonly string[] = []): string =>
+  [
+    `dn: uid=${name},ou=people,dc=example,dc=org`,
+    'objectClass: inetOrgPerson',
+    `uid: ${name}`,
+    `cn: ${name[0]!.toUpperCase()}${name.slice(1)}`,
+    `sn: ${name.toUpperCase()}`,
+    `mail: ${name}@example.org`,
+    `userPassword: ${name}-secret`,
+    ...more,
+    '',
+  ].join('\n')
+
+/** A group of the directory, as an entry in LDIF. */
+export const renderGroup = (name: string, folder: string, members: readonly string[]): string =>
+  [
+    `dn: cn=${name},ou=${folder},dc=example,dc=org`,
+    'objectClass: groupOfNames',
+    `cn: ${name}`,
+    ...members.map((member) => `member: ${member}`),
+    '',
+  ].join('\n')
+
+/** The folders of the directory, as entries in LDIF. */
+export const FOLDERS = ['people', 'groups', 'roles']
+  .map((name) => `dn: ou=${name},dc=example,dc=org\nobjectClass: organizationalUnit\nou: ${name}\n`)
+  .join('\n')
+
+/** Returns a component for the users of the directory at a URL. */
+export function createStore(url: string, settings: Readonly<Record<string, string>> = {}) {
+  const config = {
+    enabled: 'true',
+    vendor: 'other',
+    connectionUrl: url,
+    bindDn: DIRECTORY_ADMIN.dn,
+    bindCredential: DIRECTORY_ADMIN.password,
+    authType: 'simple',
+    usersDn: 'ou=people,dc=example,dc=org',
+    usernameLDAPAttribute: 'uid',
+    rdnLDAPAttribute: 'uid',
+    uuidLDAPAttribute: 'entryUUID',
+    userObjectClasses: 'inetOrgPerson',
+    editMode: 'READ_ONLY',
+    importEnabled: 'true',
+    pagination: 'true',
+    ...settings,
+  }
+  return {
+    name: 'directory',
+    providerId: 'ldap',
+    providerType: 'org.keycloak.storage.UserStorageProvider',
+    config: Object.fromEntries(Object.entries(config).map(([name, value]) => [name, [value]])),
+  }
+}
+
+/** Returns a mapper of the user store with this id. */
+export function createMapper(parentId: string, providerId: string, settings: Readonly<Record<string, string>>) {
+  return {
+    name: providerId,
+    providerId,
+    parentId,
+    providerType: 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper',
+    config: Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]])),
+  }
+}
