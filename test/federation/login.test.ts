@@ -8,7 +8,7 @@ import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../su
 
 const { app, call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
-const dnOf = (name: string) => `uid=${name},ou=people,dc=example,dc=org`
+const dnOf = (name: string) => `uid=${name},ou=users,dc=example,dc=org`
 
 let directory: TestDirectory
 

@@ -6,10 +6,10 @@ import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../su
 
 const { call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
-const dnOf = (name: string) => `uid=${name},ou=people,dc=example,dc=org`
+const dnOf = (name: string) => `uid=${name},ou=users,dc=example,dc=org`
 /** An entry without a username. */
 const BROKEN = [
-  'dn: cn=broken,ou=people,dc=example,dc=org',
+  'dn: cn=broken,ou=users,dc=example,dc=org',
   'objectClass: inetOrgPerson',
   'cn: broken',
   'sn: B',

@@ -4,7 +4,7 @@ import { DIRECTORY_ADMIN } from './slapd.ts'
 /** A user of the directory, as an entry in LDIF. The password is the username and `-secret`. */
 export const renderUser = (name: string, more: readonly string[] = []): string =>
   [
-    `dn: uid=${name},ou=people,dc=example,dc=org`,
+    `dn: uid=${name},ou=users,dc=example,dc=org`,
     'objectClass: inetOrgPerson',
     `uid: ${name}`,
     `cn: ${name[0]!.toUpperCase()}${name.slice(1)}`,
@@ -26,7 +26,7 @@ export const renderGroup = (name: string, folder: string, members: readonly stri
   ].join('\n')
 
 /** The folders of the directory, as entries in LDIF. */
-export const FOLDERS = ['people', 'groups', 'roles']
+export const FOLDERS = ['users', 'groups', 'roles']
   .map((name) => `dn: ou=${name},dc=example,dc=org\nobjectClass: organizationalUnit\nou: ${name}\n`)
   .join('\n')
 
@@ -39,7 +39,7 @@ export function createStore(url: string, settings: Readonly<Record<string, strin
     bindDn: DIRECTORY_ADMIN.dn,
     bindCredential: DIRECTORY_ADMIN.password,
     authType: 'simple',
-    usersDn: 'ou=people,dc=example,dc=org',
+    usersDn: 'ou=users,dc=example,dc=org',
     usernameLDAPAttribute: 'uid',
     rdnLDAPAttribute: 'uid',
     uuidLDAPAttribute: 'entryUUID',

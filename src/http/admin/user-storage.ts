@@ -1,6 +1,5 @@
 // The operations on LDAP user stores, and the tests of their connections.
 import * as z from 'zod'
-import type { Representation } from '../../kinds/json.ts'
 import { nameSchema } from '../../kinds/json-schema.ts'
 import { listLdapCapabilities, testLdapConnection } from '../../service/admin-api/realms/ldap-connections.ts'
 import {
@@ -33,23 +32,22 @@ const result = nameSchema(
 const resultResponse = { 200: { description: 'The counts.', schema: result }, ...errorResponses }
 
 const setting = (description: string) => z.string().nullish().describe(description)
+const testedSettings = nameSchema(
+  'TestLdapConnectionRepresentation',
+  z.strictObject({
+    action: setting('`testConnection`, or `testAuthentication`, which also authenticates.'),
+    connectionUrl: setting('Address of the directory. Several are separated by spaces.'),
+    bindDn: setting('DN with which to authenticate.'),
+    bindCredential: setting('Password. The mask means that of the component, if address and DN are stored, too.'),
+    useTruststoreSpi: setting('Stored only: certificates are verified with the certificate authorities of the server.'),
+    connectionTimeout: setting('Milliseconds until the connection must be established.'),
+    startTls: setting('Whether the connection is upgraded to TLS: true or false.'),
+    authType: setting('`simple` or `none`.'),
+    componentId: setting('Id of the component whose password the mask means.'),
+  }),
+)
 const settings: BodyForm = {
-  schema: nameSchema(
-    'TestLdapConnectionRepresentation',
-    z.strictObject({
-      action: setting('`testConnection`, or `testAuthentication`, which also authenticates.'),
-      connectionUrl: setting('Address of the directory. Several are separated by spaces.'),
-      bindDn: setting('DN with which to authenticate.'),
-      bindCredential: setting('Password. The mask means that of the component, if address and DN are stored, too.'),
-      useTruststoreSpi: setting(
-        'Stored only: certificates are verified with the certificate authorities of the server.',
-      ),
-      connectionTimeout: setting('Milliseconds until the connection must be established.'),
-      startTls: setting('Whether the connection is upgraded to TLS: true or false.'),
-      authType: setting('`simple` or `none`.'),
-      componentId: setting('Id of the component whose password the mask means.'),
-    }),
-  ),
+  schema: testedSettings,
   description: 'The settings of the directory.',
   representation: 'TestLdapConnectionRepresentation',
   acceptsForm: true,
@@ -65,6 +63,7 @@ const capability = nameSchema(
 
 const realmOf = (call: Call) => getParameter(call, 'realm')
 const storeOf = (call: Call) => ({ realm: realmOf(call), id: getParameter(call, 'id') })
+const readQuery = ({ query }: Call, name: string) => (query[name] === undefined ? undefined : String(query[name]))
 
 /** The operations on LDAP user stores. */
 export const userStorageOperations: Operation[] = [
@@ -99,7 +98,7 @@ export const userStorageOperations: Operation[] = [
       }),
       responses: resultResponse,
       async handle(call) {
-        const { action } = call.query as { action?: string }
+        const action = readQuery(call, 'action')
         return withEvent(call, await synchronizeStore(call.service, call.caller, { ...storeOf(call), action }))
       },
     },
@@ -144,7 +143,7 @@ export const userStorageOperations: Operation[] = [
       }),
       responses: resultResponse,
       async handle(call) {
-        const { direction } = call.query as { direction?: string }
+        const direction = readQuery(call, 'direction')
         const address = { ...storeOf(call), store: getParameter(call, 'parentId'), direction }
         return withEvent(call, await synchronizeMapper(call.service, call.caller, address))
       },
@@ -196,5 +195,5 @@ async function readTest(call: Call) {
   const body = await readBodyAfter(call, () =>
     call.service.read(call.caller, realm, async (context) => requirePermissions(context, 'manage-realm')),
   )
-  return { realm, settings: (body ?? {}) as Representation }
+  return { realm, settings: testedSettings.parse(body ?? {}) }
 }

@@ -3,6 +3,7 @@ import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { anyRepresentation } from '../../kinds/json-schema.ts'
+import { parsePage } from '../../service/admin-api/common/list-query.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
 import { listLoginNames } from '../../service/admin-api/users/user-body.ts'
@@ -89,7 +90,7 @@ const list: UntaggedOperation = {
     const realm = getParameter(call, 'realm')
     const { hasUserStores } = await call.service.cache.getRealm(realm)
     const search = hasUserStores ? parseDirectorySearch(call.query) : undefined
-    const { max = DEFAULT_PAGE_SIZE, first = 0 } = call.query as z.infer<z.ZodObject<typeof page>>
+    const { max = Number.POSITIVE_INFINITY, first = 0 } = parsePage(call.query, DEFAULT_PAGE_SIZE)
     const listed = Array.isArray(response.body) ? response.body.length : 0
     if (!search || listed >= max) return response
     await importMatchingUsers(call.service, realm, { ...search, limit: first + max })

@@ -7,7 +7,7 @@ import { type Outbound, OutboundRefused } from '../http/outbound.ts'
 import { expireAfter } from '../timing/deadline.ts'
 import { type LdapEntry, toEntry } from './ldap-entry.ts'
 
-/** Where a directory is, and how long to wait for it. */
+/** The addresses of a directory, and the time limits of its responses. */
 export interface LdapServer {
   /** `ldap://` or `ldaps://` URLs; the first that responds is used. */
   readonly urls: readonly string[]
@@ -127,11 +127,11 @@ function toClientOptions(
     timeout: readTimeout,
     connectTimeout,
     strictDN: false,
-    createConnection: ((port: number) => connect({ port, host, lookup: outbound.lookup })) as typeof connect,
-    createSecureConnection: ((portOrOptions: number | ConnectionOptions) =>
+    createConnection: (port: unknown) => connect({ port: Number(port), host, lookup: outbound.lookup }),
+    createSecureConnection: (portOrOptions: number | ConnectionOptions) =>
       typeof portOrOptions === 'number'
         ? connectSecurely({ port: portOrOptions, host, lookup: outbound.lookup, ...servername })
-        : connectSecurely({ ...portOrOptions, ...servername })) as typeof connectSecurely,
+        : connectSecurely({ ...portOrOptions, ...servername }),
   }
 }
 
@@ -200,7 +200,7 @@ function createConnection(ldapts: Ldapts, client: Client, { readTimeout }: LdapS
 /** Values of text and bytes cannot be mixed in one attribute. */
 const toValues = (values: readonly (string | Buffer)[]): string[] | Buffer[] =>
   values.some((value) => Buffer.isBuffer(value))
-    ? values.map((value) => Buffer.from(value as Buffer))
+    ? values.map((value) => (typeof value === 'string' ? Buffer.from(value) : value))
     : values.map(String)
 
 async function* searchPages(

@@ -44,8 +44,8 @@ export async function findInDirectory(
 }
 
 /**
- * Imports the user with a name from the first directory that has one. A known user is updated, or deleted if the entry does not exist any
- * longer. If a directory does not respond, which is logged, its users remain as they are.
+ * Imports the user with a name from the first directory that has one. An imported user is updated, or deleted if the entry no longer
+ * exists. If a directory does not respond, which is logged, its users remain as they are.
  */
 export async function importUserForLogin(
   service: Service,
@@ -77,13 +77,13 @@ async function importEntry(
   }: { readonly store: UserStore; readonly filter: string; readonly user: StoredUser | undefined },
 ): Promise<boolean> {
   const caller = toFederationCaller(store)
-  const found = await withStoreConnection(service, store, async (connection) => {
+  const match = await withStoreConnection(service, store, async (connection) => {
     const directoryUser = await findDirectoryUser(connection, store, filter)
     if (!directoryUser) return undefined
     const names = user ? await listMemberships(service, store, user.id) : []
     return { user: directoryUser, loaded: await loadMemberships(connection, store, { user: directoryUser, names }) }
   })
-  if (!found) {
+  if (!match) {
     if (user)
       await service.write(caller, store.realm, async (context) =>
         userWriters.delete(context, await listObjects(context, 'user', { ids: [user.id] })),
@@ -92,8 +92,8 @@ async function importEntry(
   }
   const { failed } = await service.write(caller, store.realm, async (context) =>
     importUsers(context, store, {
-      users: [found.user],
-      memberships: await createMembershipReader(context, store, found.loaded),
+      users: [match.user],
+      memberships: await createMembershipReader(context, store, match.loaded),
     }),
   )
   for (const { dn, problem } of failed)

@@ -18,11 +18,11 @@ export interface ImportedUsers {
   readonly failed: readonly BrokenEntry[]
 }
 
-/** What the users of a directory are, compared with the users of the realm. */
+/** The users of a directory by whether the realm has them. */
 interface Classification {
-  readonly fresh: readonly DirectoryUser[]
+  readonly newUsers: readonly DirectoryUser[]
   /** Users by their id in the realm. */
-  readonly known: ReadonlyMap<string, DirectoryUser>
+  readonly importedUsers: ReadonlyMap<string, DirectoryUser>
   readonly failed: readonly BrokenEntry[]
 }
 
@@ -41,12 +41,12 @@ export async function importUsers(
     usernames: users.map(({ username }) => username),
     emails: users.flatMap((user) => getEmail(user) ?? []),
   })
-  const { fresh, known, failed } = classify(store, users, sameUsers)
-  const created = await createUsers(context, store, fresh)
-  const lives = known.size ? await listObjects(context, 'user', { ids: [...known.keys()] }) : []
+  const { newUsers, importedUsers, failed } = classify(store, users, sameUsers)
+  const created = await createUsers(context, store, newUsers)
+  const lives = importedUsers.size ? await listObjects(context, 'user', { ids: [...importedUsers.keys()] }) : []
   const updates = [
-    ...created.map((live, at) => ({ live, user: fresh[at]!, isNew: true })),
-    ...lives.map((live) => ({ live, user: known.get(live.id)!, isNew: false })),
+    ...created.map((live, at) => ({ live, user: newUsers[at]!, isNew: true })),
+    ...lives.map((live) => ({ live, user: importedUsers.get(live.id)!, isNew: false })),
   ]
   const written = await updateUsers(context, { updates, memberships })
   return { created: written.slice(0, created.length), updated: written.slice(created.length), failed }
@@ -62,8 +62,8 @@ function classify(store: UserStore, users: readonly DirectoryUser[], sameUsers: 
   const byEmail = new Map(sameUsers.flatMap((user) => (user.email === null ? [] : [[user.email, user] as const])))
   const usernames = new Set<string>()
   const emails = new Set<string>()
-  const fresh: DirectoryUser[] = []
-  const known = new Map<string, DirectoryUser>()
+  const newUsers: DirectoryUser[] = []
+  const importedUsers = new Map<string, DirectoryUser>()
   const failed: BrokenEntry[] = []
   for (const user of users) {
     const { uuid, dn, username } = user
@@ -77,11 +77,11 @@ function classify(store: UserStore, users: readonly DirectoryUser[], sameUsers: 
     else {
       usernames.add(username)
       if (email !== undefined) emails.add(email)
-      if (live) known.set(live.id, user)
-      else fresh.push(user)
+      if (live) importedUsers.set(live.id, user)
+      else newUsers.push(user)
     }
   }
-  return { fresh, known, failed }
+  return { newUsers, importedUsers, failed }
 }
 
 async function createUsers(context: WriteContext, store: UserStore, users: readonly DirectoryUser[]) {
@@ -94,7 +94,7 @@ async function createUsers(context: WriteContext, store: UserStore, users: reado
   )
 }
 
-/** Sets the fields of known users, and the roles and groups of all of them that follow from the directory. */
+/** Sets the fields of imported users, and the roles and groups of all of them that follow from the directory. */
 async function updateUsers(
   context: WriteContext,
   {

@@ -10,7 +10,7 @@ export interface MembershipMapper {
   readonly id: string
   readonly name: string
   readonly kind: 'group' | 'role'
-  /** Where its groups are in the directory, and where new ones are created. */
+  /** The DNs of the folder of its groups, and of that in which groups are created. */
   readonly base: string
   readonly createBase: string
   readonly nameAttribute: string

@@ -25,8 +25,8 @@ export type LoadedMemberships = readonly {
 /** The groups and roles that a mapper gives a user, and all that it may give. */
 interface MappedKeys {
   readonly field: 'groups' | 'realmRoles' | 'clientRoles'
-  readonly given: readonly Key[]
-  /** Keys, as JSON texts, that the user loses unless they are given. */
+  readonly keys: readonly Key[]
+  /** Keys, as JSON texts, that the user loses unless `keys` has them. */
   readonly managed: ReadonlySet<string>
 }
 
@@ -100,9 +100,11 @@ export async function createMembershipReader(
       mapper.mode === 'IMPORT' ? NOTHING : new Set([...targets.values()].map((key) => JSON.stringify(key)))
     mapped.push((user, isNew) => {
       if (mapper.mode === 'IMPORT' && !isNew) return []
-      const keys = listGroups(user).map(({ name }) => targets.get(name))
-      const given = keys.filter((key) => key !== undefined)
-      return [{ field: getField(mapper), given, managed }]
+      const keys = listGroups(user).flatMap(({ name }) => {
+        const key = targets.get(name)
+        return key ? [key] : []
+      })
+      return [{ field: getField(mapper), keys, managed }]
     })
   }
   return (user, isNew) => [...hardcoded, ...mapped.flatMap((read) => read(user, isNew))]
@@ -179,9 +181,9 @@ async function findHardcoded({ tx, realm }: Context, { mappers }: UserStore): Pr
     readAll('hardcoded-ldap-group-mapper', 'group').map((path): Key => [path.startsWith('/') ? path : `/${path}`]),
   )
   return [
-    { field: 'groups', given: groups, managed: NOTHING },
-    { field: 'realmRoles', given: roles.filter((key) => key.length === 1), managed: NOTHING },
-    { field: 'clientRoles', given: roles.filter((key) => key.length > 1), managed: NOTHING },
+    { field: 'groups', keys: groups, managed: NOTHING },
+    { field: 'realmRoles', keys: roles.filter((key) => key.length === 1), managed: NOTHING },
+    { field: 'clientRoles', keys: roles.filter((key) => key.length > 1), managed: NOTHING },
   ]
 }
 
@@ -193,11 +195,11 @@ export function getMappedRelations(
   const fields = Map.groupBy(mapped, ({ field }) => field)
   return Object.fromEntries(
     [...fields].map(([field, ofField]) => {
-      const add = ofField.flatMap(({ given }) => given)
-      const given = new Set(add.map((key) => JSON.stringify(key)))
+      const add = ofField.flatMap(({ keys }) => keys)
+      const addedKeys = new Set(add.map((key) => JSON.stringify(key)))
       const managed = new Set(ofField.flatMap((keys) => [...keys.managed]))
       const current = toRelationKeys(kinds.user.fields[field]!, representation[field] ?? null)
-      const isLost = (text: string) => managed.has(text) && !given.has(text)
+      const isLost = (text: string) => managed.has(text) && !addedKeys.has(text)
       return [field, { add, remove: current.filter((key) => isLost(JSON.stringify(key))) }]
     }),
   )

@@ -75,14 +75,17 @@ async function importGroups(
       representation: { path, ...(Object.keys(attributes).length && { attributes: toAttributes(attributes) }) },
     })),
   )
-  const known = [...paths].filter(([path]) => byPath.has(path))
+  const existingGroups = [...paths].filter(([path]) => byPath.has(path))
   await writers.group.update(
     context,
-    known.map(([path, { attributes }]) => ({ live: byPath.get(path)!, set: toAttributeChanges(mapper, attributes) })),
+    existingGroups.map(([path, { attributes }]) => ({
+      live: byPath.get(path)!,
+      set: toAttributeChanges(mapper, attributes),
+    })),
   )
-  const others = mapper.dropsOtherGroups ? live.filter(({ key }) => !isAncestor(key[0]!, paths)) : []
-  if (others.length) await writers.group.delete(context, others)
-  const counts = { added: missing.length, updated: known.length, removed: others.length, failed: 0 }
+  const obsoleteGroups = mapper.dropsOtherGroups ? live.filter(({ key }) => !isAncestor(key[0]!, paths)) : []
+  if (obsoleteGroups.length) await writers.group.delete(context, obsoleteGroups)
+  const counts = { added: missing.length, updated: existingGroups.length, removed: obsoleteGroups.length, failed: 0 }
   const status = `${counts.added} imported groups, ${counts.updated} updated groups, ${counts.removed} removed groups`
   return { ...counts, status }
 }
@@ -192,15 +195,15 @@ async function exportGroups(
   const byName = new Map(existing.map((group) => [group.name, group]))
   const missing = [...groups].filter(([name]) => !byName.has(name))
   for (const [name, live] of missing) await createDirectoryGroup(connection, { store, mapper, name, live })
-  const known = [...groups].filter(([name]) => byName.has(name))
-  for (const [name, live] of known) {
+  const existingGroups = [...groups].filter(([name]) => byName.has(name))
+  for (const [name, live] of existingGroups) {
     const attributes = listGroupAttributes(mapper, live)
     if (mapper.groupAttributes.length) await connection.replaceAttributes(byName.get(name)!.dn, attributes)
   }
-  const others = mapper.dropsOtherGroups ? existing.filter(({ name }) => !groups.has(name)) : []
-  for (const { dn } of others) await connection.delete(dn)
+  const obsoleteGroups = mapper.dropsOtherGroups ? existing.filter(({ name }) => !groups.has(name)) : []
+  for (const { dn } of obsoleteGroups) await connection.delete(dn)
   if (mapper.hasInheritance) await addSubgroups(connection, mapper, groups)
-  return { added: missing.length, updated: known.length, removed: others.length, failed: 0 }
+  return { added: missing.length, updated: existingGroups.length, removed: obsoleteGroups.length, failed: 0 }
 }
 
 function createDirectoryGroup(

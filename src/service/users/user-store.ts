@@ -21,7 +21,9 @@ export interface StoreMapper {
 }
 
 /** Keycloak: who writes to the directory. */
-export type EditMode = 'READ_ONLY' | 'WRITABLE' | 'UNSYNCED'
+export type EditMode = (typeof editModes)[number]
+
+const editModes = ['READ_ONLY', 'WRITABLE', 'UNSYNCED'] as const
 
 /** An LDAP user store: a user federation provider of the type `ldap`. */
 export interface UserStore {
@@ -38,7 +40,7 @@ export interface UserStore {
   /** Undefined: searches are anonymous. */
   readonly credential: { readonly dn: string; readonly password: string } | undefined
   readonly usersDn: string
-  /** Where new users are created. */
+  /** The DN of the folder in which users are created. */
   readonly createDn: string
   readonly scope: 'one' | 'sub'
   readonly usernameAttribute: string
@@ -117,7 +119,7 @@ function toUserStore(context: Context, component: LiveObject, mappers: readonly 
     realm: context.realm.name,
     isEnabled: readFlag(read('enabled'), true),
     importsUsers: readFlag(read('importEnabled'), true),
-    editMode: (read('editMode') ?? 'READ_ONLY') as EditMode,
+    editMode: editModes.find((mode) => mode === read('editMode')) ?? 'READ_ONLY',
     syncsRegistrations: readFlag(read('syncRegistrations')),
     vendor,
     server: toLdapServer(read),

@@ -1,6 +1,6 @@
 // The REST operations that try the settings of an LDAP directory before they are saved.
 import { kinds } from '../../../kinds/index.ts'
-import { type Representation, readTextListMap } from '../../../kinds/json.ts'
+import { readTextListMap } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import {
   type LdapConnection,
@@ -21,8 +21,10 @@ import { isLdapStore, toLdapServer } from '../../users/user-store.ts'
 /** The settings of a directory to try. Keycloak: TestLdapConnectionRepresentation. */
 export interface LdapSettingsToTest {
   readonly realm: string
-  readonly settings: Representation
+  readonly settings: TestedSettings
 }
+
+type TestedSettings = Readonly<Record<string, string | null | undefined>>
 
 /** A control, an extended operation or a feature of a directory. */
 export interface LdapCapability {
@@ -51,7 +53,9 @@ export async function testLdapConnection(service: Service, caller: Caller, test:
   if (!connectionUrl) throw testError('NamingError')
   const isAuthenticated = action === 'testAuthentication' && authType !== 'none'
   if (isAuthenticated && !bindDn) throw testError('InvalidBindDN')
-  await explainProblem(() => connect(service, test, isAuthenticated ? credential : undefined, async () => {}))
+  await explainProblem(() =>
+    withConnection(service, { ...test, credential: isAuthenticated ? credential : undefined }, async () => {}),
+  )
 }
 
 /** Returns the capabilities of a directory; none if it does not accept the credentials. Throws forbidden, invalid. */
@@ -62,7 +66,11 @@ export async function listLdapCapabilities(
 ): Promise<LdapCapability[]> {
   const credential = await readCredential(service, caller, test)
   try {
-    return await connect(service, test, test.settings.authType === 'none' ? undefined : credential, readCapabilities)
+    return await withConnection(
+      service,
+      { ...test, credential: test.settings.authType === 'none' ? undefined : credential },
+      readCapabilities,
+    )
   } catch (error) {
     if (error instanceof LdapError && error.problem === 'invalid credentials') return []
     if (error instanceof LdapError || error instanceof UnresolvedReference)
@@ -97,10 +105,9 @@ interface TestCredential {
   readonly password: string
 }
 
-async function connect<T>(
+async function withConnection<T>(
   service: Service,
-  { realm, settings }: LdapSettingsToTest,
-  credential: TestCredential | undefined,
+  { realm, settings, credential }: LdapSettingsToTest & { readonly credential: TestCredential | undefined },
   work: (connection: LdapConnection) => Promise<T>,
 ): Promise<T> {
   const server = toLdapServer((name) => readSetting(settings, name))
@@ -117,7 +124,7 @@ async function connect<T>(
 }
 
 /** Returns a setting as text; undefined if it is empty. */
-function readSetting(settings: Representation, name: string): string | undefined {
+function readSetting(settings: TestedSettings, name: string): string | undefined {
   const value = settings[name]
   return value === null || value === undefined ? undefined : String(value).trim() || undefined
 }
@@ -139,7 +146,7 @@ function readCredential(
   })
 }
 
-async function findStoredPassword(context: Context, settings: Representation): Promise<string | undefined> {
+async function findStoredPassword(context: Context, settings: TestedSettings): Promise<string | undefined> {
   const id = readSetting(settings, 'componentId')
   const [component] = id === undefined ? [] : await listObjects(context, 'component', { ids: [id] })
   if (!component || !isLdapStore(component)) return undefined
