@@ -18,7 +18,7 @@ import { createTreeWriters } from '../objects/tree-writers.ts'
 import type { ObjectUpdate, Writers } from '../objects/writers.ts'
 import { requireGrantableRoleNames } from '../permissions/privilege-escalation.ts'
 import { isLdapStore } from '../users/user-store.ts'
-import { users } from '../users/users.ts'
+import { deleteImported } from '../users/users.ts'
 import { findComponentProblem } from './component-checks.ts'
 import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
 
@@ -93,7 +93,7 @@ async function deleteImportedUsers(context: WriteContext, store: string): Promis
   for (;;) {
     const ids = await selectImportedUsers(context.tx, context.realm.number, { store, limit: CHUNK })
     if (!ids.length) return
-    await users.delete(context, await listObjects(context, 'user', { ids }))
+    await deleteImported(context, await listObjects(context, 'user', { ids }))
   }
 }
 
