@@ -23,6 +23,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
     'client-types': createList(size, (at) => ({ name: `type-${at}`, provider: 'default', config: {} })),
   }),
   testSMTPConnection: ({ smtpServer }) => smtpServer,
+  testLDAPConnection: ({ directory }) => directory,
+  listLDAPCapabilities: ({ directory }) => directory,
   updateUserProfile: ({ size }) => ({
     attributes: ['username', 'email', ...createList(size, (at) => `attribute-${at}`)].map((name) => ({ name })),
   }),
@@ -96,6 +98,7 @@ const forms: Readonly<Record<string, () => Readonly<Record<string, string>>>> = 
 const queries: readonly (readonly [RegExp, (realm: SizedRealm) => Readonly<Record<string, string>>])[] = [
   [/\/generate-example-[^/]+$/, (realm) => ({ userId: realm.value(USER, 'user-id'), scope: 'openid' })],
   [/\/authz\/.*\/search$/, () => ({ name: LABEL })],
+  [/\/user-storage\/.*\/sync$/, () => ({ action: 'triggerFullSync', direction: 'fedToKeycloak' })],
   [/\/sub-component-types$/, () => ({ type: 'org.keycloak.keys.KeyProvider' })],
 ]
 

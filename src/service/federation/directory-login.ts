@@ -84,7 +84,7 @@ async function importEntry(
     return { user: directoryUser, loaded: await loadMemberships(connection, store, { user: directoryUser, names }) }
   })
   if (!match) {
-    if (user)
+    if (user && store.removesInvalidUsers)
       await service.write(caller, store.realm, async (context) =>
         userWriters.delete(context, await listObjects(context, 'user', { ids: [user.id] })),
       )

@@ -2,9 +2,11 @@
 import { LdapError } from '../../lib/ldap/ldap-connection.ts'
 import { findSynchronizations, saveSynchronization } from '../../store/users/federated-users.ts'
 import { failure, ServiceError } from '../context/errors.ts'
-import type { Caller, Service } from '../context/service.ts'
+import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import { UnresolvedReference } from '../context/vault-directory.ts'
-import type { UserStore } from '../users/user-store.ts'
+import { syncTasks } from '../realms/components.ts'
+import type { TaskHandlers } from '../tasks/scheduled-tasks.ts'
+import { listUserStores, type UserStore } from '../users/user-store.ts'
 import { type BrokenEntry, type DirectoryUser, toDirectoryUser } from './directory-user.ts'
 import { importUsers } from './import-users.ts'
 import { createMembershipReader, loadMemberships, type MembershipReader } from './memberships.ts'
@@ -68,6 +70,18 @@ export async function synchronizeUsers(service: Service, { store, mode }: Synchr
   )
   return counts
 }
+
+/** The handlers of the tasks that synchronize user stores. */
+export const userStoreTasks: TaskHandlers = Object.fromEntries(
+  syncTasks.map(({ type, mode }) => [
+    type,
+    async ({ service, realm, subject }) => {
+      const stores = await service.read(SYSTEM, realm, listUserStores)
+      const store = stores.find(({ id, isEnabled, importsUsers }) => id === subject && isEnabled && importsUsers)
+      if (store) await synchronizeUsers(service, { store, mode })
+    },
+  ]),
+)
 
 /** Counts an entry that is not imported, and names it in the log. */
 function fail(

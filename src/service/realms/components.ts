@@ -13,11 +13,12 @@ import { selectImportedUsers } from '../../store/users/federated-users.ts'
 import type { WriteContext } from '../context/context.ts'
 import { invalidObject } from '../context/errors.ts'
 import { openSecrets } from '../context/secrets.ts'
-import { listObjects } from '../objects/live-objects.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { createTreeWriters } from '../objects/tree-writers.ts'
 import type { ObjectUpdate, Writers } from '../objects/writers.ts'
 import { requireGrantableRoleNames } from '../permissions/privilege-escalation.ts'
-import { isLdapStore } from '../users/user-store.ts'
+import { cancelTasks, scheduleTasks } from '../tasks/scheduled-tasks.ts'
+import { isLdapStore, readFlag, readPositive } from '../users/user-store.ts'
 import { deleteImported } from '../users/users.ts'
 import { findComponentProblem } from './component-checks.ts'
 import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
@@ -32,11 +33,13 @@ export const components: Writers = {
     const canonical = objects.map((object) => ({ ...object, representation: toCanonical(object.representation) }))
     for (const { representation } of canonical) checkComponent(representation)
     if (canonical.some(({ representation }) => isMembershipMapper(representation))) requireAllRolesOfRealm(context)
-    return writers.create(context, canonical)
+    const created = await writers.create(context, canonical)
+    await scheduleSynchronizations(context, created)
+    return created
   },
   async update(context, updates) {
     await checkDirectoryChanges(context, updates)
-    return writers.update(
+    const updated = await writers.update(
       context,
       updates.map((update) => {
         const current = flatten(kind, openSecrets(context.vault, kind, update.live.representation))
@@ -47,11 +50,43 @@ export const components: Writers = {
         return { ...update, set: { ...Object.fromEntries(set), ...clearOutdatedKey(next, update.set) } }
       }),
     )
+    await scheduleSynchronizations(context, updated)
+    return updated
   },
   async delete(context, objects) {
-    for (const store of objects.filter(isLdapStore)) await deleteImportedUsers(context, store.id)
+    const stores = objects.filter(isLdapStore).map(({ id }) => id)
+    for (const store of stores) await deleteImportedUsers(context, store)
+    for (const { type } of syncTasks) await cancelTasks(context, type, stores)
     await writers.delete(context, objects)
   },
+}
+
+/** The scheduled tasks that synchronize user stores, with the settings of their intervals. */
+export const syncTasks = [
+  { type: 'user-store-full-sync', mode: 'full', setting: 'fullSyncPeriod' },
+  { type: 'user-store-changed-sync', mode: 'changed', setting: 'changedSyncPeriod' },
+] as const
+
+/** The longest interval of a task, in seconds. */
+const LONGEST_INTERVAL = 2 ** 31 - 1
+
+/** Schedules the synchronizations of user stores, or ends those that are disabled. Four statements at most, and none without user stores. */
+async function scheduleSynchronizations(context: WriteContext, objects: readonly LiveObject[]): Promise<void> {
+  const stores = objects.filter(isLdapStore).map(({ id, representation }) => {
+    const config = readTextListMap(representation.config)
+    const isActive = ['enabled', 'importEnabled'].every((name) => readFlag(firstValue(config, name), true))
+    return { id, read: (name: string) => (isActive ? readPositive(firstValue(config, name)) : undefined) }
+  })
+  for (const { type, setting } of syncTasks) {
+    const tasks = stores.flatMap(({ id, read }) => {
+      const seconds = read(setting)
+      const intervalSeconds = seconds === undefined ? undefined : Math.min(Math.ceil(seconds), LONGEST_INTERVAL)
+      return intervalSeconds === undefined ? [] : [{ type, subject: id, intervalSeconds }]
+    })
+    await scheduleTasks(context, tasks)
+    const ids = stores.flatMap(({ id, read }) => (read(setting) === undefined ? [id] : []))
+    await cancelTasks(context, type, ids)
+  }
 }
 
 /** Whether a component gives users groups or roles of a directory. */

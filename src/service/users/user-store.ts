@@ -53,12 +53,11 @@ export interface UserStore {
   /** Users that a synchronization writes in one transaction. */
   readonly batchSize: number
   readonly trustsEmail: boolean
+  /** Whether users whose entries no longer exist are deleted. */
+  readonly removesInvalidUsers: boolean
   readonly usesPasswordExtension: boolean
   readonly validatesPasswords: boolean
   readonly priority: number
-  /** Seconds between two synchronizations; undefined: none. */
-  readonly fullSyncPeriod: number | undefined
-  readonly changedSyncPeriod: number | undefined
   readonly mappers: readonly StoreMapper[]
 }
 
@@ -138,11 +137,10 @@ function toUserStore(context: Context, component: LiveObject, mappers: readonly 
     pageSize: readFlag(read('pagination')) ? PAGE_SIZE : undefined,
     batchSize: readPositive(read('batchSizeForSync')) ?? PAGE_SIZE,
     trustsEmail: readFlag(read('trustEmail')),
+    removesInvalidUsers: readFlag(read('removeInvalidUsersEnabled'), true),
     usesPasswordExtension: readFlag(read('usePasswordModifyExtendedOp')),
     validatesPasswords: readFlag(read('validatePasswordPolicy')),
     priority: Number(read('priority') ?? 0),
-    fullSyncPeriod: readPositive(read('fullSyncPeriod')),
-    changedSyncPeriod: readPositive(read('changedSyncPeriod')),
     mappers,
   }
 }
@@ -169,7 +167,8 @@ export function readFlag(text: string | undefined, absent = false): boolean {
   return text === undefined ? absent : text.toLowerCase() === 'true'
 }
 
-function readPositive(text: string | undefined): number | undefined {
+/** Returns a number that is greater than zero; undefined for any other value. */
+export function readPositive(text: string | undefined): number | undefined {
   const number = Number(text ?? 0)
   return number > 0 ? number : undefined
 }
