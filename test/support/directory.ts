@@ -1,4 +1,6 @@
 // A directory with users, groups and roles for tests, and the settings of a user store for it.
+import { createOutbound } from '../../src/lib/http/outbound.ts'
+import { type LdapConnection, LdapError, openLdapConnection } from '../../src/lib/ldap/ldap-connection.ts'
 import { DIRECTORY_ADMIN } from './slapd.ts'
 
 /** A user of the directory, as an entry in LDIF. The password is the username and `-secret`. */
@@ -79,3 +81,50 @@ export const RECORDED_ENTRIES = [
   renderGroup('subcrew', 'groups', ['uid=bob,ou=users,dc=example,dc=org']),
   renderGroup('editor', 'roles', ['uid=ann,ou=users,dc=example,dc=org']),
 ].join('\n')
+const open = (urls: readonly string[]) =>
+  openLdapConnection(createOutbound({ development: true }), {
+    urls,
+    startTls: false,
+    connectTimeout: 5000,
+    readTimeout: 5000,
+  })
+
+/** Runs work on a directory as its administrator. */
+export async function changeDirectory<T>(url: string, work: (connection: LdapConnection) => Promise<T>): Promise<T> {
+  const connection = await open([url])
+  try {
+    await connection.bind(DIRECTORY_ADMIN)
+    return await work(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Returns the values of the attributes of an entry, by name in lower case; undefined if it does not exist. */
+export function readDirectory(url: string, dn: string): Promise<Record<string, string[]> | undefined> {
+  return changeDirectory(url, async (connection) => {
+    const search = { base: dn, scope: 'base', filter: '(objectClass=*)', attributes: ['*'] } as const
+    try {
+      for await (const [entry] of connection.search(search)) {
+        const values = [...(entry?.attributes ?? [])].map(([name, bytes]) => [name, bytes.map(String)] as const)
+        return Object.fromEntries(values)
+      }
+    } catch (error) {
+      if (!(error instanceof LdapError) || error.problem !== 'no such entry') throw error
+    }
+    return undefined
+  })
+}
+
+/** Whether a directory accepts the password of an entry. */
+export async function acceptsPassword(url: string, dn: string, password: string): Promise<boolean> {
+  const connection = await open([url])
+  try {
+    await connection.bind({ dn, password })
+    return true
+  } catch {
+    return false
+  } finally {
+    await connection.close()
+  }
+}

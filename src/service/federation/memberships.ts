@@ -104,13 +104,14 @@ export async function createMembershipReader(
         const key = targets.get(name)
         return key ? [key] : []
       })
-      return [{ field: getField(mapper), keys, managed }]
+      return [{ field: getMappedField(mapper), keys, managed }]
     })
   }
   return (user, isNew) => [...hardcoded, ...mapped.flatMap((read) => read(user, isNew))]
 }
 
-const getField = ({ kind, client }: MembershipMapper): MappedKeys['field'] =>
+/** Returns the field of users in which the groups or roles of a mapper are. */
+export const getMappedField = ({ kind, client }: MembershipMapper): MappedKeys['field'] =>
   kind === 'group' ? 'groups' : client === undefined ? 'realmRoles' : 'clientRoles'
 
 /** Returns a function that returns the groups of a user. */

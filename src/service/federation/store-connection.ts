@@ -1,11 +1,27 @@
 // Connections to the directories of user stores. They must not be opened inside a transaction.
 import { type LdapConnection, LdapError, openLdapConnection } from '../../lib/ldap/ldap-connection.ts'
+import type { WriteContext } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
 import { resolveSecret } from '../context/vault-directory.ts'
 import type { UserStore } from '../users/user-store.ts'
 
 /** The parts of the service that connections to directories need. */
 export type LdapService = Pick<Service, 'outbound' | 'vaultDirectory'>
+
+/** A change that undoes another one. */
+export interface Undo {
+  readonly store: UserStore
+  readonly run: (connection: LdapConnection) => Promise<void>
+}
+
+/** A connection to the directory of a store, for the changes of a transaction. */
+export interface DirectorySession {
+  readonly context: WriteContext
+  readonly store: UserStore
+  readonly connection: LdapConnection
+  /** Records how to undo a change. */
+  readonly undoBy: (run: Undo['run']) => void
+}
 
 /** Runs work with a connection that is authenticated as the user store. @throws LdapError, UnresolvedReference */
 export async function withStoreConnection<T>(

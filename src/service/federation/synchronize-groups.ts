@@ -206,7 +206,8 @@ async function exportGroups(
   return { added: missing.length, updated: existingGroups.length, removed: obsoleteGroups.length, failed: 0 }
 }
 
-function createDirectoryGroup(
+/** Creates a group without members in a directory. @throws LdapError */
+export function createDirectoryGroup(
   connection: LdapConnection,
   {
     store,
@@ -215,18 +216,21 @@ function createDirectoryGroup(
     live,
   }: { readonly store: UserStore; readonly mapper: MembershipMapper; readonly name: string; readonly live: LiveObject },
 ): Promise<void> {
-  const needsMember =
-    store.vendor !== 'ad' && mapper.objectClasses.some((name) => /^groupOf(Unique)?Names$/i.test(name))
   const present = Object.entries(listGroupAttributes(mapper, live)).filter(([, values]) => values.length)
   return connection.add(toGroupDn(mapper, name), {
     objectClass: mapper.objectClasses,
     [mapper.nameAttribute]: [name],
-    ...(needsMember && { [mapper.memberAttribute]: [PLACEHOLDER_MEMBER] }),
+    ...(requiresMember(store, mapper) && { [mapper.memberAttribute]: [PLACEHOLDER_MEMBER] }),
     ...Object.fromEntries(present),
   })
 }
 
-const toGroupDn = ({ nameAttribute, createBase }: MembershipMapper, name: string): string =>
+/** Whether the groups of a mapper have at least one member. */
+export const requiresMember = ({ vendor }: UserStore, { objectClasses }: MembershipMapper): boolean =>
+  vendor !== 'ad' && objectClasses.some((name) => /^groupOf(Unique)?Names$/i.test(name))
+
+/** Returns the DN of a new group. */
+export const toGroupDn = ({ nameAttribute, createBase }: MembershipMapper, name: string): string =>
   `${nameAttribute}=${escapeNameValue(name)},${createBase}`
 
 function listGroupAttributes({ groupAttributes }: MembershipMapper, { representation }: LiveObject) {

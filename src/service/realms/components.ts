@@ -19,7 +19,7 @@ import type { ObjectUpdate, Writers } from '../objects/writers.ts'
 import { requireGrantableRoleNames } from '../permissions/privilege-escalation.ts'
 import { cancelTasks, scheduleTasks } from '../tasks/scheduled-tasks.ts'
 import { isLdapStore, readFlag, readPositive } from '../users/user-store.ts'
-import { users } from '../users/users.ts'
+import { deleteImported } from '../users/users.ts'
 import { findComponentProblem } from './component-checks.ts'
 import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
 
@@ -128,7 +128,7 @@ async function deleteImportedUsers(context: WriteContext, store: string): Promis
   for (;;) {
     const ids = await selectImportedUsers(context.tx, context.realm.number, { store, limit: CHUNK })
     if (!ids.length) return
-    await users.delete(context, await listObjects(context, 'user', { ids }))
+    await deleteImported(context, await listObjects(context, 'user', { ids }))
   }
 }
 

@@ -57,6 +57,19 @@ export async function selectImportedUsers(
   return users.map(({ id }) => id)
 }
 
+/** Stores the ids and the names in the directory of users who were created or renamed there. One statement. */
+export async function saveDirectoryIdentities(
+  tx: Transaction,
+  realm: number,
+  identities: readonly { readonly id: string; readonly uuid: string; readonly dn: string }[],
+): Promise<void> {
+  await sql`
+    update user_account u set body = u.body || jsonb_build_object('attributes', coalesce(u.body -> 'attributes', '{}')
+      || jsonb_build_object('LDAP_ID', jsonb_build_array(i.uuid), 'LDAP_ENTRY_DN', jsonb_build_array(i.dn)))
+    from jsonb_to_recordset(${JSON.stringify(identities)}::jsonb) as i (id text, uuid text, dn text)
+    where u.realm = ${realm} and u.id = i.id`.execute(tx)
+}
+
 const syncRow = row({ fullAt: optional(timestamp), changedAt: optional(timestamp) })
 
 /** The times at which the last synchronizations of a provider began. */

@@ -12,6 +12,7 @@ import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { listUserStores, type UserStore } from '../../users/user-store.ts'
+import { deleteImported } from '../../users/users.ts'
 import { getObject } from '../common/resource.ts'
 
 /** Keycloak: SynchronizationResult. */
@@ -95,7 +96,7 @@ export async function synchronizeMapper(
 export async function removeImportedUsers(service: Service, caller: Caller, address: StoreAddress): Promise<void> {
   await changeImportedUsers(service, caller, {
     ...address,
-    change: (context, users) => writers.user.delete(context, users),
+    change: deleteImported,
   })
 }
 

@@ -20,7 +20,7 @@ import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
-import { assignPriorities, createRealmPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
+import { assignPriorities, createNewPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getEffectiveUserProfile, getUserNameSettings } from '../../users/user-profile.ts'
@@ -35,6 +35,7 @@ import {
   toProfileMetadata,
   unrestrictedProfile,
 } from '../../users/user-profile-rules.ts'
+import { registerUser } from '../../users/users.ts'
 import { parsePage } from '../common/list-query.ts'
 import type { AdminResource, ObjectAddress, Query } from '../common/resource.ts'
 import {
@@ -106,8 +107,7 @@ export const users: AdminResource = {
       ...(federatedIdentities.length && { federatedIdentities }),
     })
     await refuseTakenEmail(context, username)
-    const [user] = await writers.user.create(context, [{ representation }])
-    return user!.id
+    return (await registerUser(context, { representation })).id
   },
   async replace(context, { id }, body) {
     const live = await getCompleteUser(context, id)
@@ -202,7 +202,7 @@ export async function createPasswordHasher(
 ): Promise<PasswordHasher> {
   if (id !== undefined) return createUserPasswordHasher(context, await getLiveUser(context, id))
   const { username, email } = readNames(body)
-  return createRealmPasswordHasher(context, {
+  return createNewPasswordHasher(context, {
     username: String(username ?? email ?? ''),
     email: readText(email) ?? null,
   })
