@@ -76,11 +76,11 @@ export const RECORDED_ENTRIES = [
   'dn: ou=teams,dc=example,dc=org\nobjectClass: organizationalUnit\nou: teams\n',
   renderUser('ann', ['telephoneNumber: +49 1']),
   ...['bob', 'carla', 'dora'].map((name) => renderUser(name)),
-  'dn: cn=broken,ou=users,dc=example,dc=org\nobjectClass: inetOrgPerson\ncn: broken\nsn: B\n',
   renderGroup('crew', 'groups', ['uid=ann,ou=users,dc=example,dc=org', 'cn=subcrew,ou=groups,dc=example,dc=org']),
   renderGroup('subcrew', 'groups', ['uid=bob,ou=users,dc=example,dc=org']),
   renderGroup('editor', 'roles', ['uid=ann,ou=users,dc=example,dc=org']),
 ].join('\n')
+
 const open = (urls: readonly string[]) =>
   openLdapConnection(createOutbound({ development: true }), {
     urls,

@@ -51,6 +51,7 @@ export async function canBind(
   store: UserStore,
   credential: { readonly dn: string; readonly password: string },
 ): Promise<boolean> {
+  if (credential.password === '') return false
   const connection = await openLdapConnection(outbound, store.server)
   try {
     await connection.bind(credential)
