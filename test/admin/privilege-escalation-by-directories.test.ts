@@ -76,6 +76,7 @@ test.each([
 ])('the mapper %s with the %s "%s" returns %i to a caller without admin permissions of realm-admin', async (...row) => {
   const [providerId, setting, value, status] = row
   const { as, storeId } = await createRealmWithStore()
+  expect((await as('admin', 'POST', 'groups', { name: 'nothing' })).status).toBe(201)
   const harmless = createMapper(storeId, providerId, { [setting]: 'nothing' })
   const created = await as('manager', 'POST', 'components', harmless)
   expect(created.status).toBe(201)

@@ -46,7 +46,7 @@ export async function checkLdapMapper(
   const settings = readTextListMap(config)
   const group = getFirst(settings, 'group')
   if (providerId === 'hardcoded-ldap-group-mapper' && group) {
-    const keys = [[`/${group.replace(/^\//, '')}`]]
+    const keys = [[`/${group.trim().replace(/^\//, '')}`]]
     if (!(await listObjects(context, 'group', { keys })).length)
       throw failure('invalid', 'There is no group corresponding to configured value')
   }
