@@ -41,6 +41,7 @@ const codes: Readonly<Record<LdapProblem, string>> = {
   'no TLS': 'SSLHandshakeFailed',
   timeout: 'ConnectTimeout',
   'invalid credentials': 'AuthenticationFailure',
+  'expired password': 'AuthenticationFailure',
   'no such entry': 'NamingError',
   'refused by the directory': 'AuthenticationFailure',
 }
