@@ -1,6 +1,7 @@
 // Synchronization of users, groups and roles with an OpenLDAP server.
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMapper, createStore, FOLDERS, renderGroup, renderUser } from '../support/directory.ts'
+import { changeDirectory, createMapper, createStore, FOLDERS, renderGroup, renderUser } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
 import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
@@ -67,13 +68,28 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
       failed: 1,
       status: '0 imported users, 3 updated users, 1 users failed sync! See server log for more details',
     })
-    expect(await sync('triggerChangedUsersSync')).toMatchObject({ updated: 3 })
+  })
+
+  test('a synchronization of changed users imports those that have changed since the last one of any kind', async () => {
+    const { sync, find } = await createRealmWithStore()
+    await changeDirectory(directory.url, (connection) =>
+      connection.replaceAttributes(dnOf('carla'), { sn: ['Before'] }),
+    )
+    // Times in directories have whole seconds.
+    await delay(1100)
+    await sync()
+    await delay(1100)
+    expect(await sync('triggerChangedUsersSync')).toMatchObject({ added: 0, updated: 0 })
+    await changeDirectory(directory.url, (connection) => connection.replaceAttributes(dnOf('carla'), { sn: ['After'] }))
+    expect(await sync('triggerChangedUsersSync')).toMatchObject({ added: 0, updated: 1 })
+    expect(await find('carla')).toMatchObject({ lastName: 'After' })
   })
 
   test('a user whose username is taken is not imported', async () => {
-    const { path, sync, find } = await createRealmWithStore()
+    const { path, id, sync, find } = await createRealmWithStore({ enabled: 'false' })
     await create(`${path}/users`, { username: 'ann', enabled: true })
     await create(`${path}/users`, { username: 'other', email: 'bob@example.org', enabled: true })
+    await call('PUT', `${path}/components/${id}`, { body: { config: { enabled: ['true'] } } })
     expect(await sync()).toMatchObject({ added: 1, failed: 3 })
     expect(await find('ann')).not.toHaveProperty('federationLink')
   })
@@ -136,7 +152,7 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     [{ action: 'testConnection', connectionUrl: 'ldap://127.0.0.1:1' }, 400, 'SocketReset'],
     [{ action: 'testConnection', connectionUrl: 'http://127.0.0.1' }, 400, 'MalformedURL'],
     [{ action: 'testConnection', connectionUrl: 'ldap://169.254.169.254' }, 400, 'NamingError'],
-    [{ action: 'testAuthentication', bindDn: '' }, 400, 'InvalidBindDN'],
+    [{ action: 'testAuthentication', bindDn: '' }, 400, 'AuthenticationFailure'],
     [{ action: 'other' }, 400, 'NamingError'],
   ])('the test of the settings %o returns %i', async (settings, status, errorMessage) => {
     const path = await createRealm()
@@ -168,7 +184,7 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
   test('the capabilities of a directory are listed', async () => {
     const path = await createRealm()
     const { dn: bindDn, password: bindCredential } = DIRECTORY_ADMIN
-    const body = { connectionUrl: directory.url, bindDn, bindCredential }
+    const body = { action: 'queryServerCapabilities', connectionUrl: directory.url, bindDn, bindCredential }
     const { body: listed } = await call('POST', `${path}/ldap-server-capabilities`, { body })
     expect(listed).toContainEqual({ oid: '1.2.840.113556.1.4.319', type: 'CONTROL' })
   })

@@ -70,6 +70,17 @@ export function createMapper(parentId: string, providerId: string, settings: Rea
   }
 }
 
+/** The entries of the directory of recorded exchanges. */
+export const RECORDED_ENTRIES = [
+  FOLDERS,
+  'dn: ou=teams,dc=example,dc=org\nobjectClass: organizationalUnit\nou: teams\n',
+  renderUser('ann', ['telephoneNumber: +49 1']),
+  ...['bob', 'carla', 'dora'].map((name) => renderUser(name)),
+  renderGroup('crew', 'groups', ['uid=ann,ou=users,dc=example,dc=org', 'cn=subcrew,ou=groups,dc=example,dc=org']),
+  renderGroup('subcrew', 'groups', ['uid=bob,ou=users,dc=example,dc=org']),
+  renderGroup('editor', 'roles', ['uid=ann,ou=users,dc=example,dc=org']),
+].join('\n')
+
 const open = (urls: readonly string[]) =>
   openLdapConnection(createOutbound({ development: true }), {
     urls,

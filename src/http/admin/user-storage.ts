@@ -35,7 +35,9 @@ const setting = (description: string) => z.string().nullish().describe(descripti
 const testedSettings = nameSchema(
   'TestLdapConnectionRepresentation',
   z.strictObject({
-    action: setting('`testConnection`, or `testAuthentication`, which also authenticates.'),
+    action: setting(
+      '`testConnection`, or `testAuthentication`, which also authenticates; `queryServerCapabilities` to list capabilities.',
+    ),
     connectionUrl: setting('Address of the directory. Several are separated by spaces.'),
     bindDn: setting('DN with which to authenticate.'),
     bindCredential: setting('Password. The mask means that of the component, if address and DN are stored, too.'),

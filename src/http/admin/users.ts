@@ -23,6 +23,7 @@ import {
   users,
 } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
+import { refuseNamesOfDirectories } from '../../service/federation/directory-login.ts'
 import { importMatchingUsers } from '../../service/federation/directory-search.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import { type BodyForm, objectBody } from '../body.ts'
@@ -133,7 +134,13 @@ export const userOperations: Operation[] = [
       responses: { ...createdResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const body = await prepared(call, {})
-        const target = { realm: getParameter(call, 'realm'), newUserNames: listLoginNames(body) }
+        const realm = getParameter(call, 'realm')
+        const newUserNames = listLoginNames(body)
+        await refuseNamesOfDirectories(call.service, realm, {
+          names: body,
+          checkAccess: () => call.service.read(call.caller, realm, (context) => users.checkAccess!(context, {})),
+        })
+        const target = { realm, newUserNames }
         return call.service.write(call.caller, target, async (context) => {
           const created = await users.create(context, {}, body)
           recordEvent(context, call, created)

@@ -69,11 +69,13 @@ export type LdapProblem =
   | 'refused address'
   | 'no connection'
   | 'no TLS'
+  | 'no StartTLS'
   | 'timeout'
   | 'invalid credentials'
   /** Active Directory: the password is right, but must be changed. */
   | 'expired password'
   | 'no such entry'
+  | 'invalid name'
   | 'refused by the directory'
 
 /** An error of a directory or of the connection to it. The message is for administrators. */
@@ -178,7 +180,7 @@ function createConnection(ldapts: Ldapts, client: Client, { readTimeout }: LdapS
   return {
     bind: ({ dn, password }) =>
       run(async () => {
-        if (password === '') throw new LdapError('invalid credentials', 'the password is empty')
+        if (password === '') throw new LdapError('refused by the directory', 'the password is empty')
         await client.bind(dn, password)
       }),
     search: (search) => searchPages(client, { ...search, filter: parseFilter(ldapts, search.filter) }, run),
@@ -268,6 +270,7 @@ const isResultCode = (error: unknown): error is ResultCodeError =>
   error instanceof Error && 'code' in error && typeof error.code === 'number'
 
 const NO_SUCH_OBJECT = 32
+const INVALID_DN_SYNTAX = 34
 const INVALID_CREDENTIALS = 49
 const INAPPROPRIATE_AUTHENTICATION = 48
 /** Active Directory: 532 means that the password has expired, 773 that it must be changed at the next log-in. */
@@ -276,7 +279,8 @@ const EXPIRED_PASSWORD = /\bdata (532|773)\b/
 function toLdapError(error: unknown, isTls: boolean): LdapError {
   if (error instanceof LdapError) return error
   if (error instanceof OutboundRefused) return new LdapError('refused address', error.message, error)
-  if (isResultCode(error)) return toResultError(error)
+  if (isResultCode(error))
+    return isTls ? new LdapError('no StartTLS', 'the directory refuses StartTLS', error) : toResultError(error)
   const code = getErrorCode(error)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return new LdapError('unknown host', 'the host is unknown', error)
   if (error instanceof Error && /timeout/i.test(error.message))
@@ -291,6 +295,7 @@ function toResultError(error: ResultCodeError): LdapError {
   if (error.code === NO_SUCH_OBJECT) return new LdapError('no such entry', 'the entry does not exist', error)
   if (error.code === INVALID_CREDENTIALS && EXPIRED_PASSWORD.test(error.message))
     return new LdapError('expired password', 'the password must be changed', error)
+  if (error.code === INVALID_DN_SYNTAX) return new LdapError('invalid name', 'a distinguished name is invalid', error)
   if (error.code === INVALID_CREDENTIALS || error.code === INAPPROPRIATE_AUTHENTICATION)
     return new LdapError('invalid credentials', 'the directory does not accept the credentials', error)
   return new LdapError('refused by the directory', `the directory refuses the request: ${error.message}`, error)

@@ -1,8 +1,9 @@
 // Logins of users of directories. The functions must not be called inside a transaction.
-import { readObject, readText, readTexts } from '../../kinds/json.ts'
+import { type Representation, readObject, readText, readTexts } from '../../kinds/json.ts'
 import { type LdapConnection, LdapError } from '../../lib/ldap/ldap-connection.ts'
+import { escapeFilterValue } from '../../lib/ldap/ldap-syntax.ts'
 import { findUserForLogin, type StoredUser } from '../../store/users/users.ts'
-import { ServiceError } from '../context/errors.ts'
+import { failure, ServiceError } from '../context/errors.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
 import type { RealmRow } from '../context/store-types.ts'
 import { UnresolvedReference } from '../context/vault-directory.ts'
@@ -15,7 +16,7 @@ import { importUsers } from './import-users.ts'
 import { createMembershipReader, listNamesOfMemberships, loadMemberships } from './memberships.ts'
 import { checkPassword, type PasswordOutcome, withStoreConnection } from './store-connection.ts'
 import { toFederationCaller } from './synchronize.ts'
-import { buildLoginFilter, buildUserSearch, buildUuidFilter } from './user-filters.ts'
+import { buildLoginFilter, buildUserSearch, buildUuidFilter, findLdapAttribute } from './user-filters.ts'
 
 /** The directory of a user. */
 export interface LoginDirectory {
@@ -68,6 +69,43 @@ export async function importUserForLogin(
     const imported = await warnOfFailure(service, store, () => importEntry(service, { store, filter, user }))
     if (imported) return
   }
+}
+
+/**
+ * Throws conflict if a directory has a user with the username or email address of a new user. `checkAccess` is called before a directory is
+ * searched.
+ */
+export async function refuseNamesOfDirectories(
+  service: Service,
+  name: string,
+  { names, checkAccess }: { readonly names: Representation; readonly checkAccess: () => Promise<unknown> },
+): Promise<void> {
+  const [realm] = await service.cache.findRealms([name])
+  if (!realm?.hasUserStores) return
+  await checkAccess()
+  for (const field of ['username', 'email'] as const) {
+    const name = readText(names[field])
+    if (name && (await isInDirectory(service, realm, { field, name })))
+      throw failure('conflict', `User exists with same ${field}`)
+  }
+}
+
+/** Whether an enabled directory has an entry with a username or email address. */
+async function isInDirectory(
+  service: Service,
+  realm: RealmRow,
+  { field, name }: { readonly field: 'username' | 'email'; readonly name: string },
+): Promise<boolean> {
+  for (const store of await service.read(SYSTEM, realm, listUserStores)) {
+    const attribute = findLdapAttribute(store, field)
+    if (!store.isEnabled || attribute === undefined) continue
+    const filter = `(${attribute}=${escapeFilterValue(name)})`
+    const match = await warnOfFailure(service, store, () =>
+      withStoreConnection(service, store, (connection) => findDirectoryUser(connection, store, filter)),
+    )
+    if (match) return true
+  }
+  return false
 }
 
 /** Imports the only entry that matches a filter. Returns whether there is one. */

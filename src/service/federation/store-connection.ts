@@ -54,6 +54,7 @@ export async function checkPassword(
   store: UserStore,
   credential: { readonly dn: string; readonly password: string },
 ): Promise<PasswordOutcome> {
+  if (credential.password === '') return 'refused'
   const connection = await openLdapConnection(outbound, store.server)
   try {
     await connection.bind(credential)

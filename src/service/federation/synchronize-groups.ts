@@ -108,7 +108,10 @@ const toAttributes = (attributes: DirectoryGroup['attributes']): { [name: string
 
 const toAttributeChanges = ({ groupAttributes }: MembershipMapper, attributes: DirectoryGroup['attributes']) =>
   Object.fromEntries(
-    groupAttributes.map((name): [string, Json] => [`attributes.${name}`, [...(attributes[name] ?? [])]]),
+    groupAttributes.map((name): [string, Json] => [
+      `attributes.${name}`,
+      attributes[name]?.length ? [...attributes[name]] : null,
+    ]),
   )
 
 const toFlatPaths = ({ groupsPath }: MembershipMapper, groups: readonly DirectoryGroup[]) =>

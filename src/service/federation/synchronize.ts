@@ -40,10 +40,11 @@ export async function synchronizeUsers(service: Service, { store, mode }: Synchr
   const counts: SyncCounts = { added: 0, updated: 0, removed: 0, failed: 0 }
   const startedAt = service.clock()
   const caller = toFederationCaller(store)
-  const since = await service.read(caller, store.realm, async ({ tx, realm }) =>
-    mode === 'full' ? undefined : (await findSynchronizations(tx, realm.number, store.id))?.changedAt,
+  const last = await service.read(caller, store.realm, ({ tx, realm }) =>
+    findSynchronizations(tx, realm.number, store.id),
   )
-  const filter = mode === 'full' ? undefined : buildChangeFilter(store, since ?? new Date(0))
+  const since = Math.max(last?.fullAt?.getTime() ?? 0, last?.changedAt?.getTime() ?? 0)
+  const filter = mode === 'full' ? undefined : buildChangeFilter(store, new Date(since))
   await explainFailure(store, () =>
     withStoreConnection(service, store, async (connection) => {
       const loaded = await loadMemberships(connection, store)

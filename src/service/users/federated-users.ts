@@ -14,6 +14,9 @@ import { listUserStores, readFlag, type StoreMapper, type UserStore } from './us
 export const LDAP_ID = 'LDAP_ID'
 export const LDAP_ENTRY_DN = 'LDAP_ENTRY_DN'
 
+/** Whether an attribute of a user identifies the entry. */
+export const isStoreAttribute = (name: string): boolean => name === LDAP_ID || name === LDAP_ENTRY_DN
+
 const textFields: Readonly<Record<string, string>> = {
   username: 'username',
   email: 'email',
@@ -166,6 +169,15 @@ function getFieldAccess(store: UserStore): ReadonlyMap<string, 'writable' | 'rea
     if (mayWrite && isAccountControlMapper(mapper)) access.set('enabled', 'writable').set('requiredActions', 'writable')
   }
   return access
+}
+
+/** Returns the fields and attributes of users that a user store sets, by name, and whether they are read-only. */
+export async function listStoreFields(context: Context, id: string): Promise<ReadonlyMap<string, boolean>> {
+  const store = (await listUserStores(context)).find((store) => store.id === id)
+  if (!store?.isEnabled) return new Map()
+  return new Map(
+    [...getFieldAccess(store)].map(([path, access]) => [path.replace(/^attributes\./, ''), access === 'read-only']),
+  )
 }
 
 /** Lists the paths of the fields that a mapper sets. */

@@ -23,7 +23,8 @@ export interface StoreMapper {
 /** Keycloak: who writes to the directory. */
 export type EditMode = (typeof editModes)[number]
 
-const editModes = ['READ_ONLY', 'WRITABLE', 'UNSYNCED'] as const
+/** The edit modes. */
+export const editModes = ['READ_ONLY', 'WRITABLE', 'UNSYNCED'] as const
 
 /** An LDAP user store: a user federation provider of the type `ldap`. */
 export interface UserStore {
@@ -84,6 +85,12 @@ export async function listUserStores(context: Context): Promise<UserStore[]> {
       ),
     )
     .sort((a, b) => a.priority - b.priority || (a.name < b.name ? -1 : 1))
+}
+
+/** Returns the ids of the user stores of a realm that are disabled. Two statements, or fewer; none without user stores. */
+export async function listDisabledStores(context: Context): Promise<ReadonlySet<string>> {
+  if (!context.realm.hasUserStores) return new Set()
+  return new Set((await listUserStores(context)).flatMap(({ id, isEnabled }) => (isEnabled ? [] : [id])))
 }
 
 /** Whether a component is an LDAP user store. */

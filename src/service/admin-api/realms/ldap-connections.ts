@@ -39,11 +39,13 @@ const codes: Readonly<Record<LdapProblem, string>> = {
   'refused address': 'NamingError',
   'no connection': 'SocketReset',
   'no TLS': 'SSLHandshakeFailed',
+  'no StartTLS': 'AuthenticationFailure',
   timeout: 'ConnectTimeout',
   'invalid credentials': 'AuthenticationFailure',
   'expired password': 'AuthenticationFailure',
   'no such entry': 'NamingError',
-  'refused by the directory': 'AuthenticationFailure',
+  'invalid name': 'InvalidName',
+  'refused by the directory': 'NamingError',
 }
 
 /** Connects to a directory, and authenticates if the settings request it. Throws forbidden, and invalid with the code of the problem. */
@@ -51,21 +53,23 @@ export async function testLdapConnection(service: Service, caller: Caller, test:
   const { action, connectionUrl, bindDn, authType } = test.settings
   const credential = await readCredential(service, caller, test)
   if (action !== 'testConnection' && action !== 'testAuthentication') throw testError('NamingError')
+  if (connectionUrl == null) throw testError('UnknownError')
   if (!connectionUrl) throw testError('NamingError')
   const isAuthenticated = action === 'testAuthentication' && authType !== 'none'
-  if (isAuthenticated && !bindDn) throw testError('InvalidBindDN')
+  if (isAuthenticated && !bindDn) throw testError('AuthenticationFailure')
   await explainProblem(() =>
     withConnection(service, { ...test, credential: isAuthenticated ? credential : undefined }, async () => {}),
   )
 }
 
-/** Returns the capabilities of a directory; none if it does not accept the credentials. Throws forbidden, invalid. */
+/** Returns the capabilities of a directory. Keycloak: none for any action but one. Throws forbidden, invalid. */
 export async function listLdapCapabilities(
   service: Service,
   caller: Caller,
   test: LdapSettingsToTest,
 ): Promise<LdapCapability[]> {
   const credential = await readCredential(service, caller, test)
+  if (test.settings.action !== 'queryServerCapabilities') return []
   try {
     return await withConnection(
       service,
@@ -73,7 +77,6 @@ export async function listLdapCapabilities(
       readCapabilities,
     )
   } catch (error) {
-    if (error instanceof LdapError && error.problem === 'invalid credentials') return []
     if (error instanceof LdapError || error instanceof UnresolvedReference)
       throw failure('invalid', 'ldapServerCapabilities error', { cause: error, reason: error.message })
     throw error

@@ -77,7 +77,7 @@ export async function synchronizeMapper(
   const { direction = 'null' } = address
   const store = await service.read(caller, address.realm, async (context) => {
     requirePermissions(context, 'manage-users')
-    await getProvider(context, address.store)
+    await getObject(context, 'component', { id: address.store, notFound: 'Parent model not found' })
     const [mapper] = await listObjects(context, 'component', { ids: [address.id] })
     if (!mapper || parseComponentPath(mapper.key[0]!).providerType !== LDAP_MAPPER)
       throw failure('not_found', 'Mapper model not found')

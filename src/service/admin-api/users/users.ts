@@ -22,6 +22,7 @@ import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { assignPriorities, createNewPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
+import { isFlagName, isStoreAttribute, listStoreFields } from '../../users/federated-users.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getEffectiveUserProfile, getUserNameSettings } from '../../users/user-profile.ts'
 import {
@@ -227,8 +228,41 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
   return {
     ...user,
     ...(federatedIdentities && { federatedIdentities }),
-    ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
+    ...(withProfile && { userProfileMetadata: await describeProfile(context, { user, profile, readOnly }) }),
     access: toAccess(access, id),
+  }
+}
+
+/** Returns the metadata of the user profile. Keycloak: a user store adds its attributes, and what it determines is read-only. */
+async function describeProfile(
+  context: Context,
+  {
+    user,
+    profile,
+    readOnly,
+  }: { readonly user: Representation; readonly profile: UserProfile; readonly readOnly: readonly string[] },
+) {
+  const link = readText(user.federationLink)
+  if (link === undefined) return toProfileMetadata(profile, readOnly)
+  const fields = await listStoreFields(context, link)
+  const readOnlyFields = [...fields].flatMap(([name, isReadOnly]) => (isReadOnly ? [name] : []))
+  const metadata = toProfileMetadata(profile, [...readOnly, ...readOnlyFields])
+  const declared = new Set(metadata.attributes.map(({ name }) => name))
+  const added = [...fields].filter(([name]) => !declared.has(name) && !isFlagName(name))
+  return {
+    ...metadata,
+    attributes: [
+      ...metadata.attributes,
+      ...added.map(([name, isReadOnly]) => ({
+        name,
+        displayName: name,
+        required: false,
+        readOnly: isReadOnly,
+        validators: {},
+        ...(isStoreAttribute(name) && { group: 'user-metadata' }),
+        multivalued: false,
+      })),
+    ],
   }
 }
 
