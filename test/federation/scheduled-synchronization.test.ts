@@ -99,8 +99,8 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await runDue()).toEqual(['user-store-full-sync'])
   })
 
-  test('a disabled, removed or not importing user store is not synchronized', async () => {
-    for (const change of [{ enabled: 'false' }, { enabled: 'true', importEnabled: 'false' }, 'delete'] as const) {
+  test('a disabled or removed user store is not synchronized', async () => {
+    for (const change of [{ enabled: 'false' }, 'delete'] as const) {
       await changeStore(change)
       pass(30 * 24 * HOUR)
       expect(await runDue()).toEqual([])

@@ -284,6 +284,17 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect((await call('GET', `${path}/users/${dora.id}/groups`)).body).toEqual([])
   })
 
+  test.each([
+    ['false', 400],
+    ['FALSE', 400],
+    ['true', 201],
+  ])('importEnabled %s returns %i', async (importEnabled, status) => {
+    const path = await createRealm()
+    const response = await call('POST', `${path}/components`, { body: createStore(directory.url, { importEnabled }) })
+    expect(response.status).toBe(status)
+    if (status === 400) expect(response.body.errorMessage).toContain('Regent imports the users of a directory')
+  })
+
   test('a user whose entry was deleted cannot be changed, and can be deleted', async () => {
     const { path, put, find } = await openRealm()
     const { id } = await find('ida')

@@ -1,11 +1,13 @@
 // Connections to LDAP directories, through the guard of outbound connections.
+import { isUtf8 } from 'node:buffer'
 import { connect, isIP } from 'node:net'
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
-import type { Change, Client, ClientOptions, Entry, SearchOptions } from 'ldapts'
+import type { Change, Client, ClientOptions, Entry, Filter, SearchOptions } from 'ldapts'
 import { getErrorCode } from '../error-code.ts'
 import { type Outbound, OutboundRefused } from '../http/outbound.ts'
 import { expireAfter } from '../timing/deadline.ts'
 import { type LdapEntry, toEntry } from './ldap-entry.ts'
+import { escapeFilterValue } from './ldap-syntax.ts'
 
 /** The addresses of a directory, and the time limits of its responses. */
 export interface LdapServer {
@@ -70,6 +72,8 @@ export type LdapProblem =
   | 'no StartTLS'
   | 'timeout'
   | 'invalid credentials'
+  /** Active Directory: the password is right, but must be changed. */
+  | 'expired password'
   | 'no such entry'
   | 'invalid name'
   | 'refused by the directory'
@@ -179,7 +183,7 @@ function createConnection(ldapts: Ldapts, client: Client, { readTimeout }: LdapS
         if (password === '') throw new LdapError('refused by the directory', 'the password is empty')
         await client.bind(dn, password)
       }),
-    search: (search) => searchPages(client, search, run),
+    search: (search) => searchPages(client, { ...search, filter: parseFilter(ldapts, search.filter) }, run),
     add: (dn, attributes) => run(() => client.add(dn, toAttributes(attributes))),
     replaceAttributes: (dn, attributes) => run(() => client.modify(dn, change('replace', attributes))),
     changeValue: (dn, { operation, attribute, value }) =>
@@ -205,9 +209,34 @@ const toValues = (values: readonly (string | Buffer)[]): string[] | Buffer[] =>
     ? values.map((value) => (typeof value === 'string' ? Buffer.from(value) : value))
     : values.map(String)
 
+/**
+ * Parses a filter. RFC 4515: escapes are bytes, while the parser of the library takes each for a character: so that all other bytes than
+ * those of ASCII are escaped before, and the values are decoded afterwards.
+ */
+function parseFilter(ldapts: Ldapts, text: string): Filter {
+  const escaped = text.replace(/[^\0-\x7f]+/g, (characters) => escapeFilterValue(Buffer.from(characters)))
+  return decodeValues(ldapts, ldapts.FilterParser.parseString(escaped))
+}
+
+function decodeValues(ldapts: Ldapts, filter: Filter): Filter {
+  const decode = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8')
+  if (filter instanceof ldapts.AndFilter || filter instanceof ldapts.OrFilter)
+    for (const operand of filter.filters) decodeValues(ldapts, operand)
+  else if (filter instanceof ldapts.NotFilter) decodeValues(ldapts, filter.filter)
+  else if (filter instanceof ldapts.EqualityFilter) {
+    const bytes = Buffer.from(String(filter.value), 'latin1')
+    filter.value = isUtf8(bytes) ? bytes.toString('utf8') : bytes
+  } else if (filter instanceof ldapts.SubstringFilter) {
+    filter.initial = decode(filter.initial)
+    filter.any = filter.any.map(decode)
+    filter.final = decode(filter.final)
+  } else if ('value' in filter) filter.value = decode(String(filter.value))
+  return filter
+}
+
 async function* searchPages(
   client: Client,
-  { base, scope, filter, attributes, pageSize, limit }: LdapSearch,
+  { base, scope, filter, attributes, pageSize, limit }: Omit<LdapSearch, 'filter'> & { readonly filter: Filter },
   run: <T>(work: () => Promise<T>) => Promise<T>,
 ): AsyncGenerator<LdapEntry[]> {
   const options: SearchOptions = {
@@ -244,6 +273,8 @@ const NO_SUCH_OBJECT = 32
 const INVALID_DN_SYNTAX = 34
 const INVALID_CREDENTIALS = 49
 const INAPPROPRIATE_AUTHENTICATION = 48
+/** Active Directory: 532 means that the password has expired, 773 that it must be changed at the next log-in. */
+const EXPIRED_PASSWORD = /\bdata (532|773)\b/
 
 function toLdapError(error: unknown, isTls: boolean): LdapError {
   if (error instanceof LdapError) return error
@@ -262,6 +293,8 @@ function toLdapError(error: unknown, isTls: boolean): LdapError {
 
 function toResultError(error: ResultCodeError): LdapError {
   if (error.code === NO_SUCH_OBJECT) return new LdapError('no such entry', 'the entry does not exist', error)
+  if (error.code === INVALID_CREDENTIALS && EXPIRED_PASSWORD.test(error.message))
+    return new LdapError('expired password', 'the password must be changed', error)
   if (error.code === INVALID_DN_SYNTAX) return new LdapError('invalid name', 'a distinguished name is invalid', error)
   if (error.code === INVALID_CREDENTIALS || error.code === INAPPROPRIATE_AUTHENTICATION)
     return new LdapError('invalid credentials', 'the directory does not accept the credentials', error)

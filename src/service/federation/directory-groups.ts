@@ -1,5 +1,5 @@
 // Groups of directories, which mappers turn into groups or roles, and their members.
-import type { LdapConnection } from '../../lib/ldap/ldap-connection.ts'
+import { type LdapConnection, LdapError } from '../../lib/ldap/ldap-connection.ts'
 import { type LdapEntry, readValue, readValues } from '../../lib/ldap/ldap-entry.ts'
 import { allOf, escapeFilterValue, normalizeName } from '../../lib/ldap/ldap-syntax.ts'
 import type { MembershipMapper } from './membership-mapper.ts'
@@ -70,7 +70,8 @@ async function readAllValues(connection: LdapConnection, entry: LdapEntry, attri
   let next = entry.ranges.find(isOfAttribute)?.next
   while (next !== undefined) {
     const part: LdapEntry | undefined = await readEntry(connection, entry.dn, [`${attribute};range=${next}-*`])
-    if (!part) break
+    // Incomplete members would be users who lose the group.
+    if (!part) throw new LdapError('no such entry', `the entry ${entry.dn} does not exist any longer`)
     values.push(...readValues(part, attribute))
     const following = part.ranges.find(isOfAttribute)?.next
     next = following !== undefined && following > next ? following : undefined

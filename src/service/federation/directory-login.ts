@@ -11,10 +11,10 @@ import { listObjects } from '../objects/live-objects.ts'
 import { LDAP_ENTRY_DN, LDAP_ID } from '../users/federated-users.ts'
 import { listUserStores, type UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
-import { type DirectoryUser, toDirectoryUser } from './directory-user.ts'
+import { canReplacePasswords, type DirectoryUser, toDirectoryUser } from './directory-user.ts'
 import { importUsers } from './import-users.ts'
 import { createMembershipReader, listNamesOfMemberships, loadMemberships } from './memberships.ts'
-import { canBind, withStoreConnection } from './store-connection.ts'
+import { checkPassword, type PasswordOutcome, withStoreConnection } from './store-connection.ts'
 import { toFederationCaller } from './synchronize.ts'
 import { buildLoginFilter, buildUserSearch, buildUuidFilter, findLdapAttribute } from './user-filters.ts'
 
@@ -22,8 +22,8 @@ import { buildLoginFilter, buildUserSearch, buildUuidFilter, findLdapAttribute }
 export interface LoginDirectory {
   /** Whether passwords that are stored in the realm count instead. */
   readonly hasLocalPasswords: boolean
-  /** Whether the directory accepts the password. False if it does not respond, which is logged. */
-  verify(password: string): Promise<boolean>
+  /** Returns whether the directory accepts the password. `refused` if it does not respond, which is logged. */
+  verify(password: string): Promise<PasswordOutcome>
 }
 
 /** Returns the directory of a user; undefined for users of the realm itself. */
@@ -35,12 +35,15 @@ export async function findInDirectory(
   const link = readText(user?.body.federationLink)
   if (!user || link === undefined) return undefined
   const store = await findStore(service, realm, link)
-  if (!store?.isEnabled) return { hasLocalPasswords: false, verify: async () => false }
+  if (!store?.isEnabled) return { hasLocalPasswords: false, verify: async () => 'refused' }
   const [dn = ''] = readTexts(readObject(user.body.attributes)[LDAP_ENTRY_DN])
   return {
     hasLocalPasswords: store.editMode === 'UNSYNCED',
-    verify: async (password) =>
-      (await warnOfFailure(service, store, () => canBind(service, store, { dn, password }))) === true,
+    async verify(password) {
+      const outcome = await warnOfFailure(service, store, () => checkPassword(service, store, { dn, password }))
+      // Keycloak: a user who cannot change the password here cannot log in with one that has expired.
+      return outcome === 'accepted' || (outcome === 'expired' && canReplacePasswords(store)) ? outcome : 'refused'
+    },
   }
 }
 

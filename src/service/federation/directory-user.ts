@@ -2,7 +2,7 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/json.ts'
 import { decodeObjectGuid, type LdapEntry, readValue, readValues } from '../../lib/ldap/ldap-entry.ts'
-import { isFlagName, LDAP_ENTRY_DN, LDAP_ID, toFieldPath } from '../users/federated-users.ts'
+import { isAccountControlMapper, isFlagName, LDAP_ENTRY_DN, LDAP_ID, toFieldPath } from '../users/federated-users.ts'
 import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
 
 /** A user in a directory. */
@@ -14,8 +14,13 @@ export interface DirectoryUser {
   readonly username: string
   /** The mapped fields by path; null where the entry has no value. */
   readonly fields: FlatFields
+  readonly mustChangePassword: boolean
   readonly entry: LdapEntry
 }
+
+/** Whether expired passwords are replaced through the realm. Keycloak: in writable directories, with the mapper of Active Directory. */
+export const canReplacePasswords = ({ editMode, mappers }: UserStore): boolean =>
+  editMode === 'WRITABLE' && mappers.some(isAccountControlMapper)
 
 /** An entry that is no user, since a required attribute is missing. */
 export interface BrokenEntry {
@@ -36,18 +41,21 @@ const readers: Readonly<Record<string, EntryReader>> = {
   'hardcoded-attribute-mapper': ({ read }) => toField(read('user.model.attribute'), [read('attribute.value') ?? '']),
   'msad-user-account-control-mapper': (_, entry) => {
     const control = readValue(entry, 'userAccountControl')
-    return control === undefined ? {} : { enabled: (Number(control) & ACCOUNT_DISABLED) === 0 }
+    return control === undefined || !hasPassword(entry) ? {} : { enabled: (Number(control) & ACCOUNT_DISABLED) === 0 }
   },
   'msad-lds-user-account-control-mapper': (_, entry) => {
     const isDisabled = readValue(entry, 'msDS-UserAccountDisabled')
-    return isDisabled === undefined ? {} : { enabled: !readFlag(isDisabled) }
+    return isDisabled === undefined || !hasPassword(entry) ? {} : { enabled: !readFlag(isDisabled) }
   },
 }
+
+/** Keycloak: as long as an account has no password that counts, the realm decides whether the user is enabled. */
+const hasPassword = (entry: LdapEntry): boolean => Number(readValue(entry, 'pwdLastSet') ?? 1) > 0
 
 /** The attributes that mappers read besides the configured ones. */
 const mapperAttributes: Readonly<Record<string, readonly string[]>> = {
   'msad-user-account-control-mapper': ['userAccountControl', 'pwdLastSet'],
-  'msad-lds-user-account-control-mapper': ['msDS-UserAccountDisabled'],
+  'msad-lds-user-account-control-mapper': ['msDS-UserAccountDisabled', 'pwdLastSet'],
 }
 
 /** Returns the attributes to request for the users of a store. */
@@ -76,6 +84,7 @@ export function toDirectoryUser(store: UserStore, entry: LdapEntry): DirectoryUs
     dn,
     username,
     entry,
+    mustChangePassword: canReplacePasswords(store) && readValue(entry, 'pwdLastSet') === '0',
     fields: {
       ...(store.trustsEmail && { emailVerified: true }),
       ...Object.assign({}, ...fields),

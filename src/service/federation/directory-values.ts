@@ -41,7 +41,8 @@ function mapFields(mapper: StoreMapper, { set, fields }: UserFieldChange): Attri
 
 function toAttributeValue({ read }: StoreMapper, texts: readonly string[]): readonly (string | Buffer)[] {
   // Keycloak: an attribute that entries must have is a space, unless the mapper has a default.
-  if (!texts.length && readFlag(read('is.mandatory.in.ldap'))) return [read('attribute.default.value') ?? ' ']
+  if (!texts.length && readFlag(read('is.mandatory.in.ldap')) && readFlag(read('attribute.force.default'), true))
+    return [read('attribute.default.value') ?? ' ']
   const isBinary = readFlag(read('is.binary.attribute')) || readFlag(read('is.der.formatted'))
   return isBinary ? texts.map((text) => Buffer.from(text, 'base64')) : texts
 }

@@ -1,11 +1,12 @@
 // Imports users of a directory: creates and updates the users of the realm that correspond to entries.
-import { unflatten } from '../../kinds/compare.ts'
+import { type FlatFields, unflatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { readText } from '../../kinds/json.ts'
+import { readText, readTexts } from '../../kinds/json.ts'
 import { type SameUser, selectSameUsers } from '../../store/users/federated-users.ts'
 import type { WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
+import { UPDATE_PASSWORD } from '../users/credentials.ts'
 import type { UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
@@ -94,6 +95,10 @@ async function createUsers(context: WriteContext, store: UserStore, users: reado
   )
 }
 
+const toRequiredActions = ({ representation }: LiveObject): FlatFields => ({
+  requiredActions: [...new Set([...readTexts(representation.requiredActions), UPDATE_PASSWORD])].sort(),
+})
+
 /** Sets the fields of imported users, and the roles and groups of all of them that follow from the directory. */
 async function updateUsers(
   context: WriteContext,
@@ -108,7 +113,7 @@ async function updateUsers(
   const written = updates.map(
     ({ live, user, isNew }): ObjectUpdate => ({
       live,
-      set: isNew ? {} : user.fields,
+      set: { ...(isNew ? {} : user.fields), ...(user.mustChangePassword && toRequiredActions(live)) },
       relations: getMappedRelations(memberships(user, isNew), live),
     }),
   )

@@ -45,19 +45,23 @@ async function bindAsStore({ vaultDirectory }: LdapService, store: UserStore, co
   await connection.bind({ dn: credential.dn, password })
 }
 
-/** Whether the directory accepts the password of an entry. @throws LdapError if it does not respond */
-export async function canBind(
+/** The response of a directory to a password. `expired`: it is right, but must be changed. */
+export type PasswordOutcome = 'accepted' | 'expired' | 'refused'
+
+/** Returns whether the directory accepts the password of an entry. @throws LdapError if it does not respond */
+export async function checkPassword(
   { outbound }: LdapService,
   store: UserStore,
   credential: { readonly dn: string; readonly password: string },
-): Promise<boolean> {
-  if (credential.password === '') return false
+): Promise<PasswordOutcome> {
+  if (credential.password === '') return 'refused'
   const connection = await openLdapConnection(outbound, store.server)
   try {
     await connection.bind(credential)
-    return true
+    return 'accepted'
   } catch (error) {
-    if (error instanceof LdapError && error.problem === 'invalid credentials') return false
+    if (error instanceof LdapError && error.problem === 'invalid credentials') return 'refused'
+    if (error instanceof LdapError && error.problem === 'expired password') return 'expired'
     throw error
   } finally {
     await connection.close()

@@ -8,6 +8,7 @@ import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
 import { findInDirectory, importUserForLogin } from '../federation/directory-login.ts'
+import type { PasswordOutcome } from '../federation/store-connection.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
 import { isPermanentlyLocked } from '../users/lockout.ts'
 import { hashPassword, needsRehash, simulateVerification, verifyPassword } from '../users/password-hashing.ts'
@@ -62,12 +63,14 @@ async function evaluateForm(service: Service, realm: LoginRealm, form: PasswordF
   const stored = user?.passwords[0] && decryptPassword(context, user.passwords[0])
   const policy = parsePasswordPolicy(context.realm.passwordPolicy)
   const hashing = getPasswordHashing(policy)
-  const evaluate = () =>
-    stored && (!directory || directory.hasLocalPasswords)
-      ? verifyPassword(password, stored.secretData, stored.credentialData)
-      : directory
-        ? directory.verify(password)
-        : simulateVerification(password, hashing)
+  let ofDirectory: PasswordOutcome | undefined
+  const evaluate = async () => {
+    if (stored && (!directory || directory.hasLocalPasswords))
+      return verifyPassword(password, stored.secretData, stored.credentialData)
+    if (!directory) return simulateVerification(password, hashing)
+    ofDirectory = await directory.verify(password)
+    return ofDirectory !== 'refused'
+  }
   const outcome = await evaluateAttempt(service, realm, { user, username, address, evaluate })
   if (outcome === 'locked') await simulateVerification(password, hashing)
   if (!user) return { error: 'user_not_found' }
@@ -77,7 +80,11 @@ async function evaluateForm(service: Service, realm: LoginRealm, form: PasswordF
   if (outcome === 'failed' || !(stored || directory)) {
     return { user, error: user.body.enabled === true ? 'invalid_user_credentials' : 'user_disabled' }
   }
-  if (!stored || (directory && !directory.hasLocalPasswords)) return { user }
+  if (ofDirectory === 'expired')
+    return service.writeRuntime(SYSTEM, realm, async (context) => ({
+      user: await addRequiredAction(context, user, UPDATE_PASSWORD),
+    }))
+  if (!stored || ofDirectory) return { user }
   const newHash = needsRehash(stored.secretData, stored.credentialData, hashing)
     ? await hashPassword(password, hashing)
     : undefined

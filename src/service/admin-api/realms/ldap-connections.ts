@@ -42,6 +42,7 @@ const codes: Readonly<Record<LdapProblem, string>> = {
   'no StartTLS': 'AuthenticationFailure',
   timeout: 'ConnectTimeout',
   'invalid credentials': 'AuthenticationFailure',
+  'expired password': 'AuthenticationFailure',
   'no such entry': 'NamingError',
   'invalid name': 'InvalidName',
   'refused by the directory': 'NamingError',
