@@ -43,6 +43,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'clients',
     'realms',
     'kinds',
+    'federation',
     'workflows',
     'login',
     'sources',
@@ -112,6 +113,7 @@ const rules: Rule[] = [
       isPackage(to, 'kysely', 'pg', '@electric-sql/pglite') &&
       !(isInLayer(from, 'store') || (isTypeOnly && isInLayer(from, 'service'))),
   ],
+  ['only lib imports it', (from, to) => isPackage(to, 'ldapts') && !isInLayer(from, 'lib')],
   ['only service imports it', (from, to) => isPackage(to, 'nodemailer') && !isInLayer(from, 'service')],
   ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !isInLayer(from, 'http')],
   ['only operator imports it', (from, to) => isPackage(to, '@kubernetes') && !isInLayer(from, 'operator')],

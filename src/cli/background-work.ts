@@ -2,6 +2,7 @@
 import { type RepeatedWork, runEvery } from '../lib/timing/run-every.ts'
 import { deliverers } from '../oidc/mail/deliver.ts'
 import type { Service } from '../service/context/service.ts'
+import { userStoreTasks } from '../service/federation/synchronize.ts'
 import { startOutbox } from '../service/messages/outbox.ts'
 import { type JournalRetention, sweepExpiredRows } from '../service/operations/sweeper.ts'
 import { startTaskRunner } from '../service/tasks/scheduled-tasks.ts'
@@ -21,7 +22,7 @@ export function startBackgroundWork(
 ): RepeatedWork {
   const workers = [
     startWorkflowRunner(service, failed),
-    startTaskRunner(service, workflowTasks, failed),
+    startTaskRunner(service, { ...workflowTasks, ...userStoreTasks }, failed),
     startOutbox(service, deliverers, failed),
   ]
   const waking = runEvery(WAKE_INTERVAL, () => {

@@ -30,6 +30,8 @@ export interface BodyForm {
   readonly isForm?: true
   /** The body may also be a form that has the JSON in this field. */
   readonly formField?: string
+  /** The body may also be a form with the members of the JSON as fields. */
+  readonly acceptsForm?: true
   /** The body may be absent. */
   readonly optional?: true
   /** Errors name the wrong field, which Keycloak's do not. */

@@ -250,6 +250,7 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   const isForm = type === 'application/x-www-form-urlencoded'
   if (body?.isForm) return Buffer.from(JSON.stringify(isForm ? fieldsOf(request) : {}))
   if (body?.formField && isForm) return Buffer.from(fieldsOf(request)[body.formField] ?? '')
+  if (body?.acceptsForm && isForm) return Buffer.from(JSON.stringify(fieldsOf(request)))
   if (body?.onlyType !== undefined && type !== body.onlyType)
     throw new HttpError(415, { error: 'Unsupported media type' })
   const fits = body?.plain

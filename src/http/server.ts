@@ -123,6 +123,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   })
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
   logUserEvents(app, service)
+  service.warn = (message) => app.log.warn(message)
 
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest) =>

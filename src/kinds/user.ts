@@ -65,7 +65,11 @@ export const user = defineKind({
     lastName: text('Last name.'),
     email: lowerCaseText('Email address.', { credential: true, emptyIsAbsent: true, format: 'email' }),
     emailVerified: flag('Whether the email address is verified.'),
-    attributes: textOrListMap('Attributes: lists of values by name.', { onPut: 'replace' }),
+    attributes: textOrListMap('Attributes: lists of values by name.', {
+      onPut: 'replace',
+      // They name the entry of a directory whose password the user has.
+      credential: ['LDAP_ID', 'LDAP_ENTRY_DN'],
+    }),
     userProfileMetadata: opaque('User profile metadata of the attributes.', { computed: true }),
     enabled: flag('Whether the user is enabled. A disabled user cannot log in.', { credential: true }),
     createdTimestamp: timestamp('Time of creation, in milliseconds since 1970.', { generated: true }),

@@ -55,6 +55,8 @@ const realmRow = row({
   hasAdminPolicies: boolean,
   /** Whether the realm has workflows. */
   hasWorkflows: boolean,
+  /** Whether there are LDAP user stores, enabled or not. */
+  hasUserStores: boolean,
   /** The base URL at which users see the realm; empty: that of the server. */
   frontendUrl: text,
 })
@@ -77,6 +79,7 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   exists (select from client c join authorization_policy p on p.realm = c.realm and p.client = c.id
     where c.realm = realm.number and c.client_id in (${sql.join(adminPolicyClients.map((id) => sql.lit(id)))})) as "hasAdminPolicies",
   exists (select from workflow w where w.realm = realm.number) as "hasWorkflows",
+  exists (select from component c where c.realm = realm.number and c.body ->> 'providerId' = 'ldap') as "hasUserStores",
   coalesce(body #>> '{attributes,frontendUrl}', '') as "frontendUrl"`
 
 /** Returns the realms that match a condition, for `columns`. The settings are decompressed once, not for each column. */
@@ -101,6 +104,7 @@ export function toRealmRow(identity: Pick<RealmRow, 'number' | 'id' | 'name'>, s
     usesEmailAsUsername: settings.registrationEmailAsUsername === true,
     hasAdminPolicies: false,
     hasWorkflows: false,
+    hasUserStores: false,
     hasClientPolicies: readObjects(settings.clientPolicies).some(({ enabled }) => enabled === true),
     frontendUrl: readText(readObject(settings.attributes).frontendUrl) ?? '',
   }

@@ -12,6 +12,7 @@ import { isFullRun } from '../support/property-options.ts'
 import { testServer } from '../support/server.ts'
 import { testService, withoutCounting } from '../support/service.ts'
 import { ADMINISTRATOR, CONSOLE, createSizedRealm, type SizedRealm, USER } from '../support/sized-realm.ts'
+import { DIRECTORY_ADMIN, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
 /** All operations together: how much one changes depends on the ones before it. Both engines execute the same statements, and only PostgreSQL has waits. */
 const testAll = test.runIf(isFullRun && inject('databaseUrl'))
@@ -20,6 +21,7 @@ const { app, call } = await testServer()
 const { service, statements } = await testService()
 
 let mailbox: Mailbox
+let slapd: TestDirectory
 let realms: SizedRealm[]
 const outboxWorker = service.outboxWorker
 beforeAll(async () => {
@@ -27,12 +29,19 @@ beforeAll(async () => {
   // Deliveries after an operation would be counted as its statements.
   service.outboxWorker = undefined
   const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'regent@example.org' }
-  realms = [await createSizedRealm(1, smtpServer), await createSizedRealm(100, smtpServer)]
+  slapd = await startSlapd({ entries: '' })
+  const { dn: bindDn, password: bindCredential } = DIRECTORY_ADMIN
+  const directory = { action: 'testAuthentication', connectionUrl: slapd.url, bindDn, bindCredential }
+  realms = [
+    await createSizedRealm(1, { smtpServer, directory }),
+    await createSizedRealm(100, { smtpServer, directory }),
+  ]
 })
 afterAll(async () => {
   service.outboxWorker = outboxWorker
   outboxWorker?.wake()
   await mailbox.close()
+  await slapd.remove()
 })
 
 /** Operations that remove credentials and sessions, which operations on parts of users need. Only deletions of objects are later. */

@@ -9,7 +9,7 @@ import {
   requiredActionProviders,
 } from '../../src/kinds/authentication-providers.ts'
 import { conditions, executors } from '../../src/kinds/client-policies.ts'
-import { componentTypes } from '../../src/kinds/component-types.ts'
+import { componentTypes, LDAP_MAPPER, USER_STORAGE } from '../../src/kinds/component-types.ts'
 import type { FieldEffect } from '../../src/kinds/effects/field-effect.ts'
 import { effects } from '../../src/kinds/effects/index.ts'
 import type { Field } from '../../src/kinds/fields.ts'
@@ -84,6 +84,13 @@ test.each<[KindName, string, readonly string[]]>([
     'protocolMapper',
     'config',
     Object.values(providerSettings.protocolMappers).flatMap((settings) => settings.map(({ name }) => name)),
+  ],
+  [
+    'component',
+    'config',
+    [USER_STORAGE, LDAP_MAPPER]
+      .flatMap((type) => Object.values(componentTypes[type]!))
+      .flatMap(({ properties }) => properties.map(({ name }) => name)),
   ],
 ])('each setting of the providers of %s has an effect of its own', (kind, map, names) => {
   expect([...new Set(names)].filter((name) => !name.startsWith('x509-') && !isListed(kind, `${map}.${name}`))).toEqual(

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '../../src/http/admin/index.ts'
 import { listParameters, type Operation } from '../../src/http/operation.ts'
+import { LDAP_MAPPER, USER_STORAGE } from '../../src/kinds/component-types.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
@@ -43,7 +44,7 @@ export async function createFilledRealm(
     service,
     createSource(
       [
-        toDocument(realm, [...createObjects(label, fields), ...additional], {
+        toDocument(realm, [...createObjects(label, fields), ...createUserStore(label), ...additional], {
           organizationsEnabled: true,
           ...fields('realm'),
         }),
@@ -57,7 +58,6 @@ export async function createFilledRealm(
   })
   const listed = new Map<string, string[]>()
   const withLabel = (otherLabel: string): Pick<FilledRealm, 'value'> => {
-    const labeled = live.filter(({ kind, key }) => key.at(-1) === toName(kind, otherLabel))
     return {
       value(path, parameter) {
         const meaning = getMeaning(path, parameter)
@@ -66,7 +66,11 @@ export async function createFilledRealm(
         if (meaning.by === 'name') return otherLabel
         if ('list' in meaning) return listed.get(meaning.list)!.at(otherLabel === label ? 0 : -1)!
         const through = listParameters(path).map((name) => findKind(path, name))
-        const candidates = labeled.filter(({ kind }) => kind === meaning.kind)
+        const candidates = live.filter(
+          ({ kind, key }) =>
+            kind === meaning.kind &&
+            key.at(-1) === (meaning.provider ? componentPaths[meaning.provider](otherLabel) : toName(kind, otherLabel)),
+        )
         const object =
           candidates.find(({ key }) => through.includes(key.length > 1 ? key[0] : 'realm')) ?? candidates[0]
         if (!object) throw new Error(`${realm} has no ${meaning.kind}.`)
@@ -96,6 +100,20 @@ export async function createFilledRealm(
     )
   }
   return filled
+}
+
+/** The paths of components with a certain type, by label. */
+const componentPaths = {
+  'user store': (label: string) => `${USER_STORAGE}/${label}`,
+  'LDAP mapper': (label: string) => `${USER_STORAGE}/${label}/${LDAP_MAPPER}/${label}`,
+}
+
+/** Returns a user federation provider that requires no directory, and a mapper. */
+function createUserStore(label: string): TreeObject[] {
+  return Object.values(componentPaths).map((getPath): TreeObject => {
+    const path = getPath(label)
+    return { kind: 'component', key: [path], representation: { path, providerId: 'custom' }, path: [] }
+  })
 }
 
 /** Returns a value of a path parameter that addresses nothing, as long as the label; undefined if the parameter has a fixed value. */

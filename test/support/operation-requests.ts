@@ -23,6 +23,8 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
     'client-types': createList(size, (at) => ({ name: `type-${at}`, provider: 'default', config: {} })),
   }),
   testSMTPConnection: ({ smtpServer }) => smtpServer,
+  testLDAPConnection: ({ directory }) => directory,
+  listLDAPCapabilities: ({ directory }) => directory,
   updateUserProfile: ({ size }) => ({
     attributes: ['username', 'email', ...createList(size, (at) => `attribute-${at}`)].map((name) => ({ name })),
   }),
@@ -100,6 +102,7 @@ const queries: readonly (readonly [RegExp, (realm: SizedRealm) => Readonly<Recor
   [/\/generate-example-[^/]+$/, (realm) => ({ userId: realm.value(USER, 'user-id'), scope: 'openid' })],
   [/\/authz\/.*\/search$/, () => ({ name: LABEL })],
   [/\/workflows\/migrate$/, ({ workflowSteps: [from, to] }) => ({ from, to })],
+  [/\/user-storage\/.*\/sync$/, () => ({ action: 'triggerFullSync', direction: 'fedToKeycloak' })],
   [/\/sub-component-types$/, () => ({ type: 'org.keycloak.keys.KeyProvider' })],
 ]
 

@@ -1,15 +1,15 @@
 // The meanings of path parameters of the admin API.
 
 /**
- * The meaning of a path parameter: an object by its id or name; an element of a list, by the id of the first element; or a fixed value,
+ * The meaning of a path parameter: an object by its id or name, with the type of a component; an element of a list, by the id of the first element; or a fixed value,
  * which refers to nothing in the realm.
  */
 export type ParameterMeaning =
-  | { readonly by: 'id' | 'name'; readonly kind: string }
+  | { readonly by: 'id' | 'name'; readonly kind: string; readonly provider?: 'user store' | 'LDAP mapper' }
   | { readonly by: 'id'; readonly list: string }
   | { readonly fixed: string }
 
-const id = (kind: string): ParameterMeaning => ({ by: 'id', kind: kind })
+const id = (kind: string) => ({ by: 'id', kind: kind }) as const
 const name = (kind: string): ParameterMeaning => ({ by: 'name', kind: kind })
 
 /** Meanings by the path segment before the parameter, or the two before it, and its name. */
@@ -73,6 +73,9 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'invitations {invitation-id}': { by: 'id', list: 'organizations/{org-id}/invitations' },
   'clients-initial-access {id}': { by: 'id', list: 'clients-initial-access' },
   'components {id}': id('component'),
+  'user-storage {id}': { ...id('component'), provider: 'user store' },
+  'user-storage {parentId}': { ...id('component'), provider: 'user store' },
+  '{parentId}/mappers {id}': { ...id('component'), provider: 'LDAP mapper' },
   'workflows {id}': id('workflow'),
   'activate {type}': { fixed: 'USERS' },
   'deactivate {type}': { fixed: 'USERS' },

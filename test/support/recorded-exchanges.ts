@@ -2,7 +2,9 @@
 // In recordings, ids, times, tokens and secrets are replaced by names or placeholders.
 import { setTimeout } from 'node:timers/promises'
 import { expectDescribedResponse } from './described-responses.ts'
+import { RECORDED_ENTRIES } from './directory.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
+import { startSlapd } from './slapd.ts'
 
 /** A recorded list of exchanges. */
 export interface RecordedExchanges {
@@ -49,10 +51,17 @@ interface Run {
   token?: { readonly text: string; readonly at: number }
 }
 
+/** Whether the exchanges need an LDAP directory, which is started with fixed entries. */
+export function needsDirectory(recording: RecordedExchanges): boolean {
+  return JSON.stringify(recording).includes('{{ldapUrl}}')
+}
+
 /** Returns the differences of each step, by its index. Steps without differences are omitted. */
 export async function replay(recording: RecordedExchanges, server: string): Promise<Map<number, string[]>> {
   const mailbox = await openMailbox()
-  const vars = { run: Math.random().toString(36).slice(2, 8), server, smtpPort: mailbox.port }
+  const slapd = needsDirectory(recording) ? await startSlapd({ entries: RECORDED_ENTRIES }) : undefined
+  const directory = slapd && { ldapUrl: slapd.url }
+  const vars = { ...directory, run: Math.random().toString(36).slice(2, 8), server, smtpPort: mailbox.port }
   const run: Run = { server, mailbox, vars }
   const differing = new Map<number, string[]>()
   for (const [at, step] of recording.steps.entries()) {
@@ -60,6 +69,7 @@ export async function replay(recording: RecordedExchanges, server: string): Prom
     if (stepDifferences.length) differing.set(at, stepDifferences)
   }
   await mailbox.close()
+  await slapd?.remove()
   return differing
 }
 

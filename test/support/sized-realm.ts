@@ -33,10 +33,15 @@ export interface SizedRealm extends FilledRealm {
   readonly smtpServer: Representation
   /** Ids of the first steps of two workflows. The first one is due for `size` users. */
   readonly workflowSteps: readonly [string, string]
+  /** The settings of a directory to test. */
+  readonly directory: Representation
 }
 
 /** Creates a realm with `size` objects of each kind, and runtime data for them. */
-export async function createSizedRealm(size: number, smtpServer: Representation): Promise<SizedRealm> {
+export async function createSizedRealm(
+  size: number,
+  { smtpServer, directory }: Pick<SizedRealm, 'smtpServer' | 'directory'>,
+): Promise<SizedRealm> {
   const more = createList(size, (at) => `more-${at}`)
   const credentials = [await hashPassword('pw')]
   const groupPaths = more.map((name) => `/${LABEL}/${name}`)
@@ -90,6 +95,7 @@ export async function createSizedRealm(size: number, smtpServer: Representation)
     ...filled,
     size,
     smtpServer,
+    directory,
     unusedRoles: {
       realm: await listUnusedIds('/admin/realms/{realm}/roles'),
       client: await listUnusedIds('/admin/realms/{realm}/clients/{client-uuid}/roles'),

@@ -43,6 +43,7 @@ import { scopeMappingOperations } from './scope-mappings.ts'
 import { serverInfoOperations } from './server-info.ts'
 import { sessionOperations } from './sessions.ts'
 import { userProfileOperations } from './user-profile.ts'
+import { userStorageOperations } from './user-storage.ts'
 import { userOperations } from './users.ts'
 import { verifiableCredentialOperations } from './verifiable-credentials.ts'
 import { workflowOperations } from './workflows.ts'
@@ -78,6 +79,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...emailOperations,
       ...attackDetectionOperations,
       ...componentOperations,
+      ...userStorageOperations,
       ...keyOperations,
       ...localizationOperations,
       ...consoleTextOperations,

@@ -148,8 +148,8 @@ export const credentialOperations: UntaggedOperation[] = [
     permission: view,
     responses: { 200: { description: 'The types of credentials.', schema: types }, ...errorResponses },
     handle: readHandler(async (context, call) => {
-      await getViewableUser(context, user(call))
-      return []
+      const { representation } = await getViewableUser(context, user(call))
+      return representation.federationLink === undefined ? [] : ['password']
     }),
   },
 ]

@@ -3,6 +3,7 @@ import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { anyRepresentation } from '../../kinds/json-schema.ts'
+import { parsePage } from '../../service/admin-api/common/list-query.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
 import { listLoginNames } from '../../service/admin-api/users/user-body.ts'
@@ -12,19 +13,31 @@ import {
   listMembersOfGroup,
   setMembership,
 } from '../../service/admin-api/users/user-groups.ts'
+import { parseDirectorySearch } from '../../service/admin-api/users/user-search.ts'
 import {
   countMatchingUsers,
   createPasswordHasher,
+  DEFAULT_PAGE_SIZE,
   getUser,
   listUnmanagedAttributes,
   users,
 } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
+import { refuseNamesOfDirectories } from '../../service/federation/directory-login.ts'
+import { importMatchingUsers } from '../../service/federation/directory-search.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import { type BodyForm, objectBody } from '../body.ts'
 import { recordEvent } from '../event.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
-import { type Call, getParameter, type Operation, operationId, readBodyAfter, tagged } from '../operation.ts'
+import {
+  type Call,
+  getParameter,
+  type Operation,
+  operationId,
+  readBodyAfter,
+  tagged,
+  type UntaggedOperation,
+} from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import {
   alreadySoResponse,
@@ -65,11 +78,26 @@ const filters = z.object({
   q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 })
 const brief = queryFlag.describe('Whether to return only the basic fields, without attributes. Default: false.')
-const { list, remove } = collection(users, {
+const { list: listOfRealm, remove } = collection(users, {
   path: USERS,
   item: '{user-id}',
   query: filters.extend({ briefRepresentation: brief, ...page }),
 })
+/** The list of users. Users of directories are imported if those of the realm are fewer than requested. */
+const list: UntaggedOperation = {
+  ...listOfRealm,
+  async handle(call) {
+    const response = await listOfRealm.handle(call)
+    const realm = getParameter(call, 'realm')
+    const { hasUserStores } = await call.service.cache.getRealm(realm)
+    const search = hasUserStores ? parseDirectorySearch(call.query) : undefined
+    const { max = Number.POSITIVE_INFINITY, first = 0 } = parsePage(call.query, DEFAULT_PAGE_SIZE)
+    const listed = Array.isArray(response.body) ? response.body.length : 0
+    if (!search || listed >= max) return response
+    await importMatchingUsers(call.service, realm, { ...search, limit: first + max })
+    return listOfRealm.handle(call)
+  },
+}
 const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
 
 const number = z.int().describe('Number of matching objects.')
@@ -106,7 +134,13 @@ export const userOperations: Operation[] = [
       responses: { ...createdResponse, ...errorResponses, ...badRequest },
       async handle(call) {
         const body = await prepared(call, {})
-        const target = { realm: getParameter(call, 'realm'), newUserNames: listLoginNames(body) }
+        const realm = getParameter(call, 'realm')
+        const newUserNames = listLoginNames(body)
+        await refuseNamesOfDirectories(call.service, realm, {
+          names: body,
+          checkAccess: () => call.service.read(call.caller, realm, (context) => users.checkAccess!(context, {})),
+        })
+        const target = { realm, newUserNames }
         return call.service.write(call.caller, target, async (context) => {
           const created = await users.create(context, {}, body)
           recordEvent(context, call, created)

@@ -58,11 +58,11 @@ export const attribution = nameSchema(
   'AttributionRepresentation',
   z
     .object({
-      name: z.string().describe('Username, name of the source, or `system`.'),
+      name: z.string().describe('Username, name of the source or user federation provider, or `system`.'),
       kind: z
-        .enum(['administrator', 'user', 'client', 'source', 'workflow', 'system'])
+        .enum(['administrator', 'user', 'client', 'source', 'workflow', 'federation', 'system'])
         .describe(
-          'An administrator, the user who owns the account, a client that registers itself, a source, or Regent itself.',
+          'An administrator, the user who owns the account, a client that registers itself, a source, a user federation provider, or Regent itself.',
         ),
       client: z.string().optional().describe('Client that the actor used, by client id.'),
       address: z.string().optional().describe('IP address of the actor.'),

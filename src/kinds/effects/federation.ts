@@ -1,6 +1,6 @@
 // The effects of identity providers and of components, such as keys and user federation providers.
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_FEDERATION } from './reasons.ts'
+import { NO_BROKERING, NO_KERBEROS } from './reasons.ts'
 
 /** The effects of the fields of identity providers. */
 export const identityProviderEffects: KindEffects = combineEffects(
@@ -48,10 +48,124 @@ export const identityProviderMapperEffects: KindEffects = combineEffects(
   storedOnly(NO_BROKERING, ['config.*', 'identityProviderMapper', 'name']),
 )
 
+/** The effects of settings of user federation providers. */
+const userStoreSettings = combineEffects(
+  enforced('test/federation/login.test.ts', [
+    'config.authType',
+    'config.bindCredential',
+    'config.bindDn',
+    'config.connectionTimeout',
+    'config.connectionUrl',
+    'config.customUserSearchFilter',
+    'config.editMode',
+    'config.enabled',
+    'config.importEnabled',
+    'config.priority',
+    'config.rdnLDAPAttribute',
+    'config.readTimeout',
+    'config.relativeCreateDn',
+    'config.removeInvalidUsersEnabled',
+    'config.searchScope',
+    'config.startTls',
+    'config.syncRegistrations',
+    'config.trustEmail',
+    'config.usePasswordModifyExtendedOp',
+    'config.userObjectClasses',
+    'config.usernameLDAPAttribute',
+    'config.usersDn',
+    'config.uuidLDAPAttribute',
+    'config.validatePasswordPolicy',
+    'config.vendor',
+  ]),
+  enforced('test/federation/synchronization.test.ts', ['config.batchSizeForSync', 'config.pagination']),
+  enforced('test/federation/scheduled-synchronization.test.ts', ['config.changedSyncPeriod', 'config.fullSyncPeriod']),
+  storedOnly(NO_KERBEROS, [
+    'config.allowKerberosAuthentication',
+    'config.allowPasswordAuthentication',
+    'config.debug',
+    'config.kerberosRealm',
+    'config.keyTab',
+    'config.krbPrincipalAttribute',
+    'config.serverPrincipal',
+    'config.updateProfileFirstLogin',
+    'config.useKerberosForPasswordAuthentication',
+  ]),
+  storedOnly('each use of a directory opens a connection', ['config.connectionPooling']),
+  storedOnly('the requests to directories are not logged', ['config.connectionTrace']),
+  storedOnly('the policies of directories for passwords are not evaluated', ['config.enableLdapPasswordPolicy']),
+  storedOnly('Regent records the synchronizations itself', ['config.lastSync']),
+  storedOnly('referrals are ignored', ['config.referral'], [['ignore']]),
+  storedOnly(
+    'certificates are always verified with the certificate authorities of the server',
+    ['config.useTruststoreSpi'],
+    [['always'], ['ldapsOnly']],
+  ),
+  storedOnly(
+    'users of directories are not cached',
+    ['config.cachePolicy', 'config.evictionDay', 'config.evictionHour', 'config.evictionMinute', 'config.maxLifespan'],
+    [['DEFAULT'], ['NO_CACHE']],
+  ),
+)
+
+/** The effects of settings of LDAP mappers. */
+const ldapMapperSettings = combineEffects(
+  enforced('test/federation/synchronization.test.ts', [
+    'config.attribute.default.value',
+    'config.attribute.force.default',
+    'config.attribute.value',
+    'config.client.id',
+    'config.drop.non.existing.groups.during.sync',
+    'config.group',
+    'config.group.name.ldap.attribute',
+    'config.group.object.classes',
+    'config.groups.dn',
+    'config.groups.ldap.filter',
+    'config.groups.path',
+    'config.groups.relative.create.dn',
+    'config.ignore.missing.groups',
+    'config.is.binary.attribute',
+    'config.is.der.formatted',
+    'config.is.mandatory.in.ldap',
+    'config.ldap.attribute',
+    'config.ldap.attribute.name',
+    'config.ldap.attribute.value',
+    'config.ldap.full.name.attribute',
+    'config.mapped.group.attributes',
+    'config.memberof.ldap.attribute',
+    'config.membership.attribute.type',
+    'config.membership.ldap.attribute',
+    'config.membership.user.ldap.attribute',
+    'config.mode',
+    'config.preserve.group.inheritance',
+    'config.read.only',
+    'config.role',
+    'config.role.name.ldap.attribute',
+    'config.role.object.classes',
+    'config.roles.dn',
+    'config.roles.ldap.filter',
+    'config.roles.relative.create.dn',
+    'config.use.realm.roles.mapping',
+    'config.user.model.attribute',
+    'config.user.roles.retrieve.strategy',
+    'config.write.only',
+  ]),
+  storedOnly('entries are read when users log in, are searched for, or are synchronized', [
+    'config.always.read.enabled.value.from.ldap',
+    'config.always.read.value.from.ldap',
+  ]),
+  storedOnly('binary attributes are not imported', ['config.binary.attribute.decoder']),
+  storedOnly('attributes of groups are texts', ['config.decode.group.uuid.attribute']),
+  storedOnly('the policies of directories for passwords are not evaluated', [
+    'config.ldap.password.policy.hints.enabled',
+  ]),
+)
+
 /** The effects of the fields of components. */
 export const componentEffects: KindEffects = combineEffects(
   enforced('test/oidc/keys.test.ts', ['config.*']),
   apiData('test/admin/components.test.ts', ['path']),
+  userStoreSettings,
+  ldapMapperSettings,
   {
     providerId: byProvider(
       { label: 'component', unlisted: 'it has no effect' },
@@ -68,7 +182,8 @@ export const componentEffects: KindEffects = combineEffects(
       ]),
       enforced('test/admin/users.test.ts', ['declarative-user-profile']),
       enforced('test/oidc/key-stores.test.ts', ['java-keystore']),
-      storedOnly(NO_FEDERATION, [
+      enforced('test/federation/login.test.ts', ['ldap']),
+      enforced('test/federation/synchronization.test.ts', [
         'certificate-ldap-mapper',
         'full-name-ldap-mapper',
         'group-ldap-mapper',
@@ -76,14 +191,12 @@ export const componentEffects: KindEffects = combineEffects(
         'hardcoded-ldap-attribute-mapper',
         'hardcoded-ldap-group-mapper',
         'hardcoded-ldap-role-mapper',
-        'kerberos',
-        'kerberos-principal-attribute-mapper',
-        'ldap',
         'msad-lds-user-account-control-mapper',
         'msad-user-account-control-mapper',
         'role-ldap-mapper',
         'user-attribute-ldap-mapper',
       ]),
+      storedOnly(NO_KERBEROS, ['kerberos', 'kerberos-principal-attribute-mapper']),
       enforced('test/oidc/registration/registration-policies.test.ts', [
         'allowed-client-templates',
         'allowed-protocol-mappers',

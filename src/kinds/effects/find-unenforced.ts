@@ -84,7 +84,8 @@ function findInValue(effect: FieldEffect, path: string, value: Json): FoundValue
 
 const pick = ({ effect, reason }: UnenforcedEffect) => ({ effect, reason })
 
-const isInert = (value: Json): boolean => value === false || value === 'false' || value === '' || isEmpty(value)
+const isInert = (value: Json): boolean =>
+  value === false || value === 'false' || value === '' || isEmpty(value) || (isList(value) && value.every(isInert))
 
 const asksForNothing = ({ unless = [], values }: UnenforcedEffect, value: Json): boolean =>
   unless.some((inert) => isDeepEqual(inert, value)) || values?.includes(value) === false

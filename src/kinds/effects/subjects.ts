@@ -1,7 +1,7 @@
 // The effects of users, groups, roles and organizations, and of workflows, which act on users.
 import { requiredActionProviderEffects } from './authentication.ts'
 import { apiData, byProvider, combineEffects, dropped, enforced, type KindEffects, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_FEDERATION, NO_WEBAUTHN } from './reasons.ts'
+import { NO_BROKERING, NO_WEBAUTHN } from './reasons.ts'
 
 /** The effects of the fields of users. */
 export const userEffects: KindEffects = combineEffects(
@@ -47,7 +47,8 @@ export const userEffects: KindEffects = combineEffects(
     'clientConsents.grantedClientScopes',
   ]),
   enforced('test/reconcile/service-accounts.test.ts', ['serviceAccountClientId']),
-  storedOnly(NO_FEDERATION, ['credentials.federationLink', 'federationLink']),
+  enforced('test/federation/login.test.ts', ['federationLink']),
+  storedOnly('the provider of the user decides where passwords are verified', ['credentials.federationLink']),
   storedOnly(NO_BROKERING, [
     'federatedIdentities.identityProvider',
     'federatedIdentities.userId',

@@ -10,8 +10,8 @@ export const FORMAT_VERSION = 1
 /** The author of a change, from the journal. */
 export interface Attribution {
   readonly name: string
-  /** `administrator`: by REST or CLI; `user`: the owner of the account; `source`: an apply; `workflow`: a step of a workflow; `system`: Regent itself. */
-  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'workflow' | 'system'
+  /** `administrator`: by REST or CLI; `user`: the owner of the account; `source`: an apply; `workflow`: a step of a workflow; `federation`: a directory; `system`: Regent itself. */
+  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'workflow' | 'federation' | 'system'
   readonly client?: string | undefined
   readonly address?: string | undefined
   /** When, as an ISO 8601 date and time. */

@@ -27,9 +27,9 @@ export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>):
   }
 }
 
-/** Returns the name of an actor: that of the user, source or workflow. */
-export function getActorName({ user, source, workflow, kind }: StoredEntry['actor']): string {
-  return user ?? source ?? (workflow === undefined ? kind : `workflow ${workflow}`)
+/** Returns the name of an actor: that of the user, source, user federation provider or workflow. */
+export function getActorName({ user, source, provider, workflow, kind }: StoredEntry['actor']): string {
+  return user ?? source ?? provider ?? (workflow === undefined ? kind : `workflow ${workflow}`)
 }
 
 /**

@@ -18,7 +18,7 @@ import { Creation } from './creation.ts'
 import { findIgnoredFieldDrift, findIgnoredObjectDrift } from './ignored-drift.ts'
 import { listNotes } from './notes.ts'
 import { findRemovedFieldChanges } from './removed-fields.ts'
-import { findRetainedObjects, isDeletable } from './retained-objects.ts'
+import { findRetainedObjects, isDeletable, isOfDirectory } from './retained-objects.ts'
 
 /** Returns the plan of a realm. Actions come in the order of the documents. */
 export function buildPlan(input: PlanInput): RealmPlan {
@@ -110,9 +110,13 @@ function planRemovedObjects(
   })
 }
 
-/** Deletes an object that is no longer declared; an object that the source does not own loses the fields that it applied. */
+/**
+ * Deletes an object that is no longer declared; an object that the source does not own loses the fields that it applied. A user of a
+ * directory stays as it is.
+ */
 function planRemoval(object: BoundObject, managed: ManagedObject): Action[] {
   const { input, live } = object
+  if (isOfDirectory(live)) return []
   if (isDeletable(input, managed) && !input.builtIn.has(formatAddress(live.kind, live.key)))
     return [toDeletion(live, toRemoval(managed))]
   const changes = findRemovedFieldChanges(object)

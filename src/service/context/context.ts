@@ -2,8 +2,8 @@
 
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
-import type { Json } from '../../kinds/json.ts'
-import type { KindName } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
@@ -96,6 +96,8 @@ export interface WriteContext extends Context {
   readonly adminEvents: AdminEvent[]
   /** Details that the operation adds to its admin event; `none`: it has no event. */
   readonly adminEvent: Partial<AdminEvent> & { none?: true }
+  /** Changes of users of writable directories, which are written there before the commit. */
+  readonly directoryChanges: DirectoryChange[]
   /** The values that client policies have set in declared clients, beside those of their documents. */
   readonly policyValues: PolicyValue[]
   /** Other users may be created at the same time, so that the transaction may write nothing but new users. */
@@ -103,6 +105,21 @@ export interface WriteContext extends Context {
   /** The number of entries of the configuration stream that are written already. */
   flushedEntries: number
   readonly lastChanges: LastChanges
+}
+
+/** A change of a user of a directory. */
+export interface DirectoryChange {
+  readonly operation: 'create' | 'update' | 'delete'
+  /** The id of the user store. */
+  readonly store: string
+  /** The user before an update or deletion, or after the creation. */
+  readonly user: { readonly id: string; readonly representation: Representation }
+  /** New values by path, null for none. */
+  readonly set: FlatFields
+  /** Keys of groups and roles by field. */
+  readonly relations: Readonly<Record<string, { readonly add?: readonly Key[]; readonly remove?: readonly Key[] }>>
+  /** The new password. */
+  readonly password?: string | undefined
 }
 
 /** A value that a client policy has set in a new client. */

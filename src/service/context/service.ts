@@ -62,6 +62,8 @@ export interface Service {
   outboxWorker: OutboxWorker | undefined
   /** Executes the steps of workflows that are due. Absent: another process does. */
   workflowRunner: TaskRunner | undefined
+  /** Writes a warning to the log. The server replaces it; without a server, warnings are dropped. */
+  warn: (message: string) => void
   /** The secrets to which `${vault.key}` refers. */
   readonly vaultDirectory: VaultDirectory
   /** The files of key providers of the type `java-keystore`. */

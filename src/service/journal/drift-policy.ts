@@ -47,10 +47,11 @@ function matches(rule: DriftRule, { kind, path }: DriftedField): boolean {
 }
 
 /**
- * Returns the policy where no rule matches. Reported only: changes by users themselves, by workflows and by Regent (such as after failed log-ins),
+ * Returns the policy where no rule matches. Accepted: what a directory determines. Reported only: changes by users themselves, by workflows and by Regent (such as after failed log-ins),
  * secrets, and fields that administrators change in operation.
  */
 function getDefaultPolicy({ kind, path, by }: DriftedField): DriftPolicy {
+  if (by?.kind === 'federation') return 'accept'
   if (by && REPORTED_ACTORS.has(by.kind)) return 'report'
   if (path === undefined) return 'correct'
   return OPERATIONAL_FIELDS[kind]?.includes(path) || isSecret(kinds[kind], path) ? 'report' : 'correct'

@@ -42,6 +42,7 @@ export function toWriteContext(context: Context, { lastChanges, lastChangeAt }: 
     userEntries: [],
     newValues: new Map(),
     adminEvents: [],
+    directoryChanges: [],
     policyValues: [],
     adminEvent: {},
     flushedEntries: 0,

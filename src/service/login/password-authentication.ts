@@ -7,6 +7,8 @@ import { findUserForLogin, requireAction, type StoredUser, type UserWithPassword
 import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
+import { findInDirectory, importUserForLogin } from '../federation/directory-login.ts'
+import type { PasswordOutcome } from '../federation/store-connection.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
 import { isPermanentlyLocked } from '../users/lockout.ts'
 import { hashPassword, needsRehash, simulateVerification, verifyPassword } from '../users/password-hashing.ts'
@@ -15,8 +17,8 @@ import { evaluateAttempt, type LoginRealm } from './brute-force-protection.ts'
 
 /** The result of a login with a password. */
 export type PasswordLoginResult =
-  /** The user, and the id of the credential. */
-  | { readonly user: StoredUser; readonly credential: string; readonly error?: undefined }
+  /** The user, and the id of the credential, unless the password is in a directory. */
+  | { readonly user: StoredUser; readonly credential?: string | undefined; readonly error?: undefined }
   /** Keycloak: the error codes of its events. Responses must not reveal them to the caller. */
   | {
       readonly user?: StoredUser | undefined
@@ -56,27 +58,33 @@ async function evaluateForm(service: Service, realm: LoginRealm, form: PasswordF
   const username = form.username.toLowerCase()
   const { loginWithEmailAllowed, duplicateEmailsAllowed } = realm.settings
   const byEmail = loginWithEmailAllowed === true && duplicateEmailsAllowed !== true
-  const { user, context } = await service.read(SYSTEM, realm, async (context) => ({
-    user: await findUserForLogin(context.tx, context.realm.number, { name: username, byEmail }),
-    context,
-  }))
+  const { user, context } = await findUser(service, realm, { name: username, byEmail })
+  const directory = realm.hasUserStores ? await findInDirectory(service, realm, user) : undefined
   const stored = user?.passwords[0] && decryptPassword(context, user.passwords[0])
   const policy = parsePasswordPolicy(context.realm.passwordPolicy)
   const hashing = getPasswordHashing(policy)
-  const evaluate = () =>
-    stored
-      ? verifyPassword(password, stored.secretData, stored.credentialData)
-      : simulateVerification(password, hashing)
+  let ofDirectory: PasswordOutcome | undefined
+  const evaluate = async () => {
+    if (stored && (!directory || directory.hasLocalPasswords))
+      return verifyPassword(password, stored.secretData, stored.credentialData)
+    if (!directory) return simulateVerification(password, hashing)
+    ofDirectory = await directory.verify(password)
+    return ofDirectory !== 'refused'
+  }
   const outcome = await evaluateAttempt(service, realm, { user, username, address, evaluate })
   if (outcome === 'locked') await simulateVerification(password, hashing)
   if (!user) return { error: 'user_not_found' }
   if (outcome === 'locked') {
     return { user, error: isPermanentlyLocked(user.body) ? 'user_disabled' : 'user_temporarily_disabled' }
   }
-  if (outcome === 'failed' || !stored) {
+  if (outcome === 'failed' || !(stored || directory)) {
     return { user, error: user.body.enabled === true ? 'invalid_user_credentials' : 'user_disabled' }
   }
-
+  if (ofDirectory === 'expired')
+    return service.writeRuntime(SYSTEM, realm, async (context) => ({
+      user: await addRequiredAction(context, user, UPDATE_PASSWORD),
+    }))
+  if (!stored || ofDirectory) return { user }
   const newHash = needsRehash(stored.secretData, stored.credentialData, hashing)
     ? await hashPassword(password, hashing)
     : undefined
@@ -86,6 +94,19 @@ async function evaluateForm(service: Service, realm: LoginRealm, form: PasswordF
     if (newHash) await saveHash(context, stored, newHash)
     return { user: isExpired ? await addRequiredAction(context, user, UPDATE_PASSWORD) : user, credential: stored.id }
   })
+}
+
+/** Returns the user with a name. A user of a directory is imported, updated or deleted before, as the entry is. */
+async function findUser(
+  service: Service,
+  realm: LoginRealm,
+  login: { readonly name: string; readonly byEmail: boolean },
+) {
+  if (realm.hasUserStores) await importUserForLogin(service, realm, login)
+  return service.read(SYSTEM, realm, async (context) => ({
+    user: await findUserForLogin(context.tx, context.realm.number, login),
+    context,
+  }))
 }
 
 /** Returns a stored password with its secret in plain text. */

@@ -16,6 +16,8 @@ export interface GroupTransaction<W, T> {
   readonly begin: (scope: TransactionScope, writes: readonly W[]) => Promise<T>
   /** Runs a write. */
   readonly run: (shared: T, write: W) => Promise<void>
+  /** Ends the transaction of so many writes, before its commit. */
+  readonly finish: (shared: T, writes: number) => Promise<void>
   /** Whether writes that arrive meanwhile join the group. */
   readonly canGrow: boolean
 }
@@ -90,13 +92,14 @@ export class GroupCommit<W, T> {
   }
 
   async #runGroup(scope: TransactionScope, group: WaitingWrite<W>[], waiting: WaitingWrite<W>[]): Promise<void> {
-    const { begin, run, canGrow } = this.#transaction
+    const { begin, run, finish, canGrow } = this.#transaction
     const writes = group.map(({ write }) => write)
     const shared = await begin(scope, writes)
     for (let at = 0; at < group.length; at++) {
       await run(shared, group[at]!.write)
       if (canGrow && group.length < LARGEST_GROUP) group.push(...waiting.splice(0, 1))
     }
+    await finish(shared, group.length)
     // A failed write of several must be known before the commit is sent.
     if (group.length > 1) await awaitStatements(scope.tx)
   }

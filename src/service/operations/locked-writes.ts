@@ -36,6 +36,8 @@ interface LockedTransaction {
   hasOutdatedRow: boolean
   readonly lastChanges: LastChanges
   lastChangeAt: Date | null
+  /** Writes with changes of directories. */
+  readonly directoryWrites: WriteContext[]
   /** Versions that are current. Those of this realm are checked again for each write. */
   readonly currentVersions: Set<PermissionVersions>
 }
@@ -50,6 +52,7 @@ export function createLockedWrites(parts: ServiceParts): Service['write'] {
     commit: (work) => commit(parts, {}, work),
     begin: (scope, writes) => begin(realms, scope, writes),
     run: (locked, write) => runWrite(parts, locked, write),
+    finish: (locked, writes) => finishTransaction(parts, locked, writes),
     canGrow: true,
   }
   const exclusive = new GroupCommit(1, transaction)
@@ -74,9 +77,11 @@ export function createLockedWrites(parts: ServiceParts): Service['write'] {
       },
     }
     if (target.withMaster || target.isLarge || caller.lease || caller.deadline)
-      await commit(parts, caller, async (tx, afterCommit) =>
-        runWrite(parts, await begin(realms, { tx, afterCommit }, [write]), write),
-      )
+      await commit(parts, caller, async (tx, afterCommit) => {
+        const locked = await begin(realms, { tx, afterCommit }, [write])
+        await runWrite(parts, locked, write)
+        await finishTransaction(parts, locked, 1)
+      })
     else await (createsUsersOnly(target) ? creating : exclusive).write(target.realm, write)
     caller.writeReport?.overwrittenDeclarations.push(...writeReport.overwrittenDeclarations)
     caller.writeReport?.unenforcedValues.push(...writeReport.unenforcedValues)
@@ -113,6 +118,7 @@ async function begin(
     hasOutdatedRow: false,
     lastChanges,
     lastChangeAt,
+    directoryWrites: [],
     currentVersions: new Set(versions && areCurrent ? [versions] : []),
   }
 }
@@ -129,10 +135,21 @@ async function runWrite(parts: ServiceParts, locked: LockedTransaction, write: R
   const common = await createContext(parts, { tx, caller }, { realm, afterCommit, permissions })
   const context = toWriteContext(common, { lastChanges, lastChangeAt })
   await finishWrite(createsUsersOnly(target) ? { ...context, createsUsersOnly: true } : context, work)
+  if (context.directoryChanges.length) locked.directoryWrites.push(context)
   if (context.flushedEntries) locked.lastChangeAt = context.changedAt
   locked.realm = { ...realm, revision: realm.revision + context.flushedEntries }
   locked.hasOutdatedRow = (lastChanges.byKind.get('realm') ?? 0) > realm.revision
   if (locked.hasOutdatedRow) locked.realms.forget(realm)
+}
+
+/**
+ * Writes changes to directories, which cannot be rolled back, before the commit. Throws if the transaction has other writes: if one of them
+ * failed, the directories would have changes that are not committed. Then each write gets a transaction of its own.
+ */
+async function finishTransaction(parts: ServiceParts, { directoryWrites }: LockedTransaction, writes: number) {
+  if (!directoryWrites.length) return
+  if (writes > 1) throw new Error('Changes of directories need a transaction of their own.')
+  for (const context of directoryWrites) await parts.writeDirectories(context)
 }
 
 async function hasCurrentPermissions(

@@ -5,6 +5,7 @@ import { ping } from '../../store/database/store-settings.ts'
 import { sendWakeUp } from '../../store/database/wake-up.ts'
 import { findRealms, listRealms } from '../../store/realms.ts'
 import { hasNoPermissions } from '../context/admin-permissions.ts'
+import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { type KeyStoreDirectory, openKeyStoreDirectory } from '../context/key-store-directory.ts'
 import { openPasswordBlacklists, type PasswordBlacklists } from '../context/password-blacklists.ts'
@@ -13,6 +14,7 @@ import type { Caller, Service } from '../context/service.ts'
 import type { SourcePermissionLookup } from '../context/source-permissions.ts'
 import { openVaultDirectory, type VaultDirectory } from '../context/vault-directory.ts'
 import { replaceStoreKey, unlockVault } from '../context/vault-key.ts'
+import { writeDirectoryChanges } from '../federation/directory-writes.ts'
 import { requireRealmPermission } from '../permissions/require-permissions.ts'
 import { createReads, createRuntimeWrites, createWrites } from './reads-and-writes.ts'
 import { readCallerPermissions } from './transactions.ts'
@@ -56,6 +58,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const parts = {
     store,
     ...shared,
+    writeDirectories: (context: WriteContext) => writeDirectoryChanges(service, context),
     wakeOutbox: () => service.outboxWorker?.wake(),
     wakeWorkflows: () => service.workflowRunner?.wake(),
   }
@@ -63,6 +66,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     engine: store.engine,
     ...shared,
     outbound,
+    warn: () => {},
     vaultDirectory,
     keyStoreDirectory,
     requiresSecondApprover: options.requiresSecondApprover === true,

@@ -73,7 +73,9 @@ function createRealmWith<T>(
       createContext(parts, { tx, caller }, { realm: unknownRealm, afterCommit }),
     ])
     const created = await createRealm(context, realm.representation, { ...realm, number })
-    return finishWrite(created, work)
+    const result = await finishWrite(created, work)
+    await parts.writeDirectories(created)
+    return result
   })
 }
 

@@ -6,7 +6,7 @@ import type { Transaction } from '../../store/database/transaction.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import { findAdminPolicies } from '../authorization/caller-grants.ts'
 import { type AdminPermissions, ALL_PERMISSIONS, NO_PERMISSIONS } from '../context/admin-permissions.ts'
-import type { AccessChange, AfterCommit, CallingUser, Context } from '../context/context.ts'
+import type { AccessChange, AfterCommit, CallingUser, Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
 import type { Caller, Service } from '../context/service.ts'
@@ -26,6 +26,8 @@ export interface ServiceParts extends Pick<Service, SharedPart> {
   readonly cache: RealmCache
   /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
   readonly wakeOutbox: () => void
+  /** Writes the changes of users of directories that a transaction has recorded. Called before the commit. */
+  readonly writeDirectories: (context: WriteContext) => Promise<void>
   /** Executes the steps of workflows that a transaction has made due. Called after the commit. */
   readonly wakeWorkflows: () => void
 }

@@ -128,8 +128,10 @@ export async function requireGrantableNames(
   if (permissions.all) return
   const selectIds = async (kind: 'role' | 'group', keys: readonly Key[]) =>
     keys.length ? (await selectKeys(tx, realm.number, { kind, filter: { keys } })).map(({ id }) => id) : []
-  const groupKeys = groups.map((path): Key => [path])
-  await requireGrantableRoles(context, await selectIds('role', roles.flatMap(parseRoleKeys)))
+  // Keycloak: the slash at the beginning of a path is optional, and spaces around settings of components do not count.
+  const groupKeys = groups.flatMap((path): Key[] => [[path], [`/${path.trim().replace(/^\//, '')}`]])
+  const roleKeys = roles.flatMap((name) => [...parseRoleKeys(name), ...parseRoleKeys(name.trim())])
+  await requireGrantableRoles(context, await selectIds('role', roleKeys))
   await requireGrantableGroups(context, await selectIds('group', groupKeys))
 }
 

@@ -5,6 +5,7 @@ import { type ComponentType, findComponentType, type PropertyCheck } from '../..
 import { type Representation, readTextListMap } from '../../kinds/json.ts'
 import type { ObjectProblem } from '../context/errors.ts'
 import { findProfileTextProblem } from '../users/user-profile-checks.ts'
+import { editModes } from '../users/user-store.ts'
 import { parseCertificate, parsePrivateKey } from './realm-keys.ts'
 
 /** Returns the first problem of a complete component; undefined if it has none or its provider is unknown. */
@@ -116,6 +117,11 @@ const providerChecks: Readonly<Record<string, readonly ComponentCheck[]>> = {
         : undefined,
     ),
     needs('editMode', 'Edit Mode', 'Edit Mode is mandatory'),
+    check('editMode', (read) =>
+      editModes.some((mode) => mode === read('editMode')) ? undefined : `Edit Mode must be ${editModes.join(', ')}`,
+    ),
+    number('fullSyncPeriod', 'Full Sync Period'),
+    number('changedSyncPeriod', 'Changed Users Sync Period'),
     check('validatePasswordPolicy', (read) =>
       isOn(read, 'validatePasswordPolicy') && read('editMode') !== 'WRITABLE'
         ? 'Validate Password Policy is applicable only with WRITABLE edit mode'
@@ -124,6 +130,11 @@ const providerChecks: Readonly<Record<string, readonly ComponentCheck[]>> = {
     check('importEnabled', (read) =>
       read('importEnabled') === 'false' && read('editMode') === 'UNSYNCED'
         ? 'Can not disable Importing users when LDAP provider mode is UNSYNCED'
+        : undefined,
+    ),
+    check('importEnabled', (read) =>
+      read('importEnabled')?.toLowerCase() === 'false'
+        ? 'Regent imports the users of a directory. Remove importEnabled, or set it to true'
         : undefined,
     ),
   ],

@@ -12,6 +12,8 @@ import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { withConflictErrors } from '../objects/conflicts.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
+import { findPasswordStore, findRegistrationStore } from './federated-users.ts'
+import { hashPassword } from './password-hashing.ts'
 import { getPasswordHistory, parsePasswordPolicy } from './password-policy.ts'
 import {
   createPasswordHasher,
@@ -41,25 +43,39 @@ export function prepareCredentials(
   return Promise.all(declared.map((credential) => prepareCredential(credential, hash)))
 }
 
+/**
+ * Returns a function that checks and hashes the passwords of new users by the policy of the context's realm. If the user is created in a
+ * directory, the password remains in plain text.
+ */
+export async function createNewPasswordHasher(context: Context, owner: PasswordOwner): Promise<PasswordHasher> {
+  const isInDirectory = (await findRegistrationStore(context)) !== undefined
+  return createRealmPasswordHasher(context, owner, isInDirectory ? { hash: toPlainPassword } : {})
+}
+
 /** Returns a function that checks and hashes passwords by the policy of the context's realm. */
 export function createRealmPasswordHasher(
   { realm, passwordBlacklists, now }: Context,
   owner: PasswordOwner,
+  { hash = hashPassword, isChecked = true }: { readonly hash?: typeof hashPassword; readonly isChecked?: boolean } = {},
 ): PasswordHasher {
-  const policy = parsePasswordPolicy(realm.passwordPolicy)
-  return createPasswordHasher({ policy, blacklists: passwordBlacklists, owner, now })
+  const policy = parsePasswordPolicy(isChecked ? realm.passwordPolicy : '')
+  return createPasswordHasher({ policy, blacklists: passwordBlacklists, owner, now, hash })
 }
 
-/** Returns a function that checks and hashes new passwords of a user, also against earlier ones. One statement. */
-export async function createUserPasswordHasher(
-  context: Context,
-  { id, key, representation }: LiveObject,
-): Promise<PasswordHasher> {
-  return createRealmPasswordHasher(context, {
-    username: key[0]!,
-    email: readText(representation.email),
-    passwords: await listPasswords(context, id),
-  })
+/** Returns a credential in the form for a directory, which hashes it itself. */
+const toPlainPassword: typeof hashPassword = async (password) => ({ type: PASSWORD, value: password })
+
+/**
+ * Returns a function that checks and hashes new passwords of a user, also against earlier ones. Passwords for a directory remain in plain
+ * text, and are checked if the directory requests it. Three statements at most.
+ */
+export async function createUserPasswordHasher(context: Context, live: LiveObject): Promise<PasswordHasher> {
+  const { id, key, representation } = live
+  const store = await findPasswordStore(context, live)
+  const owner = { username: key[0]!, email: readText(representation.email) }
+  if (store)
+    return createRealmPasswordHasher(context, owner, { hash: toPlainPassword, isChecked: store.validatesPasswords })
+  return createRealmPasswordHasher(context, { ...owner, passwords: await listPasswords(context, id) })
 }
 
 /** Lists the current and earlier passwords of a user. One statement. */
@@ -111,6 +127,7 @@ export async function writeCredentials(
   users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly isNew: boolean }[],
 ): Promise<void> {
   for (const { credentials } of users) requireDistinctLabels(readObjects(credentials))
+  requireHashes(users.flatMap(({ credentials }) => readObjects(credentials)))
   const rows = users.flatMap(({ id, credentials }) =>
     readObjects(credentials).map(
       ({ id: credentialId, type, priority, createdDate, secretData, credentialData, userLabel }, at) => ({
@@ -138,6 +155,12 @@ export async function writeCredentials(
     await deleteOldPasswords(tx, realm.number, { users: withNewPassword, count, since })
   }
   if (rows.length) await withConflictErrors(CREDENTIAL, 'create', () => insertCredentials(tx, realm.number, rows))
+}
+
+/** Throws conflict for a password in plain text, which was meant for a directory that no longer takes it. */
+function requireHashes(credentials: readonly Representation[]): void {
+  if (credentials.some(({ secretData }) => typeof secretData !== 'string'))
+    throw failure('conflict', 'The user federation provider was changed meanwhile. Try again')
 }
 
 /** Returns the stored credentials by id of the user, with secrets in plain text, for an export with secrets. One statement. */

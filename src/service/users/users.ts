@@ -24,6 +24,12 @@ import { getConsentsByUser, replaceConsents } from './consents.ts'
 import { getRequiredActions, writeCredentials } from './credentials.ts'
 import { findDefaultRoleName } from './default-role.ts'
 import { getFederatedIdentitiesByUser, replaceFederatedIdentities } from './federated-identities.ts'
+import {
+  findRegistrationStore,
+  recordDirectoryDeletions,
+  recordDirectoryUpdates,
+  toDirectoryRegistration,
+} from './federated-users.ts'
 import { clearDisabledReason } from './lockout.ts'
 
 const writers = createPlainWriters('user')
@@ -51,11 +57,8 @@ export const users: Writers = {
   getCreationDefaults: (realm) => (user) =>
     declaresRoles(user) ? {} : { realmRoles: [getDefaultRoleName(realm.key[0]!)] },
   async update(context, updates) {
-    const complete = updates
-      .map(addRequiredActions)
-      .map(addManagedMemberships)
-      .map(removeFromGroups)
-      .map(withoutDisabledReason)
+    const separated = await recordDirectoryUpdates(context, updates.map(addRequiredActions))
+    const complete = separated.map(addManagedMemberships).map(removeFromGroups).map(withoutDisabledReason)
     const updated = await writers.update(context, complete)
     await unlockEnabled(context, updates)
     await checkNames(
@@ -64,7 +67,7 @@ export const users: Writers = {
     )
     await writeSeparateFields(
       context,
-      updates.map((update) => ({
+      separated.map((update) => ({
         id: update.live.id,
         fields: update.set,
         isNew: false,
@@ -74,15 +77,39 @@ export const users: Writers = {
     return updated
   },
   async delete(context, objects) {
-    await deleteResourcesOfOwners(context, objects)
-    await deleteObjectResources(context, objects)
-    await deleteFailures(
-      context.tx,
-      context.realm.number,
-      objects.map(({ id }) => id),
-    )
-    await writers.delete(context, objects)
+    await recordDirectoryDeletions(context, objects)
+    await deleteImported(context, objects)
   },
+}
+
+/** Deletes users in the realm, but not in their directories. */
+export async function deleteImported(context: WriteContext, objects: readonly LiveObject[]): Promise<void> {
+  await deleteResourcesOfOwners(context, objects)
+  await deleteObjectResources(context, objects)
+  await deleteFailures(
+    context.tx,
+    context.realm.number,
+    objects.map(({ id }) => id),
+  )
+  await writers.delete(context, objects)
+}
+
+/**
+ * Creates a user who registers, or whom an administrator creates: if a directory takes registrations, there, too. Keycloak: users of documents
+ * are created in the realm only.
+ */
+export async function registerUser(context: WriteContext, newUser: NewObject): Promise<LiveObject> {
+  const store = await findRegistrationStore(context)
+  const { object, password } = store
+    ? toDirectoryRegistration(store, newUser)
+    : { object: newUser, password: undefined }
+  const [user] = await users.create(context, [object])
+  if (store) {
+    const { id, representation } = user!
+    const change = { store: store.id, user: { id, representation }, set: {}, relations: {}, password }
+    context.directoryChanges.push({ operation: 'create', ...change })
+  }
+  return user!
 }
 
 /** Grants realm roles to a user. Throws invalid where a role does not exist. */

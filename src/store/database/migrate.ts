@@ -25,6 +25,7 @@ import { organizationGroups } from '../migrations/0020-organization-groups.ts'
 import { scheduledTasks } from '../migrations/0021-scheduled-tasks.ts'
 import { workflowExecutions } from '../migrations/0022-workflow-executions.ts'
 import { organizationInvitations } from '../migrations/0023-organization-invitations.ts'
+import { userStores } from '../migrations/0024-user-stores.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -53,6 +54,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0021-scheduled-tasks': scheduledTasks,
   '0022-workflow-executions': workflowExecutions,
   '0023-organization-invitations': organizationInvitations,
+  '0024-user-stores': userStores,
 }
 
 const names = Object.keys(migrations)

@@ -23,9 +23,10 @@ import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/in
 export interface Actor {
   /**
    * `administrator`: a user or service account by REST or CLI; `user`: the owner of the account, on the login pages; `client`: an
-   * application that registers itself; `source`: a source of declarations; `workflow`: a step of a workflow; `system`: Regent itself.
+   * application that registers itself; `source`: a source of declarations; `workflow`: a step of a workflow; `federation`: a
+   * user federation provider; `system`: Regent itself.
    */
-  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'workflow' | 'system'
+  readonly kind: 'administrator' | 'user' | 'client' | 'source' | 'workflow' | 'federation' | 'system'
   /** Realm, id and name of the administrator or user. */
   readonly realm?: string
   readonly userId?: string
@@ -34,6 +35,8 @@ export interface Actor {
   readonly address?: string
   /** Name of the workflow. */
   readonly workflow?: string
+  /** Name of the user federation provider. */
+  readonly provider?: string
   /** Names of sources, and their revisions. */
   readonly source?: string
   readonly revision?: string

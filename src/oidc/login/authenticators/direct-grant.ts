@@ -27,7 +27,7 @@ export const validatePassword: Authenticator = {
     if (user) state.user = user.id
     if (error !== undefined) throw createError(error)
     await setLoginUser(login, user.id)
-    state.credential = credential
+    if (credential !== undefined) state.credential = credential
     state.usedCredentialTypes.push('password')
     return 'success'
   },

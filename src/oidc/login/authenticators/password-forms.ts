@@ -1,4 +1,5 @@
 // Username and password, on one page or on two.
+import { importUserForLogin } from '../../../service/federation/directory-login.ts'
 import { findUserByName } from '../../../service/login/find-user.ts'
 import { authenticatePassword, type PasswordLoginResult } from '../../../service/login/password-authentication.ts'
 import type { OidcRealm } from '../../oidc-realm.ts'
@@ -35,6 +36,8 @@ export const usernameForm: Authenticator = {
     const name = login.state.notes.enteredName ?? (form.username ?? '').trim()
     login.state.username = name
     const byEmail = isEmailLoginAllowed(login.realm)
+    if (login.realm.hasUserStores)
+      await importUserForLogin(login.service, login.realm, { name: name.toLowerCase(), byEmail })
     const user = await readRealm(login, (context) => findUserByName(context, name, byEmail))
     if (!user || user.serviceAccountClient !== null)
       return { key: byEmail ? 'invalidUsernameOrEmailMessage' : 'invalidUsernameMessage', field: 'username' }
@@ -47,7 +50,9 @@ export const usernameForm: Authenticator = {
 /** Asks for the password of an identified user. Keycloak: auth-password-form. */
 export const passwordForm: Authenticator = {
   requiresUser: true,
-  isConfigured: ({ user }) => user?.credentials.some(({ type }) => type === 'password') === true,
+  isConfigured: ({ user }) =>
+    user !== undefined &&
+    (user.credentials.some(({ type }) => type === 'password') || user.live.representation.federationLink !== undefined),
   authenticate: (login) => challengeLogin(login, { username: false, password: true }),
   async handleForm(login, _step, form) {
     const result = await checkPassword(login, getLoginUser(login).username, form)
@@ -77,7 +82,7 @@ async function acceptPassword(
   if (error !== undefined) return { key: failureText, field: 'password', error, ...(user && { user: user.id }) }
   if (viewStoredUser(user).enabled !== true) return createDisabledProblem(user.id)
   await setLoginUser(login, user.id)
-  login.state.credential = credential
+  if (credential !== undefined) login.state.credential = credential
   login.state.usedCredentialTypes.push('password')
   return 'success'
 }

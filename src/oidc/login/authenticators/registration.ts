@@ -1,10 +1,10 @@
 // The registration form. Its subflow defines what the form asks for.
 import { type Representation, readText } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
-import { writers } from '../../../service/kinds/index.ts'
 import { INVITATION_TOKEN } from '../../../service/messages/action-tokens.ts'
-import { createRealmPasswordHasher } from '../../../service/users/credentials.ts'
+import { createNewPasswordHasher } from '../../../service/users/credentials.ts'
 import { getUserNameSettings } from '../../../service/users/user-profile.ts'
+import { registerUser } from '../../../service/users/users.ts'
 import { type ProfileField, registrationPage } from '../../pages/profile.ts'
 import { TERMS_ATTRIBUTE } from '../actions/terms.ts'
 import { createPasswordCredential } from '../actions/update-password.ts'
@@ -81,7 +81,7 @@ function readInputs({ steps }: FlowStep): { readonly hasPassword: boolean; reado
 
 async function createCredential(login: Login, { username, email }: Representation, form: FormFields) {
   const owner = { username: String(username), email: readText(email) }
-  const hash = await readRealm(login, async (context) => createRealmPasswordHasher(context, owner))
+  const hash = await readRealm(login, (context) => createNewPasswordHasher(context, owner))
   return createPasswordCredential(form, PASSWORD_FIELDS, hash)
 }
 
@@ -116,8 +116,7 @@ async function createUser(login: Login, user: Representation, open: OpenInvitati
     if (open) await useInvitation(context, open.invitation.id)
     const { defaultRequiredActions: requiredActions } = await getUserNameSettings(context)
     const representation = { ...user, ...membership, ...(requiredActions.length && { requiredActions }) }
-    const [created] = await writers.user.create(context, [{ representation }])
-    return created!.id
+    return (await registerUser(context, { representation })).id
   })
   await setLoginUser(login, id)
   state.notes.createdUser = id

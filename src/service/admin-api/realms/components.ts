@@ -32,7 +32,13 @@ import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, removeRedirectedSecrets } from '../../objects/put-body.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { type AdminResource, getObject, toNewObject } from '../common/resource.ts'
-import { adaptLdapMapperTypes, getLdapDefaults, listLdapMappers } from './ldap.ts'
+import {
+  adaptLdapMapperTypes,
+  checkLdapMapper,
+  getLdapDefaults,
+  hasUnreadableSettings,
+  listLdapMappers,
+} from './ldap.ts'
 
 const NOT_FOUND = 'Could not find component'
 const UNKNOWN = 'Invalid provider type or no such provider'
@@ -70,6 +76,7 @@ export const components: AdminResource = {
     const parent = await findParent(context, body.parentId)
     const { id, representation } = toNewObject(toDeclaredComponent(body, parent?.key[0]))
     const { defaults } = requireProvider(representation)
+    await checkLdapMapper(context, representation, parent?.id)
     const config = { ...defaults, ...getLdapDefaults(representation), ...readObject(representation.config) }
     const [component] = await writers.component.create(context, [{ id, representation: { ...representation, config } }])
     const mappers = await writers.component.create(
@@ -95,6 +102,8 @@ export const components: AdminResource = {
     const now = omitUndefined({ ...parseComponentPath(live.key[0]!), providerId: live.representation.providerId })
     const next = toDeclaredComponent({ ...now, ...omitNulls(body) }, parentPath)
     requireProvider(next)
+    const parentId = isMoved ? parent?.id : (await readParentIds(context, [live])).get(id)
+    await checkLdapMapper(context, next, parentId)
     // Keycloak: a body neither sets nor removes settings that a provider generates.
     const generated = listGeneratedSettings(String(next.providerId))
     const changes = Object.entries(toSettingChanges(readObject(body.config)))
@@ -103,7 +112,6 @@ export const components: AdminResource = {
       providerId: next.providerId!,
       ...Object.fromEntries(changes.filter(([path]) => !generated.includes(path.slice('config.'.length)))),
     }
-    const parentId = isMoved ? parent?.id : (await readParentIds(context, [live])).get(id)
     await writers.component.update(context, [
       { live, set: removeRedirectedSecrets(kinds.component, live.representation, set) },
     ])
@@ -234,7 +242,7 @@ function toSettingChanges(config: Representation): Record<string, Json> {
   )
 }
 
-function requireProvider({ path, providerId }: Representation): ComponentType {
+function requireProvider({ path, providerId, config }: Representation): ComponentType {
   const { providerType } = parseComponentPath(String(path))
   if (INTERNAL.includes(providerType))
     throw failure(
@@ -242,7 +250,8 @@ function requireProvider({ path, providerId }: Representation): ComponentType {
       'Components managed through internal APIs cannot be managed through the component endpoint',
     )
   const type = findComponentType(providerType, String(providerId))
-  if (!type) throw failure('invalid', UNKNOWN, { form: 'error' })
+  if (!type || hasUnreadableSettings({ path: path!, providerId: providerId!, config: config ?? {} }))
+    throw failure('invalid', UNKNOWN, { form: 'error' })
   return type
 }
 

@@ -3,6 +3,10 @@ import { parseComponentPath } from '../../../kinds/component.ts'
 import { type ComponentType, USER_STORAGE } from '../../../kinds/component-types.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { type Representation, readTextListMap } from '../../../kinds/json.ts'
+import type { Context } from '../../context/context.ts'
+import { failure } from '../../context/errors.ts'
+import { listObjects } from '../../objects/live-objects.ts'
+import { editModes } from '../../users/user-store.ts'
 
 type LdapSettings = Readonly<Record<string, readonly string[]>>
 
@@ -21,6 +25,36 @@ export function getLdapDefaults(component: Representation): Record<string, strin
   const principals: Readonly<Record<string, string>> = { ad: 'userPrincipalName', rhds: 'krbPrincipalName' }
   const vendor = getFirst(readTextListMap(component.config), 'vendor') ?? ''
   return { krbPrincipalAttribute: [principals[vendor] ?? 'krb5PrincipalName'] }
+}
+
+/** Whether the settings of an LDAP user store have values that Keycloak cannot read. */
+export function hasUnreadableSettings(component: Representation): boolean {
+  if (!isLdapUserStore(component)) return false
+  const settings = readTextListMap(component.config)
+  const isNumber = (name: string) => /^(?:[+-]?\d+)?$/.test(getFirst(settings, name) ?? '')
+  const editMode = getFirst(settings, 'editMode')
+  const hasEditMode = !editMode || editModes.some((mode) => mode === editMode)
+  return !hasEditMode || !isNumber('fullSyncPeriod') || !isNumber('changedSyncPeriod')
+}
+
+/** Throws invalid if a mapper names a group that does not exist, or writes the full name to a user store that is not writable. Two statements at most. */
+export async function checkLdapMapper(
+  context: Context,
+  { providerId, config }: Representation,
+  parent: string | undefined,
+): Promise<void> {
+  const settings = readTextListMap(config)
+  const group = getFirst(settings, 'group')
+  if (providerId === 'hardcoded-ldap-group-mapper' && group) {
+    const keys = [[`/${group.trim().replace(/^\//, '')}`]]
+    if (!(await listObjects(context, 'group', { keys })).length)
+      throw failure('invalid', 'There is no group corresponding to configured value')
+  }
+  if (providerId !== 'full-name-ldap-mapper' || getFirst(settings, 'write.only') !== 'true') return
+  const [store] = parent === undefined ? [] : await listObjects(context, 'component', { ids: [parent] })
+  if (getFirst(readTextListMap(store?.representation.config), 'editMode') !== 'WRITABLE')
+    throw failure('invalid', 'Can not set write only when LDAP provider mode is not WRITABLE')
+  if (getFirst(settings, 'read.only') === 'true') throw failure('invalid', 'Can not set both read-only and write-only')
 }
 
 /** Returns the mappers that a new LDAP user store gets; none for other components. */

@@ -36,13 +36,16 @@ export interface CredentialAddress {
 export async function listCredentials(context: Context, user: string): Promise<Representation[]> {
   const live = await getViewableUser(context, user)
   const credentials = await listLiveCredentials(context, live)
-  return credentials.map(({ id, type, createdAt, body: { userLabel, credentialData } }) => ({
+  const listed = credentials.map(({ id, type, createdAt, body: { userLabel, credentialData } }) => ({
     id,
     type,
     ...(userLabel !== undefined && { userLabel }),
     createdDate: createdAt.getTime(),
     credentialData: credentialData!,
   }))
+  const { federationLink } = live.representation
+  // Keycloak: the password of a user of a directory has no time of creation.
+  return federationLink === undefined ? listed : [...listed, { type: 'password', createdDate: -1, federationLink }]
 }
 
 /**

@@ -6,8 +6,10 @@ import { type ListedUser, searchUsers, type UserSearch } from '../../../store/us
 import { getObjectVisibility, loadObjectAccess, type ObjectAccess } from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { getUserValue } from '../../context/realm-values.ts'
+import { isStoreAttribute } from '../../users/federated-users.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import { canView, isManagedAttribute, unrestrictedProfile } from '../../users/user-profile-rules.ts'
+import { listDisabledStores } from '../../users/user-store.ts'
 import type { ListPage } from '../common/list-query.ts'
 
 /** The parts of a user's representation in a list. */
@@ -27,9 +29,10 @@ export async function listUsers(
   const visibleSearch = { ...search, visible: await getObjectVisibility(context, 'Users') }
   const users = await searchUsers(context.tx, context.realm.number, { search: visibleSearch, page })
   const profile = await getEffectiveUserProfile(context)
+  const disabledStores = await listDisabledStores(context)
   const access = withAccess && (await loadObjectAccess(context, { type: 'Users', objects: users, scopes: ['manage'] }))
   return users.map((user) => ({
-    ...toRepresentation(context, user, { profile, brief }),
+    ...toRepresentation(context, user, { profile, brief, disabledStores }),
     ...(access && { access: { manage: access('manage', user) } }),
   }))
 }
@@ -43,7 +46,8 @@ export async function findUserRepresentation(
   const search = { ids: [id], visible: 'all' } as const
   const load = async () => (await searchUsers(context.tx, context.realm.number, { search }))[0]
   const user = await getUserValue(context, { user: id, value: 'listed user' }, load)
-  return user && toRepresentation(context, user, { profile, brief: false })
+  const disabledStores = await listDisabledStores(context)
+  return user && toRepresentation(context, user, { profile, brief: false, disabledStores })
 }
 
 /** Keycloak: in a realm with `registrationEmailAsUsername`, the email is displayed as username, also if the user still has another one. */
@@ -64,11 +68,19 @@ export function toAccess(access: ObjectAccess, id: string): Representation {
   }
 }
 
+/** The form of a representation. */
+interface UserFormat {
+  readonly profile: UserProfile
+  readonly brief: boolean
+  /** Ids of user stores. Keycloak: their users are disabled, and have no attributes. */
+  readonly disabledStores: ReadonlySet<string>
+}
+
 /** Keycloak: contains only what the profile lets administrators view; everything for service accounts. */
 function toRepresentation(
   { realm }: Context,
   { id, username, email, body, isServiceAccount, totp }: ListedUser,
-  { profile, brief }: { readonly profile: UserProfile; readonly brief: boolean },
+  { profile, brief, disabledStores }: UserFormat,
 ): Representation {
   const rules = isServiceAccount ? unrestrictedProfile : profile
   const displayedUsername = isServiceAccount ? username : getDisplayedUsername(realm, username, email)
@@ -82,13 +94,18 @@ function toRepresentation(
   const { federationLink } = pick('federationLink')
   // Keycloak: the origin is the link.
   const origin = federationLink === undefined ? {} : { federationLink, origin: federationLink }
-  const state = { ...pick('enabled', 'createdTimestamp'), ...origin }
-  if (brief) return { id, ...names, ...state }
-  const attributes = Object.entries(readObject(user.attributes)).filter(([name]) => isVisible(name))
+  const isOfStore = federationLink !== undefined
+  const isOfDisabledStore = isOfStore && disabledStores.has(String(federationLink))
+  const state = { ...pick('enabled', 'createdTimestamp'), ...(isOfDisabledStore && { enabled: false }), ...origin }
+  // Keycloak: a user store adds its attributes to the user profile. Two of them are in each representation.
+  const isShown = (name: string) => (brief ? isOfStore && isStoreAttribute(name) : isOfStore || isVisible(name))
+  const visible = isOfDisabledStore ? [] : Object.entries(readObject(user.attributes)).filter(([name]) => isShown(name))
+  const attributes = visible.length ? { attributes: Object.fromEntries(visible) } : {}
+  if (brief) return { id, ...names, ...attributes, ...state }
   return {
     id,
     ...names,
-    ...(attributes.length && { attributes: Object.fromEntries(attributes) }),
+    ...attributes,
     ...state,
     totp,
     disableableCredentialTypes: [],

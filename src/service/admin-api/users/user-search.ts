@@ -1,6 +1,7 @@
 // Parses the query of a list of users.
 import { toContainsPattern, toExactPattern, toPrefixPattern } from '../../../store/like-patterns.ts'
 import type { UserSearch } from '../../../store/users/user-search.ts'
+import type { DirectorySearch } from '../../federation/directory-search.ts'
 import { parseAttributeQuery, parseSearchWords } from '../common/list-query.ts'
 import type { Query } from '../common/resource.ts'
 
@@ -25,6 +26,19 @@ export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
   // Keycloak: a list without filters has no service accounts, unless `exact` is given, whatever its value.
   const hasFilters = Object.keys({ ...states, ...filters }).length > 0 || typeof query.exact === 'boolean'
   return { ...states, ...filters, withoutServiceAccounts: !hasFilters }
+}
+
+/** Returns the search of directories for a query; undefined if its conditions are about the realm only. */
+export function parseDirectorySearch(query: Query): Omit<DirectorySearch, 'limit'> | undefined {
+  const text = String(query.search ?? '').trim()
+  if (text.startsWith('id:') || query.idpAlias !== undefined || query.idpUserId !== undefined) return undefined
+  if (text !== '') return { words: parseSearchWords(text), fields: {}, isExact: false }
+  const names = NAMES.flatMap((name): [string, string][] => {
+    const value = query[name]
+    return typeof value === 'string' && value !== '' ? [[name, value]] : []
+  })
+  const fields = { ...parseAttributeQuery(String(query.q ?? '')), ...Object.fromEntries(names) }
+  return { words: [], fields, isExact: query.exact === true }
 }
 
 /** Returns the pattern for names that begin with a word, in which `*` matches any text; for a word in quotes, the whole name. */

@@ -20,8 +20,9 @@ import { writers } from '../../kinds/index.ts'
 import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
 import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
-import { assignPriorities, createRealmPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
+import { assignPriorities, createNewPasswordHasher, createUserPasswordHasher } from '../../users/credentials.ts'
 import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
+import { isFlagName, isStoreAttribute, listStoreFields } from '../../users/federated-users.ts'
 import type { PasswordHasher } from '../../users/password-policy-checks.ts'
 import { getEffectiveUserProfile, getUserNameSettings } from '../../users/user-profile.ts'
 import {
@@ -35,6 +36,7 @@ import {
   toProfileMetadata,
   unrestrictedProfile,
 } from '../../users/user-profile-rules.ts'
+import { registerUser } from '../../users/users.ts'
 import { parsePage } from '../common/list-query.ts'
 import type { AdminResource, ObjectAddress, Query } from '../common/resource.ts'
 import {
@@ -106,8 +108,7 @@ export const users: AdminResource = {
       ...(federatedIdentities.length && { federatedIdentities }),
     })
     await refuseTakenEmail(context, username)
-    const [user] = await writers.user.create(context, [{ representation }])
-    return user!.id
+    return (await registerUser(context, { representation })).id
   },
   async replace(context, { id }, body) {
     const live = await getCompleteUser(context, id)
@@ -128,7 +129,7 @@ export const users: AdminResource = {
       ...findAttributeProblems(profile, 'username' in changed ? values : omitUsername(values), {
         language: settings.language ?? undefined,
       }),
-      ...findFederationProblems(profile, declared),
+      ...findFederationProblems(profile, declared, live.representation.federationLink !== undefined),
     ])
     const fields: Representation = { ...readState(body), ...(body.attributes != null && { attributes }) }
     if (fields.credentials) {
@@ -202,7 +203,7 @@ export async function createPasswordHasher(
 ): Promise<PasswordHasher> {
   if (id !== undefined) return createUserPasswordHasher(context, await getLiveUser(context, id))
   const { username, email } = readNames(body)
-  return createRealmPasswordHasher(context, {
+  return createNewPasswordHasher(context, {
     username: String(username ?? email ?? ''),
     email: readText(email) ?? null,
   })
@@ -227,8 +228,41 @@ export async function getUser(context: Context, { id }: ObjectAddress, withProfi
   return {
     ...user,
     ...(federatedIdentities && { federatedIdentities }),
-    ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
+    ...(withProfile && { userProfileMetadata: await describeProfile(context, { user, profile, readOnly }) }),
     access: toAccess(access, id),
+  }
+}
+
+/** Returns the metadata of the user profile. Keycloak: a user store adds its attributes, and what it determines is read-only. */
+async function describeProfile(
+  context: Context,
+  {
+    user,
+    profile,
+    readOnly,
+  }: { readonly user: Representation; readonly profile: UserProfile; readonly readOnly: readonly string[] },
+) {
+  const link = readText(user.federationLink)
+  if (link === undefined) return toProfileMetadata(profile, readOnly)
+  const fields = await listStoreFields(context, link)
+  const readOnlyFields = [...fields].flatMap(([name, isReadOnly]) => (isReadOnly ? [name] : []))
+  const metadata = toProfileMetadata(profile, [...readOnly, ...readOnlyFields])
+  const declared = new Set(metadata.attributes.map(({ name }) => name))
+  const added = [...fields].filter(([name]) => !declared.has(name) && !isFlagName(name))
+  return {
+    ...metadata,
+    attributes: [
+      ...metadata.attributes,
+      ...added.map(([name, isReadOnly]) => ({
+        name,
+        displayName: name,
+        required: false,
+        readOnly: isReadOnly,
+        validators: {},
+        ...(isStoreAttribute(name) && { group: 'user-metadata' }),
+        multivalued: false,
+      })),
+    ],
   }
 }
 

@@ -1,0 +1,121 @@
+// Imports users of a directory: creates and updates the users of the realm that correspond to entries.
+import { type FlatFields, unflatten } from '../../kinds/compare.ts'
+import { kinds } from '../../kinds/index.ts'
+import { readText, readTexts } from '../../kinds/json.ts'
+import { type SameUser, selectSameUsers } from '../../store/users/federated-users.ts'
+import type { WriteContext } from '../context/context.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import type { ObjectUpdate } from '../objects/writers.ts'
+import { UPDATE_PASSWORD } from '../users/credentials.ts'
+import type { UserStore } from '../users/user-store.ts'
+import { users as userWriters } from '../users/users.ts'
+import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
+import { getMappedRelations, type MembershipReader } from './memberships.ts'
+
+/** The outcome of an import: the users, and the entries that are not imported, with the reasons. */
+export interface ImportedUsers {
+  readonly created: readonly LiveObject[]
+  readonly updated: readonly LiveObject[]
+  readonly failed: readonly BrokenEntry[]
+}
+
+/** The users of a directory by whether the realm has them. */
+interface Classification {
+  readonly newUsers: readonly DirectoryUser[]
+  /** Users by their id in the realm. */
+  readonly importedUsers: ReadonlyMap<string, DirectoryUser>
+  readonly failed: readonly BrokenEntry[]
+}
+
+/**
+ * Creates or updates the users. A user whose username or email address another user has is not imported. The number of statements does
+ * not depend on that of the users.
+ */
+export async function importUsers(
+  context: WriteContext,
+  store: UserStore,
+  { users, memberships }: { readonly users: readonly DirectoryUser[]; readonly memberships: MembershipReader },
+): Promise<ImportedUsers> {
+  const sameUsers = await selectSameUsers(context.tx, context.realm.number, {
+    store: store.id,
+    uuids: users.map(({ uuid }) => uuid),
+    usernames: users.map(({ username }) => username),
+    emails: users.flatMap((user) => getEmail(user) ?? []),
+  })
+  const { newUsers, importedUsers, failed } = classify(store, users, sameUsers)
+  const created = await createUsers(context, store, newUsers)
+  const lives = importedUsers.size ? await listObjects(context, 'user', { ids: [...importedUsers.keys()] }) : []
+  const updates = [
+    ...created.map((live, at) => ({ live, user: newUsers[at]!, isNew: true })),
+    ...lives.map((live) => ({ live, user: importedUsers.get(live.id)!, isNew: false })),
+  ]
+  const written = await updateUsers(context, { updates, memberships })
+  return { created: written.slice(0, created.length), updated: written.slice(created.length), failed }
+}
+
+const getEmail = ({ fields }: DirectoryUser): string | undefined => readText(fields.email)?.toLowerCase()
+
+function classify(store: UserStore, users: readonly DirectoryUser[], sameUsers: readonly SameUser[]): Classification {
+  const byUuid = new Map(
+    sameUsers.flatMap((user) => (user.federationLink === store.id && user.uuid ? [[user.uuid, user] as const] : [])),
+  )
+  const byUsername = new Map(sameUsers.map((user) => [user.username, user]))
+  const byEmail = new Map(sameUsers.flatMap((user) => (user.email === null ? [] : [[user.email, user] as const])))
+  const usernames = new Set<string>()
+  const emails = new Set<string>()
+  const newUsers: DirectoryUser[] = []
+  const importedUsers = new Map<string, DirectoryUser>()
+  const failed: BrokenEntry[] = []
+  for (const user of users) {
+    const { uuid, dn, username } = user
+    const email = getEmail(user)
+    const live = byUuid.get(uuid)
+    const isTaken = (other: SameUser | undefined) => other !== undefined && other.id !== live?.id
+    if (usernames.has(username) || isTaken(byUsername.get(username)))
+      failed.push({ dn, problem: `another user has the username ${username}` })
+    else if (email !== undefined && (emails.has(email) || isTaken(byEmail.get(email))))
+      failed.push({ dn, problem: `another user has the email address ${email}` })
+    else {
+      usernames.add(username)
+      if (email !== undefined) emails.add(email)
+      if (live) importedUsers.set(live.id, user)
+      else newUsers.push(user)
+    }
+  }
+  return { newUsers, importedUsers, failed }
+}
+
+async function createUsers(context: WriteContext, store: UserStore, users: readonly DirectoryUser[]) {
+  if (!users.length) return []
+  return userWriters.create(
+    context,
+    users.map(({ fields }) => ({
+      representation: { enabled: true, ...unflatten(kinds.user, fields), federationLink: store.id },
+    })),
+  )
+}
+
+const toRequiredActions = ({ representation }: LiveObject): FlatFields => ({
+  requiredActions: [...new Set([...readTexts(representation.requiredActions), UPDATE_PASSWORD])].sort(),
+})
+
+/** Sets the fields of imported users, and the roles and groups of all of them that follow from the directory. */
+async function updateUsers(
+  context: WriteContext,
+  {
+    updates,
+    memberships,
+  }: {
+    readonly updates: readonly { readonly live: LiveObject; readonly user: DirectoryUser; readonly isNew: boolean }[]
+    readonly memberships: MembershipReader
+  },
+): Promise<LiveObject[]> {
+  const written = updates.map(
+    ({ live, user, isNew }): ObjectUpdate => ({
+      live,
+      set: { ...(isNew ? {} : user.fields), ...(user.mustChangePassword && toRequiredActions(live)) },
+      relations: getMappedRelations(memberships(user, isNew), live),
+    }),
+  )
+  return written.length ? userWriters.update(context, written) : []
+}

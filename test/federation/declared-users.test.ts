@@ -1,0 +1,106 @@
+// Users of directories in documents: they are adopted, and neither pruned nor shown as drift.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { LDAP_MAPPER } from '../../src/kinds/component-types.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { withStoreConnection } from '../../src/service/federation/store-connection.ts'
+import { synchronizeUsers } from '../../src/service/federation/synchronize.ts'
+import { listUserStores } from '../../src/service/users/user-store.ts'
+import { createMapper, createStore, FOLDERS, renderUser } from '../support/directory.ts'
+import { listLiveObjects } from '../support/live-objects.ts'
+import { realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
+import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
+import { applySource, planText } from '../support/sources.ts'
+
+useNewRealmPerTest()
+
+let directory: TestDirectory
+
+const toMapper = ([field, attribute]: readonly [string, string]) => {
+  const settings = { 'user.model.attribute': field, 'ldap.attribute': attribute }
+  const { name, providerId, config } = createMapper('', 'user-attribute-ldap-mapper', settings)
+  return { name: `${name} ${field}`, providerId, config }
+}
+
+/** A document with a role, the user store and its mappers, and users. */
+const toDocument = (users: readonly object[], settings: Readonly<Record<string, string>> = {}) => {
+  const { providerType, ...store } = createStore(directory.url, settings)
+  const mappers = [['email', 'mail'] as const, ['firstName', 'cn'] as const].map(toMapper)
+  const component = { ...store, subComponents: { [LDAP_MAPPER]: mappers } }
+  return toRealmSource({
+    roles: { realm: [{ name: 'reader' }] },
+    components: { [providerType]: [component] },
+    ...(users.length && { users }),
+  })
+}
+
+async function synchronize(): Promise<void> {
+  const [store] = await service.read(SYSTEM, realm, listUserStores)
+  await synchronizeUsers(service, { store: store!, mode: 'full' })
+}
+
+async function setMail(name: string, mail: string): Promise<void> {
+  const [store] = await service.read(SYSTEM, realm, listUserStores)
+  await withStoreConnection(service, store!, (connection) =>
+    connection.replaceAttributes(`uid=${name},ou=users,dc=example,dc=org`, { mail: [mail] }),
+  )
+}
+
+const findUser = async (name: string) => (await listLiveObjects(service, SYSTEM, realm, 'user')).get(name)
+
+describe.skipIf(!hasSlapd)('with a directory', () => {
+  beforeAll(async () => {
+    directory = await startSlapd({ entries: [FOLDERS, renderUser('ann'), renderUser('bob')].join('\n') })
+  })
+  afterAll(() => directory?.remove())
+  beforeEach(async () => {
+    await applySource(service, toDocument([]))
+    await synchronize()
+  })
+
+  test('a plan names the settings of a user store that have no effect', async () => {
+    const text = await planText(
+      service,
+      toDocument([], { allowKerberosAuthentication: 'true', connectionPooling: 'false' }),
+    )
+    expect(text).toContain('allowKerberosAuthentication')
+    expect(text).toContain('Kerberos is not supported')
+    expect(text).not.toContain('connectionPooling is')
+  })
+
+  test('imported users are neither drift nor changes of a plan', async () => {
+    expect(await planText(service, toDocument([]))).toContain('Nothing to do.')
+    expect(await listDrift(service, SYSTEM, realm)).toEqual([])
+  })
+
+  test('a document adopts a user of the directory, adds roles, and does not prune the user', async () => {
+    const before = await findUser('ann')
+    const declared = toDocument([{ username: 'ann', realmRoles: ['reader'] }])
+    expect(await planText(service, declared)).toContain('user ann')
+    await applySource(service, declared)
+    const adopted = await findUser('ann')
+    expect(adopted).toMatchObject({
+      id: before!.id,
+      representation: { realmRoles: expect.arrayContaining(['reader']) },
+    })
+    await applySource(service, toDocument([]))
+    expect(await findUser('ann')).toMatchObject({ id: before!.id })
+    expect(await planText(service, toDocument([]))).toContain('Nothing to do.')
+  })
+
+  test('a change of the directory is not shown as drift, and is not corrected', async () => {
+    const declared = toDocument([{ username: 'bob', email: 'bob@example.org' }])
+    await applySource(service, declared)
+    await setMail('bob', 'robert@example.org')
+    await synchronize()
+    expect(await listDrift(service, SYSTEM, realm)).toEqual([])
+    expect(await planText(service, declared)).toContain('Nothing to do.')
+    expect((await findUser('bob'))!.representation).toMatchObject({ email: 'robert@example.org' })
+    await setMail('bob', 'bob@example.org')
+  })
+
+  test('a document that declares another value for a mapped field is refused', async () => {
+    const outcome = await planText(service, toDocument([{ username: 'ann', firstName: 'Other' }])).catch(String)
+    expect(outcome).toContain('error-user-attribute-read-only')
+  })
+})
