@@ -3,7 +3,7 @@ import { checkImports, findCycles, type Import, readImports, readSources } from 
 
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
 const service =
-  'src/service/: policy-evaluation ← context ← tasks ← permissions ← journal ← objects ← messages ← authorization ← users ← client-policies ← clients ← realms ← kinds ← workflows ← login ← sources ← operations ← admin-api ← protection ← registration'
+  'src/service/: policy-evaluation ← context ← tasks ← permissions ← journal ← objects ← messages ← authorization ← users ← client-policies ← clients ← realms ← kinds ← federation ← workflows ← login ← sources ← operations ← admin-api ← protection ← registration'
 const adminApi =
   'src/service/admin-api/: common ← users ← clients ← roles ← clients-v2 ← authorization ← authentication ← identity-providers ← organizations ← realms'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'

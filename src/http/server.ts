@@ -115,7 +115,10 @@ export async function createServer(service: Service, options: ServerOptions = {}
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
   addHooks(app, options)
   // Loaded on demand: commands start faster without it.
-  if (options.metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
+  if (options.metrics) {
+    const isPublic = options.hasManagementPort !== true
+    await (await import('./server/metrics.ts')).serveMetrics(app, service, { isPublic })
+  }
   const outages = getOutageLog(app, service)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StoreUnreachable) outages.report(error)

@@ -1,13 +1,13 @@
 // The operator: resolves what the resources of the cluster declare, and passes it on to the controllers of realms and RealmSources.
 import { raceAbort } from '../lib/timing/race-abort.ts'
 import type { WorkQueue } from '../lib/timing/work-queue.ts'
-import type { Service } from '../service/context/service.ts'
+import type { ResourceReadiness, Service } from '../service/context/service.ts'
 import type { SourcePermissionLookup } from '../service/context/source-permissions.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
 import type { ClusterClient } from './cluster/cluster-client.ts'
-import type { Resource } from './cluster/resource.ts'
+import { isRegentResource, type Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
@@ -57,6 +57,19 @@ interface Controllers {
   readonly git: GitSourceController
 }
 
+/** Counts Regent's resources with the same condition `Ready`. */
+function countByReadiness(resources: readonly Resource[]): ResourceReadiness[] {
+  const counts = new Map<string, ResourceReadiness>()
+  for (const { kind, metadata, status } of resources.filter(isRegentResource)) {
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    const labels = { kind, namespace: metadata.namespace!, reason: ready?.reason ?? 'Unknown' }
+    const key = JSON.stringify(labels)
+    const count = (counts.get(key)?.count ?? 0) + 1
+    counts.set(key, { ...labels, isReady: ready?.status === 'True', count })
+  }
+  return [...counts.values()]
+}
+
 class Operator implements LeaseWork {
   readonly #service: Service
   readonly #options: OperatorOptions
@@ -76,10 +89,12 @@ class Operator implements LeaseWork {
     this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
     this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
     this.#queue.add(KEY)
+    service.listResourceReadiness = () => countByReadiness(this.#listWatched())
   }
 
   async end(): Promise<void> {
     this.#abort.abort()
+    this.#service.listResourceReadiness = undefined
     await this.#queue.close()
     this.#controllers?.driftIndex.stop()
     await this.#controllers?.git.close()
@@ -101,6 +116,13 @@ class Operator implements LeaseWork {
     const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
     realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
     git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
+  }
+
+  #listWatched(): Resource[] {
+    const { resources, realmSources } = this.#cache.getSnapshot()
+    return [...resources, ...realmSources].filter(({ metadata }) =>
+      this.#options.isWatchedNamespace(metadata.namespace!),
+    )
   }
 
   /** Starts the controllers once the cache is synced. Returns undefined if the operator has ended before. */

@@ -1,4 +1,4 @@
-// Metrics for Prometheus. They are public, so they name neither realms nor users nor sources.
+// Metrics for Prometheus. They name neither realms nor users nor sources, and namespaces only where they are not public.
 import cluster from 'node:cluster'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -14,13 +14,18 @@ import { createMetricsCollector } from './worker-metrics.ts'
 const MEASURED_BY_ALL = { aggregator: 'max' } as const
 
 /** Measures requests and serves /metrics. */
-export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
+export async function serveMetrics(
+  app: FastifyInstance,
+  service: Service,
+  { isPublic }: { readonly isPublic: boolean },
+): Promise<void> {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   measureRequests(app, registers)
   measureAttempts(service, registers)
   measureStore(service, registers)
+  if (!isPublic) measureResources(service, registers)
   await measureDrift(app, service, registers)
   const collect = cluster.isWorker ? createMetricsCollector(registry) : () => registry.metrics()
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await collect()))
@@ -91,6 +96,32 @@ function measureStore(service: Service, registers: Registry[]): void {
     'Plans that are pending approval. "regent plans" lists them.',
     countPlansPendingApproval,
   )
+}
+
+/** Exports the readiness of Kubernetes resources, in the process that applies them. */
+function measureResources(service: Service, registers: Registry[]): void {
+  const labelNames = ['kind', 'namespace', 'reason'] as const
+  new Gauge({
+    name: 'regent_resource_ready',
+    help: 'Whether the Kubernetes resources with this reason are ready: 1 or 0.',
+    labelNames,
+    registers,
+    collect() {
+      this.reset()
+      for (const { isReady, count: _, ...labels } of service.listResourceReadiness?.() ?? [])
+        this.set(labels, Number(isReady))
+    },
+  })
+  new Gauge({
+    name: 'regent_resources',
+    help: 'Kubernetes resources by the reason of their condition Ready.',
+    labelNames,
+    registers,
+    collect() {
+      this.reset()
+      for (const { isReady: _, count, ...labels } of service.listResourceReadiness?.() ?? []) this.set(labels, count)
+    },
+  })
 }
 
 async function measureDrift(app: FastifyInstance, service: Service, registers: Registry[]): Promise<void> {

@@ -50,6 +50,16 @@ export interface Caller {
   readonly deadline?: Deadline | undefined
 }
 
+/** The number of Kubernetes resources of a kind in a namespace with the same condition `Ready`. */
+export interface ResourceReadiness {
+  readonly kind: string
+  readonly namespace: string
+  /** The reason of the condition; `Unknown` before the first status. */
+  readonly reason: string
+  readonly isReady: boolean
+  readonly count: number
+}
+
 /** An open store with its vault, clock and connections: reads and writes realms. */
 export interface Service {
   readonly engine: Store['engine']
@@ -73,6 +83,8 @@ export interface Service {
   readonly requiresSecondApprover: boolean
   /** Find permissions of sources by their names. A cluster adds its own. */
   readonly sourcePermissionLookups: SourcePermissionLookup[]
+  /** Returns the readiness of Kubernetes resources. Absent: another process applies them, or none does. */
+  listResourceReadiness: (() => ResourceReadiness[]) | undefined
   /** Attributes by which clients can be searched, besides those of Keycloak. */
   readonly searchableClientAttributes: readonly string[]
   /** Applies by their outcome, since the service was opened. */

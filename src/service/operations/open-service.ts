@@ -73,6 +73,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,
     workflowRunner: undefined,
+    listResourceReadiness: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },
     ...createReads(parts),
