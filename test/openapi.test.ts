@@ -183,6 +183,16 @@ test('tags are those of the specification, or of the API of Regent, and each is 
   )
 })
 
+test('bodies of workflows are described as JSON and as YAML', () => {
+  const { get, put } = served.paths['/admin/realms/{realm}/workflows/{id}'] as unknown as Record<
+    string,
+    { requestBody?: { content: object }; responses: Record<string, { content: object }> }
+  >
+  const types = ['application/json', 'application/yaml']
+  expect(Object.keys(get!.responses[200]!.content)).toEqual(types)
+  expect(Object.keys(put!.requestBody!.content)).toEqual(types)
+})
+
 test('the version is that of the admin API', () => {
   expect(served.info.version).toBe(keycloak.version)
 })

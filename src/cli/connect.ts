@@ -173,6 +173,8 @@ export function withDevelopmentAdmin(flags: StoreFlags): StoreFlags {
 
 type RemoteRequest = Omit<Parameters<typeof openStream>[2], 'idleTimeout'>
 
+/** The accepted media types: JSON rather than YAML, and texts of operations that return no JSON. */
+const ACCEPT = 'application/json, */*;q=0.5'
 /** Milliseconds without data after which a request fails. Applying many objects takes minutes. */
 const IDLE_TIMEOUT = 10 * 60_000
 /** The most bytes of a response that is read as a whole: the longest string of V8. */
@@ -184,6 +186,7 @@ function openRemote(server: string, token: string): Connection {
       send(server + path, {
         method,
         headers: {
+          accept: ACCEPT,
           ...headers,
           authorization: `Bearer ${token}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -252,7 +255,7 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   return {
     async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
-      const response = await app.inject({ method, url, ...(headers && { headers }), ...payload })
+      const response = await app.inject({ method, url, headers: { accept: ACCEPT, ...headers }, ...payload })
       return toResult(response.statusCode, response.body, url)
     },
     async *events(url, signal) {

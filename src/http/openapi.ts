@@ -50,7 +50,7 @@ export function openApi(operations: readonly Operation[], otherPaths: Record<str
 type SchemaOf = (schema: z.ZodType) => JsonSchema
 
 function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
-  const { operationId, tag, path, summary, description, deprecated, body, responses } = operation
+  const { operationId, tag, path, summary, description, deprecated, body, responses, yaml = false } = operation
   const queryParameters = listQueryParameters(operation).map((parameter) => queryParameter(parameter, schemaOf))
   const parameters = [...queryParameters, ...listConditionHeaders(operation)]
   return {
@@ -65,13 +65,17 @@ function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
       requestBody: {
         required: !body.optional,
         description: body.description,
-        content: { [getMediaType(body)]: { schema: schemaOf(bodySchemaOf(body)) } },
+        content: toContent([getMediaType(body), ...(yaml ? [YAML] : [])], schemaOf(bodySchemaOf(body))),
       },
     }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, response]) => [
         status,
-        responseObject(response, { schemaOf, tagged: responses[304] !== undefined && ['200', '304'].includes(status) }),
+        responseObject(response, {
+          schemaOf,
+          tagged: responses[304] !== undefined && ['200', '304'].includes(status),
+          yaml: yaml && status === '200',
+        }),
       ]),
     ),
   }
@@ -119,7 +123,7 @@ const ALLOW_DRIFT = headerParameter(
 
 function responseObject(
   { description, schema, plain, events, type, located, reported }: Response,
-  { schemaOf, tagged }: { schemaOf: SchemaOf; tagged: boolean },
+  { schemaOf, tagged, yaml }: { schemaOf: SchemaOf; tagged: boolean; yaml: boolean },
 ): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
@@ -130,9 +134,10 @@ function responseObject(
     description,
     ...(Object.keys(headers).length && { headers }),
     ...(schema && {
-      content: events
-        ? { 'text/event-stream': { schema: schemaOf(schema) } }
-        : { [getMediaType({ plain })]: { schema: schemaOf(schema) } },
+      content: toContent(
+        events ? ['text/event-stream'] : [getMediaType({ plain }), ...(yaml ? [YAML] : [])],
+        schemaOf(schema),
+      ),
     }),
     ...(type && { content: { [type]: {} } }),
   }
@@ -154,6 +159,12 @@ const LOCATION = {
   required: true,
   schema: { type: 'string', format: 'uri' },
 }
+
+const YAML = 'application/yaml'
+
+/** Returns the content of a body with one schema and several media types. */
+const toContent = (types: readonly string[], schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
 
 function getMediaType({ plain, isForm }: { readonly plain?: true | undefined; readonly isForm?: true }): string {
   if (isForm) return 'application/x-www-form-urlencoded'

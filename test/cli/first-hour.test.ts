@@ -230,3 +230,16 @@ test.runIf(isFullRun)('an object that moves from one source of a realm to anothe
   await at.serve('--sources', 'sources.yaml')
   expect(await idOf('moving')).toBe(before)
 })
+
+test('get prints workflows as JSON, with a running server and without', async () => {
+  const workflows = '[{ name: w, steps: [{ uses: disable-user, after: 30d }] }]'
+  await writeFile(file('realm.yaml'), `realm: shop\nworkflows: ${workflows}\n`)
+  expect(await at.run('apply', 'realm.yaml', '--name', 'shop')).toMatchObject({ code: 0 })
+  const get = async (...flags: string[]) => JSON.parse((await at.run('get', 'shop/workflows', ...flags)).out)
+  const printed = await get()
+  expect(printed).toMatchObject([{ name: 'w', steps: [{ uses: 'disable-user', after: '30d' }] }])
+  await at.run('admin-password', '--create', '--new-password', 'admin')
+  const server = await at.serve('--source', '')
+  expect(await get(...adminFlags(server.url))).toEqual(printed)
+  expect(await server.stop()).toBe(0)
+})
