@@ -8,6 +8,7 @@ import { createOutboundGuard } from '../../src/cli/commands/serve.ts'
 import { readSettings } from '../../src/config.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createOutbound, type Outbound } from '../../src/lib/http/outbound.ts'
+import { openLdapConnection } from '../../src/lib/ldap/ldap-connection.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import type { FindSecretText } from '../../src/operator/cluster/cluster-cache.ts'
 import type { Resource } from '../../src/operator/cluster/resource.ts'
@@ -213,6 +214,37 @@ describe('a mail server', () => {
     const authTokenUrl = 'http://169.254.169.254/token'
     const response = await testConnection(development, '127.0.0.1', { ...token, authTokenUrl })
     expect(response.text).toContain('169.254.169.254')
+  })
+})
+
+describe('an LDAP directory', () => {
+  const open = (outbound: Outbound, host: string, urls: readonly string[] = []) =>
+    openLdapConnection(outbound, {
+      urls: [`ldap://${host}:${getPort(mailServer)}`, ...urls],
+      startTls: false,
+      connectTimeout: 5000,
+      readTimeout: 5000,
+    })
+
+  test.each([...PRIVATE, ...METADATA])('at %s is not connected to in production', async (host) => {
+    const before = connections.length
+    await expect(open(createOutbound({}), host)).rejects.toMatchObject({ problem: 'refused address' })
+    expect(connections).toHaveLength(before)
+  })
+
+  test.each(METADATA)('at %s is not connected to in development', async (host) => {
+    await expect(open(createOutbound({ development: true }), host)).rejects.toMatchObject({
+      problem: 'refused address',
+    })
+  })
+
+  test('is connected to in development, and a second URL is checked like the first one', async () => {
+    const before = connections.length
+    const urls = [`ldap://169.254.169.254:${getPort(mailServer)}`]
+    await expect(open(createOutbound({ development: true }), '127.0.0.1', urls)).rejects.toMatchObject({
+      problem: 'refused address',
+    })
+    expect(connections).toHaveLength(before + 1)
   })
 })
 

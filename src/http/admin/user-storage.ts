@@ -5,10 +5,12 @@ import { listLdapCapabilities, testLdapConnection } from '../../service/admin-ap
 import {
   getStoreName,
   removeImportedUsers,
+  type SynchronizationResult,
   synchronizeMapper,
   synchronizeStore,
   unlinkUsers,
 } from '../../service/admin-api/realms/user-storage.ts'
+import { describeAdminEvent } from '../../service/journal/admin-events.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
@@ -101,7 +103,7 @@ export const userStorageOperations: Operation[] = [
       responses: resultResponse,
       async handle(call) {
         const action = readQuery(call, 'action')
-        return withEvent(call, await synchronizeStore(call.service, call.caller, { ...storeOf(call), action }))
+        return withEvent(call, action, await synchronizeStore(call.service, call.caller, { ...storeOf(call), action }))
       },
     },
     {
@@ -147,7 +149,7 @@ export const userStorageOperations: Operation[] = [
       async handle(call) {
         const direction = readQuery(call, 'direction')
         const address = { ...storeOf(call), store: getParameter(call, 'parentId'), direction }
-        return withEvent(call, await synchronizeMapper(call.service, call.caller, address))
+        return withEvent(call, direction, await synchronizeMapper(call.service, call.caller, address))
       },
     },
   ]),
@@ -187,9 +189,12 @@ export const userStorageOperations: Operation[] = [
 ]
 
 /** Returns the response with the result of a synchronization, after its admin event is recorded. */
-async function withEvent(call: Call, body: object) {
-  await call.service.write(call.caller, realmOf(call), async (context) => recordEvent(context, call))
-  return { status: 200, body }
+async function withEvent(call: Call, action: string | undefined, result: SynchronizationResult) {
+  await call.service.write(call.caller, realmOf(call), async (context) => {
+    describeAdminEvent(context, { representation: { result: { ...result }, action: action ?? '' } })
+    recordEvent(context, call)
+  })
+  return { status: 200, body: result }
 }
 
 async function readTest(call: Call) {

@@ -89,9 +89,13 @@ const FEDERATION_ATTRIBUTES = new Set([
 ])
 
 /** Returns the errors for changed attributes that user federation sets. Keycloak: where unmanaged attributes are disabled, they are ignored. */
-export function findFederationProblems(profile: UserProfile, changed: Readonly<Record<string, Json>>): ServiceError[] {
+export function findFederationProblems(
+  profile: UserProfile,
+  changed: Readonly<Record<string, Json>>,
+  isFederated = false,
+): ServiceError[] {
   const isIgnored = (name: string) =>
-    profile.unmanagedAttributePolicy === undefined && !isManagedAttribute(profile, name)
+    !isFederated && profile.unmanagedAttributePolicy === undefined && !isManagedAttribute(profile, name)
   const hasValue = (value: Json) => [value].flat().some((text) => String(text ?? '').trim() !== '')
   return Object.entries(changed)
     .filter(([name, value]) => FEDERATION_ATTRIBUTES.has(name.toLowerCase()) && !isIgnored(name) && hasValue(value))

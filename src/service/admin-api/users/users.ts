@@ -129,7 +129,7 @@ export const users: AdminResource = {
       ...findAttributeProblems(profile, 'username' in changed ? values : omitUsername(values), {
         language: settings.language ?? undefined,
       }),
-      ...findFederationProblems(profile, declared),
+      ...findFederationProblems(profile, declared, live.representation.federationLink !== undefined),
     ])
     const fields: Representation = { ...readState(body), ...(body.attributes != null && { attributes }) }
     if (fields.credentials) {
