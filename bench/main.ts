@@ -3,6 +3,7 @@
 //   npm run bench -- --users 100000                      memory that an apply of this many users takes, on PostgreSQL
 //   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
 //   npm run bench -- --clients 3000                      lists and exports of this many clients, on PostgreSQL
+//   npm run bench -- --directory 10000                   synchronizations of an LDAP directory with this many users, on PostgreSQL
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
@@ -20,6 +21,7 @@ import { clientListCases } from './client-lists.ts'
 import { openClientReads } from './client-reads.ts'
 import { compareServers } from './comparison/compare-servers.ts'
 import { compareWithConfigCli } from './config-cli.ts'
+import { openDirectoryCases } from './directory.ts'
 import { measureKubernetes } from './kubernetes.ts'
 import { openLargeRealmReads } from './large-realm-reads.ts'
 import { type Bench, type Case, findDeviations, measure, openBench, quantile, type Result } from './measure.ts'
@@ -131,6 +133,7 @@ const { values: options } = parseArgs({
     users: { type: 'string' },
     'large-realm': { type: 'string' },
     clients: { type: 'string' },
+    directory: { type: 'string' },
     pushes: { type: 'string' },
     'start-up': { type: 'string' },
     reference: { type: 'string' },
@@ -149,7 +152,7 @@ const { reference, 'config-cli': jar, 'large-realm': largeRealm, 'start-up': sta
 if (jar && !reference) throw new Error('--config-cli needs --reference')
 if (reference !== undefined && !jar && !database) throw new Error('--reference needs --database or --config-cli')
 const postgres =
-  options.engine === 'postgres' || options.users || options.clients || largeRealm || startUpRounds
+  options.engine === 'postgres' || options.users || options.clients || options.directory || largeRealm || startUpRounds
     ? await startPostgres()
     : undefined
 try {
@@ -169,6 +172,7 @@ try {
   else if (startUpRounds) await measureStartUp(postgres!.url, Number(startUpRounds))
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))
   else if (options.clients) await measureClientLists(postgres!.url, Number(options.clients))
+  else if (options.directory) await measureDirectory(postgres!.url, Number(options.directory))
   else if (largeRealm) await measureLargeRealm(postgres!.url, Number(largeRealm))
   else await measureAll(postgres?.url)
 } finally {
@@ -209,6 +213,16 @@ async function measureClientLists(url: string, clientCount: number): Promise<voi
   const bench = await openBench({ url })
   printTitle(bench)
   await measureCases(bench, await clientListCases(bench, clientCount))
+  await bench.service.close()
+}
+
+/** Measures synchronizations of a directory with this many users. */
+async function measureDirectory(url: string, userCount: number): Promise<void> {
+  const bench = await openBench({ url })
+  const directory = await openDirectoryCases(bench, userCount)
+  printTitle(bench)
+  await measureCases(bench, directory.cases)
+  await directory.close()
   await bench.service.close()
 }
 

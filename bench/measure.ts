@@ -1,6 +1,7 @@
 // Measures an operation and its baseline: counts statements and rows, and compares times in pairs.
 import { setTimeout } from 'node:timers/promises'
 import { CompiledQuery } from 'kysely'
+import { createOutbound } from '../src/lib/http/outbound.ts'
 import { type Service, SYSTEM } from '../src/service/context/service.ts'
 import type { StoreLocation } from '../src/service/context/store-types.ts'
 import { openService } from '../src/service/operations/open-service.ts'
@@ -72,7 +73,8 @@ export async function openBench(location: StoreLocation): Promise<Bench> {
     // The statistics of the query planner are updated in the background.
     if (!/^(begin|commit|rollback)|\banalyze\b/.test(statement.sql)) recorded?.push(statement)
   }
-  const service = await openService({ location, key: new Uint8Array(32), onStatement })
+  const outbound = createOutbound({ development: true })
+  const service = await openService({ location, key: new Uint8Array(32), onStatement, outbound })
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   return {
     service,

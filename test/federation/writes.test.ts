@@ -1,5 +1,6 @@
 // Changes of users that are written to an OpenLDAP server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
 import {
   acceptsPassword,
   changeDirectory,
@@ -13,7 +14,7 @@ import {
 import { testServer } from '../support/server.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
-const { call, create, createRealm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
 const dnOf = (name: string) => `uid=${name},ou=users,dc=example,dc=org`
 const groupDn = (name: string) => `cn=${name},ou=groups,dc=example,dc=org`
@@ -284,6 +285,56 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect((await call('GET', `${path}/users/${dora.id}/groups`)).body).toEqual([])
   })
 
+  test('a user replaces the password of the directory at login', async () => {
+    const { path, put } = await openRealm()
+    await create(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
+    expect((await put('hugo', { requiredActions: ['UPDATE_PASSWORD'] })).status).toBe(204)
+    const browser = testBrowser(app)
+    const login = await browser.open(loginAddress(getLastSegment(path)).address)
+    const page = await browser.send(login, { username: 'hugo', password: 'hugo-secret' })
+    const done = await browser.send(page, { 'password-new': 'chosen', 'password-confirm': 'chosen' })
+    expect(done.response?.get('code')).toBeTruthy()
+    expect(await accepts('hugo', 'chosen')).toBe(true)
+    expect(await accepts('hugo', 'hugo-secret')).toBe(false)
+  })
+
+  test('a user who registers is created in the directory with the password', async () => {
+    const { path, id, find } = await openRealm({}, { registrationAllowed: true })
+    await create(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
+    const browser = testBrowser(app)
+    const page = await browser.open(loginAddress(getLastSegment(path), { prompt: 'create' }).address)
+    const form = { username: 'lea', email: 'lea@example.org', firstName: 'Lea', lastName: 'Luft' }
+    const done = await browser.send(page, { ...form, password: 'lea-secret', 'password-confirm': 'lea-secret' })
+    expect(done.response?.get('code')).toBeTruthy()
+    expect(await accepts('lea', 'lea-secret')).toBe(true)
+    expect(await read(dnOf('lea'))).toMatchObject({ cn: ['Lea'], sn: ['Luft'], mail: ['lea@example.org'] })
+    expect(await find('lea')).toMatchObject({ federationLink: id })
+  })
+
+  test('groups and roles of the realm are written to the directory by a synchronization', async () => {
+    const { path, id, addMapper } = await openRealm()
+    const groups = await addMapper('group-ldap-mapper', {
+      ...groupMapper,
+      'groups.path': '/exported',
+      'preserve.group.inheritance': 'true',
+      'mapped.group.attributes': 'description',
+      mode: 'LDAP_ONLY',
+    })
+    const roles = await addMapper('role-ldap-mapper', { ...roleMapper, mode: 'LDAP_ONLY' })
+    const parent = await create(`${path}/groups`, { name: 'exported' })
+    const outer = await create(`${parent}/children`, { name: 'outer', attributes: { description: ['Outer group'] } })
+    await create(`${outer}/children`, { name: 'inner' })
+    await create(`${path}/roles`, { name: 'exported-role' })
+    const sync = async (mapper: string) =>
+      (await call('POST', `${path}/user-storage/${id}/mappers/${mapper}/sync?direction=keycloakToFed`)).body
+    expect(await sync(groups)).toMatchObject({ added: 2, failed: 0 })
+    expect(await read(groupDn('outer'))).toMatchObject({ description: ['Outer group'] })
+    expect((await read(groupDn('outer')))?.member).toContain(groupDn('inner'))
+    expect(await sync(groups)).toMatchObject({ added: 0, updated: 2 })
+    await sync(roles)
+    expect(await read(roleDn('exported-role'))).toMatchObject({ member: ['cn=empty-membership-placeholder'] })
+  })
+
   test.each([
     ['false', 400],
     ['FALSE', 400],
@@ -293,6 +344,16 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     const response = await call('POST', `${path}/components`, { body: createStore(directory.url, { importEnabled }) })
     expect(response.status).toBe(status)
     if (status === 400) expect(response.body.errorMessage).toContain('Regent imports the users of a directory')
+  })
+
+  test('importEnabled false is refused in a plan at its line', async () => {
+    const { config } = createStore(directory.url, { importEnabled: 'false' })
+    const components = {
+      'org.keycloak.storage.UserStorageProvider': [{ name: 'directory', providerId: 'ldap', config }],
+    }
+    const response = await call('POST', '/admin/realms', { body: { realm: crypto.randomUUID(), components } })
+    expect(response.status).toBe(400)
+    expect(JSON.stringify(response.body)).toContain('Regent imports the users of a directory')
   })
 
   test('a user whose entry was deleted cannot be changed, and can be deleted', async () => {
