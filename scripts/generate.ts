@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderSettingsTable } from '../src/config.ts'
-import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds/crds.ts'
 import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
@@ -27,18 +26,11 @@ const generated: Record<string, () => string | Promise<string>> = {
   'schema/realm.schema.json': () => `${JSON.stringify(createDocumentSchema(), null, 1)}\n`,
 }
 
-/** Returns the implemented operations, and those that return 501, one per line. */
+/** Returns the operations, one per line. */
 function renderOperations(): string {
   const line = ({ method, path, tag }: { method: string; path: string; tag: string }) =>
     `${method.padEnd(6)} ${path}  (${tag})`
-  return [
-    `Implemented (${operations.length}):`,
-    ...operations.map(line),
-    '',
-    `Not implemented, returns 501 (${missingOperations.length}):`,
-    ...missingOperations.map(line),
-    '',
-  ].join('\n')
+  return [`${operations.length} operations:`, ...operations.map(line), ''].join('\n')
 }
 
 /** Returns the differing lines of two texts as a diff; empty if the texts are equal. */

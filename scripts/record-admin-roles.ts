@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { missingOperations, operations } from '../src/http/admin/index.ts'
+import { operations } from '../src/http/admin/index.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { chunks } from '../src/lib/chunks.ts'
 import {
@@ -83,7 +83,7 @@ const realms: Record<RealmRelation, RemoteRealm> = {
 }
 
 const REALM = '/admin/realms/{realm}'
-const allOperations: CalledOperation[] = [...operations, ...missingOperations]
+const allOperations: readonly CalledOperation[] = operations
 const adminOperations = allOperations.filter(({ path }) => path.startsWith('/admin'))
 
 /** Whether an operation deletes something or ends sessions. */

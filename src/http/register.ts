@@ -6,8 +6,6 @@ import { renderSetCookie } from '../lib/http/cookies.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
 import { requireAccepted, requireBytesAccepted } from './accept.ts'
-import type { ListedOperation } from './admin/not-yet.ts'
-import { checkMissingOperation, notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
 import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
@@ -51,7 +49,7 @@ const callers = new WeakMap<FastifyRequest, Caller>()
 export function registerOperations(
   app: FastifyInstance,
   surroundings: RouteContext,
-  { operations, missing }: { operations: readonly Operation[]; missing: readonly ListedOperation[] },
+  operations: readonly Operation[],
 ): void {
   parseBytes(app, ADMIN_LIMIT)
   // Authenticate before reading the body, so that callers without permissions cannot send one.
@@ -93,7 +91,6 @@ export function registerOperations(
       handler: (request, reply) => (isLegacy(request) ? handleLegacy : handle)(request, reply),
     })
   }
-  for (const listed of missing) addMissingOperation(app, surroundings, listed)
   for (const prefix of ['/admin', '/regent']) {
     servePreflight(app, `${prefix}/*`, ['DELETE', 'POST', 'GET', 'PUT'])
     app.register(async (scope) => refuseOtherMethods(scope), { prefix })
@@ -103,34 +100,9 @@ export function registerOperations(
 /** Whether a request was sent to the legacy API, whose addresses are rewritten. */
 const isLegacy = ({ originalUrl, url }: FastifyRequest): boolean => originalUrl !== url
 
-/** Adds the route of an operation that answers 501. */
-function addMissingOperation(app: FastifyInstance, { service }: RouteContext, listed: ListedOperation): void {
-  app.route<{ Params: Record<string, string> }>({
-    method: listMethods(listed),
-    url: urlOf(listed.path),
-    bodyLimit: UNAUTHENTICATED_LIMIT,
-    config: { isPublic: listed.permission === undefined },
-    handler: async (request) => {
-      const caller = callers.get(request)
-      const { permission } = listed
-      if (caller && permission !== undefined)
-        await checkMissingOperation(service, caller, {
-          realm: realmOf(request.params, listed),
-          permission,
-        })
-      throw notYet(listed)
-    },
-  })
-}
-
 /** Makes the body of each request a buffer of at most so many bytes. */
 function parseBytes(app: FastifyInstance, bodyLimit: number): void {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body))
-}
-
-/** Returns the realm in the path of a request. */
-function realmOf(params: Readonly<Record<string, string>>, { path }: ListedOperation): string {
-  return params[`p${listParameters(path).indexOf('realm')}`]!
 }
 
 /** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
@@ -283,7 +255,7 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /** Returns the methods of an operation's route. HEAD is one of them, since Fastify would add a second route for it. */
-function listMethods({ method }: Pick<ListedOperation, 'method'>): HTTPMethods[] {
+function listMethods({ method }: Pick<Operation, 'method'>): HTTPMethods[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 

@@ -6,7 +6,7 @@ import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
-import { operations as adminOperations, missingOperations } from './admin/index.ts'
+import { operations as adminOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
 import { omitUnchangedBody } from './conditions.ts'
 import { errorResponse, notFound } from './errors.ts'
@@ -131,11 +131,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest) =>
       caller ?? authenticate(service, request, { base: baseOf(request), issuer: hostname })
-    registerOperations(
-      scope,
-      { service, authenticate: authenticateRequest, baseOf },
-      { operations, missing: missingOperations },
-    )
+    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf }, operations)
   })
   await app.register((scope) => addOidcRoutes(scope, service, { baseOf, acceptsCertificates }))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))

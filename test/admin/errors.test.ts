@@ -1,7 +1,5 @@
 // Requests that no operation accepts, and properties of all responses.
 import { expect, test } from 'vitest'
-import { missingOperations } from '../../src/http/admin/index.ts'
-import { createAdminToken } from '../support/admin-tokens.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, call, create, createRealm } = await testServer()
@@ -118,24 +116,6 @@ test('an unknown path returns 404, and an unknown method 405', async () => {
     status: 404,
     body: { error: 'Realm not found.' },
   })
-})
-
-test('an operation that is not implemented returns 501 with its name, and only to callers with its permissions', async () => {
-  const name = path.split('/').at(-1)!
-  const token = await createAdminToken(name, { clientRoles: { 'realm-management': ['query-realms'] } })
-  for (const operation of missingOperations) {
-    const { method, permission } = operation
-    const address = operation.path.replace('{realm}', name).replace(/\{[^}]+\}/g, 'any')
-    const missing = { status: 501, body: { error_description: expect.stringContaining(`${method} ${operation.path}`) } }
-    expect(await call(method, address)).toMatchObject(missing)
-    expect(await call(method, address, { token })).toMatchObject(permission ? { status: 403 } : missing)
-    expect(await call(method, address, { token: null })).toMatchObject(permission ? { status: 401 } : missing)
-    if (permission)
-      expect(await call(method, address.replace(name, 'nowhere'))).toMatchObject({
-        status: 404,
-        body: { error: 'Realm not found.' },
-      })
-  }
 })
 
 test('every response has the security headers', async () => {

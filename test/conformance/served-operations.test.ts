@@ -1,6 +1,6 @@
 // Each operation of Keycloak's OpenAPI document is served.
 import { expect, test } from 'vitest'
-import { listedOperations } from '../../src/http/admin/not-yet.ts'
+import { listedOperations } from '../support/listed-operations.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, createRealm } = await testServer()

@@ -28,7 +28,6 @@ import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
 import { consoleTextOperations, localizationOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
-import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationGroupOperations } from './organization-groups.ts'
 import { organizationInvitationOperations } from './organization-invitations.ts'
 import { organizationOperations } from './organizations.ts'
@@ -98,11 +97,4 @@ export const operations: readonly Operation[] = withWriteReport(
       ...workflowOperations,
     ]),
   ),
-)
-
-const present = new Set(operations.map(shapeOf))
-
-/** The operations of Keycloak that return 501. */
-export const missingOperations = listedOperations.filter(
-  (operation) => operation.path !== '/' && !present.has(shapeOf(operation)),
 )

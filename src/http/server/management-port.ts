@@ -1,5 +1,5 @@
 // The management port, as Keycloak calls it: the metrics and health endpoints on a port of their own, which clients need not reach.
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { notFound } from '../errors.ts'
 import { SERVER_OPTIONS } from './bounded-response.ts'
@@ -17,7 +17,9 @@ export function separateManagement(app: FastifyInstance): void {
 }
 
 /** Creates the server of the management port, which closes together with the main server. */
-export function createManagementServer(app: FastifyInstance): Server {
+export async function createManagementServer(app: FastifyInstance): Promise<Server> {
+  // Loaded on demand: as an ES module, it loads undici, and the server starts more slowly.
+  const { createServer } = await import('node:http')
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     managementRequests.add(request)
     app.routing(request, response)
