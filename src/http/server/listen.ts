@@ -33,7 +33,7 @@ export interface ListeningServer {
 /** Listens until the server is closed. With a certificate, HTTP is served to this machine only. */
 export async function listen(app: FastifyInstance, options: ListenOptions): Promise<ListeningServer> {
   const { host, managementPort } = options
-  const management = managementPort === undefined ? undefined : await createManagementServer(app)
+  const management = managementPort === undefined ? undefined : createManagementServer(app)
   const listening = await listenForClients(app, options)
   if (management) {
     management.listen(managementPort, host)

@@ -17,9 +17,9 @@ export function separateManagement(app: FastifyInstance): void {
 }
 
 /** Creates the server of the management port, which closes together with the main server. */
-export async function createManagementServer(app: FastifyInstance): Promise<Server> {
-  // Loaded on demand: as an ES module, it loads undici, and the server starts more slowly.
-  const { createServer } = await import('node:http')
+export function createManagementServer(app: FastifyInstance): Server {
+  // As an ES module it would load undici, and the server would start more slowly.
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     managementRequests.add(request)
     app.routing(request, response)
