@@ -311,6 +311,16 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect(await find('lea')).toMatchObject({ federationLink: id })
   })
 
+  test('in the edit mode UNSYNCED, changes of fields are kept in the realm until the next synchronization', async () => {
+    const { path, id, put, find } = await openRealm({ editMode: 'UNSYNCED', syncRegistrations: 'false' })
+    const before = await read(dnOf('kim'))
+    expect((await put('kim', { firstName: 'Local', email: 'local@example.org' })).status).toBe(204)
+    expect(await find('kim')).toMatchObject({ firstName: 'Local', email: 'local@example.org' })
+    expect(await read(dnOf('kim'))).toEqual(before)
+    await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)
+    expect(await find('kim')).toMatchObject({ firstName: 'Kim', email: 'kim@example.org' })
+  })
+
   test('groups and roles of the realm are written to the directory by a synchronization', async () => {
     const { path, id, addMapper } = await openRealm()
     const groups = await addMapper('group-ldap-mapper', {
