@@ -303,8 +303,11 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     await create(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
     const browser = testBrowser(app)
     const page = await browser.open(loginAddress(getLastSegment(path), { prompt: 'create' }).address)
-    const form = { username: 'lea', email: 'lea@example.org', firstName: 'Lea', lastName: 'Luft' }
-    const done = await browser.send(page, { ...form, password: 'lea-secret', 'password-confirm': 'lea-secret' })
+    const passwords = { password: 'lea-secret', 'password-confirm': 'lea-secret' }
+    const form = { username: 'lea', email: 'lea@example.org', firstName: 'Lea', lastName: 'Luft', ...passwords }
+    const refused = await browser.send(page, { ...form, username: 'jan' })
+    expect(refused.text).toContain('This username is already taken.')
+    const done = await browser.send(refused, form)
     expect(done.response?.get('code')).toBeTruthy()
     expect(await accepts('lea', 'lea-secret')).toBe(true)
     expect(await read(dnOf('lea'))).toMatchObject({ cn: ['Lea'], sn: ['Luft'], mail: ['lea@example.org'] })
@@ -356,7 +359,7 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     if (status === 400) expect(response.body.errorMessage).toContain('Regent imports the users of a directory')
   })
 
-  test('importEnabled false is refused in a plan at its line', async () => {
+  test('a new realm with importEnabled false returns 400', async () => {
     const { config } = createStore(directory.url, { importEnabled: 'false' })
     const components = {
       'org.keycloak.storage.UserStorageProvider': [{ name: 'directory', providerId: 'ldap', config }],
