@@ -97,6 +97,12 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await find('bob')).toMatchObject({ federationLink: id })
   })
 
+  test('a user who is declared without an entry cannot log in', async () => {
+    const { path, id, logIn } = await openRealm()
+    await create(`${path}/users`, { username: 'ghost', enabled: true, federationLink: id })
+    expect(await logIn('ghost', 'any')).toBe(400)
+  })
+
   test('with removeInvalidUsersEnabled false, a user whose entry was deleted remains, and cannot log in', async () => {
     const { logIn, find } = await openRealm({ removeInvalidUsersEnabled: 'false' })
     expect(await logIn('frank', 'frank-secret')).toBe(200)
