@@ -6,7 +6,7 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { withStoreConnection } from '../../src/service/federation/store-connection.ts'
 import { synchronizeUsers } from '../../src/service/federation/synchronize.ts'
 import { listUserStores } from '../../src/service/users/user-store.ts'
-import { createMapper, createStore, FOLDERS, renderUser } from '../support/directory.ts'
+import { createMapper, createStore, FOLDERS, readDirectory, renderUser } from '../support/directory.ts'
 import { listLiveObjects } from '../support/live-objects.ts'
 import { realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
@@ -102,5 +102,22 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
   test('a document that declares another value for a mapped field is refused', async () => {
     const outcome = await planText(service, toDocument([{ username: 'ann', firstName: 'Other' }])).catch(String)
     expect(outcome).toContain('error-user-attribute-read-only')
+  })
+
+  test('an apply writes declared fields of a user to a writable directory, and a plan does not', async () => {
+    const readNames = async () => (await readDirectory(directory.url, 'uid=bob,ou=users,dc=example,dc=org'))?.cn
+    const writable = { editMode: 'WRITABLE' }
+    await applySource(service, toDocument([], writable))
+    const declared = toDocument([{ username: 'bob', firstName: 'Robert' }], writable)
+    expect(await planText(service, declared)).toContain('Robert')
+    expect(await readNames()).toEqual(['Bob'])
+    await applySource(service, declared)
+    expect(await readNames()).toEqual(['Robert'])
+    expect(await planText(service, declared)).toContain('unchanged')
+  })
+
+  test('a document with importEnabled false is refused', async () => {
+    const refused = toDocument([], { importEnabled: 'false' })
+    await expect(planText(service, refused)).rejects.toThrow('Regent imports the users of a directory')
   })
 })

@@ -7,6 +7,7 @@ import type { WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
+import { LDAP_ENTRY_DN } from '../users/federated-users.ts'
 import type { UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
@@ -27,6 +28,14 @@ interface Classification {
   readonly failed: readonly BrokenEntry[]
 }
 
+/** Users to import, with a function that returns their groups and roles. */
+interface UserImport {
+  readonly users: readonly DirectoryUser[]
+  readonly memberships: MembershipReader
+  /** Whether the fields of the directory replace changes in the realm, which the edit mode UNSYNCED permits. */
+  readonly isSynchronization?: boolean
+}
+
 /**
  * Creates or updates the users. A user whose username or email address another user has is not imported. The number of statements does
  * not depend on that of the users.
@@ -34,7 +43,7 @@ interface Classification {
 export async function importUsers(
   context: WriteContext,
   store: UserStore,
-  { users, memberships }: { readonly users: readonly DirectoryUser[]; readonly memberships: MembershipReader },
+  { users, memberships, isSynchronization = false }: UserImport,
 ): Promise<ImportedUsers> {
   const sameUsers = await selectSameUsers(context.tx, context.realm.number, {
     store: store.id,
@@ -45,13 +54,19 @@ export async function importUsers(
   const { newUsers, importedUsers, failed } = classify(store, users, sameUsers)
   const created = await createUsers(context, store, newUsers)
   const lives = importedUsers.size ? await listObjects(context, 'user', { ids: [...importedUsers.keys()] }) : []
+  const keepsFields = store.editMode === 'UNSYNCED' && !isSynchronization
   const updates = [
-    ...created.map((live, at) => ({ live, user: newUsers[at]!, isNew: true })),
-    ...lives.map((live) => ({ live, user: importedUsers.get(live.id)!, isNew: false })),
+    ...created.map((live, at) => ({ live, user: newUsers[at]!, set: {}, isNew: true })),
+    ...lives.map((live) => {
+      const user = importedUsers.get(live.id)!
+      return { live, user, set: keepsFields ? { [DN_PATH]: [user.dn] } : user.fields, isNew: false }
+    }),
   ]
   const written = await updateUsers(context, { updates, memberships })
   return { created: written.slice(0, created.length), updated: written.slice(created.length), failed }
 }
+
+const DN_PATH = `attributes.${LDAP_ENTRY_DN}`
 
 const getEmail = ({ fields }: DirectoryUser): string | undefined => readText(fields.email)?.toLowerCase()
 
@@ -106,14 +121,17 @@ async function updateUsers(
     updates,
     memberships,
   }: {
-    readonly updates: readonly { readonly live: LiveObject; readonly user: DirectoryUser; readonly isNew: boolean }[]
+    readonly updates: readonly (Pick<ObjectUpdate, 'live' | 'set'> & {
+      readonly user: DirectoryUser
+      readonly isNew: boolean
+    })[]
     readonly memberships: MembershipReader
   },
 ): Promise<LiveObject[]> {
   const written = updates.map(
-    ({ live, user, isNew }): ObjectUpdate => ({
+    ({ live, user, set, isNew }): ObjectUpdate => ({
       live,
-      set: { ...(isNew ? {} : user.fields), ...(user.mustChangePassword && toRequiredActions(live)) },
+      set: { ...set, ...(user.mustChangePassword && toRequiredActions(live)) },
       relations: getMappedRelations(memberships(user, isNew), live),
     }),
   )
