@@ -41,7 +41,7 @@ async function changeDirectory(work: (connection: Awaited<ReturnType<typeof open
 
 describe.skipIf(!hasSlapd)('with a directory', () => {
   beforeAll(async () => {
-    const users = ['ann', 'bob', 'carla', 'dora', 'eve']
+    const users = ['ann', 'bob', 'carla', 'dora', 'eve', 'frank']
     directory = await startSlapd({ entries: [FOLDERS, ...users.map((name) => renderUser(name))].join('\n') })
   })
   afterAll(() => directory?.remove())
@@ -63,6 +63,52 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     await changeDirectory((connection) => connection.delete(dnOf('dora')))
     expect(await logIn('dora', 'dora-secret')).toBe(400)
     expect(await find('dora')).toBeUndefined()
+  })
+
+  test.each([
+    [{ customUserSearchFilter: '(uid=bob)' }, 200],
+    [{ customUserSearchFilter: '(uid=ann)' }, 400],
+    [{ userObjectClasses: 'inetOrgPerson, posixAccount' }, 400],
+    [{ usersDn: 'dc=example,dc=org', searchScope: '1' }, 400],
+    [{ usersDn: 'dc=example,dc=org', searchScope: '2' }, 200],
+    [{ usernameLDAPAttribute: 'mail' }, 400],
+    [{ bindDn: 'cn=nobody', authType: 'none' }, 200],
+    [{ bindDn: 'cn=nobody', authType: 'simple' }, 400],
+    [{ bindCredential: 'wrong' }, 400],
+  ])('with the settings %o, the login of bob returns %i', async (settings, status) => {
+    const { logIn } = await openRealm({ ...settings })
+    expect(await logIn('bob', 'bob-secret')).toBe(status)
+  })
+
+  test.each([
+    ['true', true],
+    ['false', false],
+  ])('with trustEmail %s, the email address of an imported user is verified: %s', async (trustEmail, isVerified) => {
+    const { logIn, find } = await openRealm({ trustEmail })
+    await logIn('bob', 'bob-secret')
+    expect(await find('bob')).toMatchObject({ emailVerified: isVerified })
+  })
+
+  test('of two user stores, a user comes from the one with the lower priority', async () => {
+    const { path, logIn, find } = await openRealm({ priority: '2' })
+    const preferred = { ...createStore(directory.url, { priority: '1' }), name: 'preferred' }
+    const id = getLastSegment(await create(`${path}/components`, preferred))
+    expect(await logIn('bob', 'bob-secret')).toBe(200)
+    expect(await find('bob')).toMatchObject({ federationLink: id })
+  })
+
+  test('a user who is declared without an entry cannot log in', async () => {
+    const { path, id, logIn } = await openRealm()
+    await create(`${path}/users`, { username: 'ghost', enabled: true, federationLink: id })
+    expect(await logIn('ghost', 'any')).toBe(400)
+  })
+
+  test('with removeInvalidUsersEnabled false, a user whose entry was deleted remains, and cannot log in', async () => {
+    const { logIn, find } = await openRealm({ removeInvalidUsersEnabled: 'false' })
+    expect(await logIn('frank', 'frank-secret')).toBe(200)
+    await changeDirectory((connection) => connection.delete(dnOf('frank')))
+    expect(await logIn('frank', 'frank-secret')).toBe(400)
+    expect(await find('frank')).toMatchObject({ username: 'frank' })
   })
 
   test('a changed email address is taken over at the next login', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeDirectory, createMapper, createStore, FOLDERS, renderGroup, renderUser } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
 import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
 const { call, create, createRealm } = await testServer()
@@ -83,6 +84,21 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     await changeDirectory(directory.url, (connection) => connection.replaceAttributes(dnOf('carla'), { sn: ['After'] }))
     expect(await sync('triggerChangedUsersSync')).toMatchObject({ added: 0, updated: 1 })
     expect(await find('carla')).toMatchObject({ lastName: 'After' })
+  })
+
+  test('a synchronization takes the same number of statements for one user and for three', async () => {
+    const { statements } = await testService()
+    const countStatements = async (customUserSearchFilter: string) => {
+      const { sync } = await createRealmWithStore({ customUserSearchFilter })
+      const first = await statements(() => sync())
+      return [first.length, (await statements(() => sync())).length]
+    }
+    expect(await countStatements('(uid=ann)')).toEqual(await countStatements('(uid=*)'))
+  })
+
+  test('batches smaller than the number of users import all of them', async () => {
+    const { sync } = await createRealmWithStore({ batchSizeForSync: '2' })
+    expect(await sync()).toMatchObject({ added: 3, failed: 1 })
   })
 
   test('a user whose username is taken is not imported', async () => {

@@ -326,6 +326,7 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
 
   test('groups and roles of the realm are written to the directory by a synchronization', async () => {
     const { path, id, addMapper } = await openRealm()
+    const parent = await create(`${path}/groups`, { name: 'exported' })
     const groups = await addMapper('group-ldap-mapper', {
       ...groupMapper,
       'groups.path': '/exported',
@@ -334,7 +335,6 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
       mode: 'LDAP_ONLY',
     })
     const roles = await addMapper('role-ldap-mapper', { ...roleMapper, mode: 'LDAP_ONLY' })
-    const parent = await create(`${path}/groups`, { name: 'exported' })
     const outer = await create(`${parent}/children`, { name: 'outer', attributes: { description: ['Outer group'] } })
     await create(`${outer}/children`, { name: 'inner' })
     await create(`${path}/roles`, { name: 'exported-role' })

@@ -40,6 +40,8 @@ export async function findInDirectory(
   return {
     hasLocalPasswords: store.editMode === 'UNSYNCED',
     async verify(password) {
+      // Directories may accept any password for an empty name. RFC 4513, section 5.1.1.
+      if (dn === '') return 'refused'
       const outcome = await warnOfFailure(service, store, () => checkPassword(service, store, { dn, password }))
       // Keycloak: a user who cannot change the password here cannot log in with one that has expired.
       return outcome === 'accepted' || (outcome === 'expired' && canReplacePasswords(store)) ? outcome : 'refused'

@@ -17,6 +17,18 @@ export const LDAP_ENTRY_DN = 'LDAP_ENTRY_DN'
 /** Whether an attribute of a user identifies the entry. */
 export const isStoreAttribute = (name: string): boolean => name === LDAP_ID || name === LDAP_ENTRY_DN
 
+/** Whether a user store adds an attribute to the user profile of its users. Keycloak: not those with a fixed value. */
+export function isProfileAttribute({ mappers }: UserStore, name: string): boolean {
+  return (
+    isStoreAttribute(name) ||
+    mappers.some(
+      (mapper) => mapper.providerId !== HARDCODED_ATTRIBUTE && listMappedPaths(mapper).includes(`attributes.${name}`),
+    )
+  )
+}
+
+const HARDCODED_ATTRIBUTE = 'hardcoded-attribute-mapper'
+
 const textFields: Readonly<Record<string, string>> = {
   username: 'username',
   email: 'email',
@@ -164,7 +176,7 @@ function getFieldAccess(store: UserStore): ReadonlyMap<string, 'writable' | 'rea
   ])
   for (const mapper of mappers) {
     const paths = listMappedPaths(mapper)
-    const isWritable = mapper.providerId !== 'hardcoded-attribute-mapper' && !readFlag(mapper.read('read.only'))
+    const isWritable = mapper.providerId !== HARDCODED_ATTRIBUTE && !readFlag(mapper.read('read.only'))
     for (const path of paths) access.set(path, isWritable || editMode === 'UNSYNCED' ? writable : 'read-only')
     if (mayWrite && isAccountControlMapper(mapper)) access.set('enabled', 'writable').set('requiredActions', 'writable')
   }
@@ -176,9 +188,14 @@ export async function listStoreFields(context: Context, id: string): Promise<Rea
   const store = (await listUserStores(context)).find((store) => store.id === id)
   if (!store?.isEnabled) return new Map()
   return new Map(
-    [...getFieldAccess(store)].map(([path, access]) => [path.replace(/^attributes\./, ''), access === 'read-only']),
+    [...getFieldAccess(store)]
+      .filter(([path]) => isOfProfile(store, path))
+      .map(([path, access]) => [path.replace(/^attributes\./, ''), access === 'read-only']),
   )
 }
+
+const isOfProfile = (store: UserStore, path: string): boolean =>
+  !path.startsWith('attributes.') || isProfileAttribute(store, path.slice('attributes.'.length))
 
 /** Lists the paths of the fields that a mapper sets. */
 export function listMappedPaths({ providerId, read }: StoreMapper): string[] {

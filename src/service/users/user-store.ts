@@ -87,10 +87,10 @@ export async function listUserStores(context: Context): Promise<UserStore[]> {
     .sort((a, b) => a.priority - b.priority || (a.name < b.name ? -1 : 1))
 }
 
-/** Returns the ids of the user stores of a realm that are disabled. Two statements, or fewer; none without user stores. */
-export async function listDisabledStores(context: Context): Promise<ReadonlySet<string>> {
-  if (!context.realm.hasUserStores) return new Set()
-  return new Set((await listUserStores(context)).flatMap(({ id, isEnabled }) => (isEnabled ? [] : [id])))
+/** Returns the user stores of a realm by id. Two statements, or fewer; none without user stores. */
+export async function mapUserStores(context: Context): Promise<ReadonlyMap<string, UserStore>> {
+  if (!context.realm.hasUserStores) return new Map()
+  return new Map((await listUserStores(context)).map((store) => [store.id, store]))
 }
 
 /** Whether a component is an LDAP user store. */

@@ -37,7 +37,7 @@ export function hasUnreadableSettings(component: Representation): boolean {
   return !hasEditMode || !isNumber('fullSyncPeriod') || !isNumber('changedSyncPeriod')
 }
 
-/** Throws invalid if a mapper names a group that does not exist, or writes the full name to a user store that is not writable. Two statements at most. */
+/** Throws invalid if a mapper names groups that do not exist, or writes the full name to a user store that is not writable. Two statements at most. */
 export async function checkLdapMapper(
   context: Context,
   { providerId, config }: Representation,
@@ -49,6 +49,15 @@ export async function checkLdapMapper(
     const keys = [[`/${group.trim().replace(/^\//, '')}`]]
     if (!(await listObjects(context, 'group', { keys })).length)
       throw failure('invalid', 'There is no group corresponding to configured value')
+  }
+  const path = getFirst(settings, 'groups.path')?.trim() || '/'
+  if (
+    providerId === 'group-ldap-mapper' &&
+    path !== '/' &&
+    !(await listObjects(context, 'group', { keys: [[path]] })).length
+  ) {
+    const message = 'Groups path group does not exist - please create the group on specified path first'
+    throw failure('invalid', message)
   }
   if (providerId !== 'full-name-ldap-mapper' || getFirst(settings, 'write.only') !== 'true') return
   const [store] = parent === undefined ? [] : await listObjects(context, 'component', { ids: [parent] })

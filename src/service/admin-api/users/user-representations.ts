@@ -6,10 +6,10 @@ import { type ListedUser, searchUsers, type UserSearch } from '../../../store/us
 import { getObjectVisibility, loadObjectAccess, type ObjectAccess } from '../../authorization/object-permissions.ts'
 import type { Context } from '../../context/context.ts'
 import { getUserValue } from '../../context/realm-values.ts'
-import { isStoreAttribute } from '../../users/federated-users.ts'
+import { isProfileAttribute, isStoreAttribute } from '../../users/federated-users.ts'
 import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import { canView, unrestrictedProfile } from '../../users/user-profile-rules.ts'
-import { listDisabledStores } from '../../users/user-store.ts'
+import { mapUserStores, type UserStore } from '../../users/user-store.ts'
 import type { ListPage } from '../common/list-query.ts'
 
 /** The parts of a user's representation in a list. */
@@ -29,10 +29,10 @@ export async function listUsers(
   const visibleSearch = { ...search, visible: await getObjectVisibility(context, 'Users') }
   const users = await searchUsers(context.tx, context.realm.number, { search: visibleSearch, page })
   const profile = await getEffectiveUserProfile(context)
-  const disabledStores = await listDisabledStores(context)
+  const stores = await mapUserStores(context)
   const access = withAccess && (await loadObjectAccess(context, { type: 'Users', objects: users, scopes: ['manage'] }))
   return users.map((user) => ({
-    ...toRepresentation(context, user, { profile, brief, disabledStores }),
+    ...toRepresentation(context, user, { profile, brief, stores }),
     ...(access && { access: { manage: access('manage', user) } }),
   }))
 }
@@ -46,8 +46,8 @@ export async function findUserRepresentation(
   const search = { ids: [id], visible: 'all' } as const
   const load = async () => (await searchUsers(context.tx, context.realm.number, { search }))[0]
   const user = await getUserValue(context, { user: id, value: 'listed user' }, load)
-  const disabledStores = await listDisabledStores(context)
-  return user && toRepresentation(context, user, { profile, brief: false, disabledStores })
+  const stores = await mapUserStores(context)
+  return user && toRepresentation(context, user, { profile, brief: false, stores })
 }
 
 /** Keycloak: in a realm with `registrationEmailAsUsername`, the email is displayed as username, also if the user still has another one. */
@@ -72,15 +72,15 @@ export function toAccess(access: ObjectAccess, id: string): Representation {
 interface UserFormat {
   readonly profile: UserProfile
   readonly brief: boolean
-  /** Ids of user stores. Keycloak: their users are disabled, and have no attributes. */
-  readonly disabledStores: ReadonlySet<string>
+  /** The user stores of the realm, by id. Keycloak: users of a disabled one are disabled, and have no attributes. */
+  readonly stores: ReadonlyMap<string, UserStore>
 }
 
 /** Keycloak: contains only what the profile lets administrators view; everything for service accounts. */
 function toRepresentation(
   { realm }: Context,
   { id, username, email, body, isServiceAccount, totp }: ListedUser,
-  { profile, brief, disabledStores }: UserFormat,
+  { profile, brief, stores }: UserFormat,
 ): Representation {
   const rules = isServiceAccount ? unrestrictedProfile : profile
   const displayedUsername = isServiceAccount ? username : getDisplayedUsername(realm, username, email)
@@ -92,12 +92,15 @@ function toRepresentation(
   const { federationLink } = pick('federationLink')
   // Keycloak: the origin is the link.
   const origin = federationLink === undefined ? {} : { federationLink, origin: federationLink }
-  const isOfStore = federationLink !== undefined
-  const isOfDisabledStore = isOfStore && disabledStores.has(String(federationLink))
-  const state = { ...pick('enabled', 'createdTimestamp'), ...(isOfDisabledStore && { enabled: false }), ...origin }
+  const store = stores.get(String(federationLink))
+  const isDisabled = store?.isEnabled === false
+  const state = { ...pick('enabled', 'createdTimestamp'), ...(isDisabled && { enabled: false }), ...origin }
   // Keycloak: a user store adds its attributes to the user profile. Two of them are in each representation.
-  const isShown = (name: string) => (brief ? isOfStore && isStoreAttribute(name) : isOfStore || isVisible(name))
-  const visible = isOfDisabledStore ? [] : Object.entries(readObject(user.attributes)).filter(([name]) => isShown(name))
+  const isShown = (name: string) =>
+    brief
+      ? store !== undefined && isStoreAttribute(name)
+      : isVisible(name) || (store !== undefined && isProfileAttribute(store, name))
+  const visible = isDisabled ? [] : Object.entries(readObject(user.attributes)).filter(([name]) => isShown(name))
   const attributes = visible.length ? { attributes: Object.fromEntries(visible) } : {}
   if (brief) return { id, ...names, ...attributes, ...state }
   return {
