@@ -69,7 +69,7 @@ export async function importUsers(
 }
 
 /** A user to write, with the fields that follow from the entry. */
-type UserUpdate = Pick<ObjectUpdate, 'live' | 'set'> & { readonly user: DirectoryUser; readonly isNew: boolean }
+type ImportedUpdate = Pick<ObjectUpdate, 'live' | 'set'> & { readonly user: DirectoryUser; readonly isNew: boolean }
 
 /**
  * Returns updates that enable no user of Active Directory whom an administrator or a lockout has disabled: users are enabled if they are so
@@ -78,8 +78,8 @@ type UserUpdate = Pick<ObjectUpdate, 'live' | 'set'> & { readonly user: Director
 async function keepDisabled(
   context: WriteContext,
   { mappers }: UserStore,
-  updates: readonly UserUpdate[],
-): Promise<readonly UserUpdate[]> {
+  updates: readonly ImportedUpdate[],
+): Promise<readonly ImportedUpdate[]> {
   if (!mappers.some(isAccountControlMapper)) return updates
   const enabled = updates.filter(({ live, set }) => set.enabled === true && live.representation.enabled !== true)
   if (!enabled.length) return updates
@@ -87,15 +87,15 @@ async function keepDisabled(
     context,
     enabled.map(({ live }) => ({ kind: live.kind, object: live.id })),
   )
-  const isOfDirectory = ({ live }: UserUpdate) => {
+  const isOfDirectory = ({ live }: ImportedUpdate) => {
     const ofUser = entries.filter(({ object }) => object === live.id)
     const entry =
       ofUser.find(({ fields }) => 'enabled' in fields) ?? ofUser.find(({ operation }) => operation === 'create')
     return entry?.actor.kind === 'federation' && !isPermanentlyLocked(live.representation)
   }
-  const kept = new Set(enabled.filter((update) => !isOfDirectory(update)))
+  const refused = new Set(enabled.filter((update) => !isOfDirectory(update)))
   return updates.map((update) => {
-    if (!kept.has(update)) return update
+    if (!refused.has(update)) return update
     const { enabled, ...set } = update.set
     return { ...update, set }
   })
@@ -156,7 +156,7 @@ async function updateUsers(
     updates,
     memberships,
   }: {
-    readonly updates: readonly UserUpdate[]
+    readonly updates: readonly ImportedUpdate[]
     readonly memberships: MembershipReader
   },
 ): Promise<LiveObject[]> {
