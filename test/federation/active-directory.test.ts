@@ -71,7 +71,11 @@ async function openRealm(settings: Readonly<Record<string, string>> = {}, url = 
     return response.json().error_description ?? response.statusCode
   }
   const sync = async () => (await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)).body
-  return { path, id, addMapper, find, logIn, sync }
+  const put = async (name: string, changes: object) => {
+    const user = await find(name)
+    return (await call('PUT', `${path}/users/${user.id}`, { body: { ...user, ...changes } })).status
+  }
+  return { path, id, addMapper, find, put, logIn, sync }
 }
 
 describe('with Active Directory', () => {
@@ -179,5 +183,16 @@ describe('with Active Directory', () => {
     expect(await find('user-11')).toMatchObject({ enabled: false })
     setControl('512')
     expect(await find('user-11')).toMatchObject({ enabled: true })
+  })
+
+  test('an imported user of eDirectory is found by the bytes of guid', async () => {
+    const guid = Buffer.from('ff80fe000102030405060708090a0b0c', 'hex')
+    const name = 'cn=novell,ou=branch,dc=example,dc=org'
+    directory.entries.set(name, { ...toUser('novell', 1), guid: [guid] })
+    const settings = { vendor: 'edirectory', uuidLDAPAttribute: 'guid', usersDn: 'ou=branch,dc=example,dc=org' }
+    const { find, put } = await openRealm({ ...settings, usernameLDAPAttribute: 'cn' })
+    expect((await find('novell')).attributes.LDAP_ID).toEqual(['ff80fe00-0102-0304-0506-0708090a0b0c'])
+    expect(await put('novell', { lastName: 'New' })).toBe(204)
+    expect(directory.entries.get(name)?.sn).toEqual(['New'])
   })
 })
