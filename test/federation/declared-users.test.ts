@@ -8,7 +8,7 @@ import { synchronizeUsers } from '../../src/service/federation/synchronize.ts'
 import { listUserStores } from '../../src/service/users/user-store.ts'
 import { createMapper, createStore, FOLDERS, readDirectory, renderUser } from '../support/directory.ts'
 import { listLiveObjects } from '../support/live-objects.ts'
-import { realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
+import { exportDocument, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 import { applySource, planText } from '../support/sources.ts'
 
@@ -97,6 +97,14 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await planText(service, declared)).toContain('Nothing to do.')
     expect((await findUser('bob'))!.representation).toMatchObject({ email: 'robert@example.org' })
     await setMail('bob', 'bob@example.org')
+  })
+
+  test('an export has the users of a directory with their links, and its plan is empty', async () => {
+    const exported = await exportDocument()
+    expect(exported).toMatchObject({
+      users: expect.arrayContaining([expect.objectContaining({ username: 'ann', federationLink: expect.any(String) })]),
+    })
+    expect(await planText(service, toRealmSource(exported))).toContain('Nothing to do.')
   })
 
   test('a document that declares another value for a mapped field is refused', async () => {
