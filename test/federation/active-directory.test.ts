@@ -158,4 +158,26 @@ describe('with Active Directory', () => {
     expect((await put(true)).status).toBe(204)
     expect(directory.entries.get(dnOf('user-10'))?.useraccountcontrol).toEqual(['512'])
   })
+
+  test('a user is enabled only if both the directory and the realm enable the account', async () => {
+    const { path, addMapper, find, sync, logIn } = await openRealm({ editMode: 'READ_ONLY' })
+    await addMapper('user-attribute-ldap-mapper', {
+      'user.model.attribute': 'firstName',
+      'ldap.attribute': 'givenName',
+    })
+    const setControl = (value: string) => {
+      directory.entries.get(dnOf('user-11'))!.useraccountcontrol = [value]
+    }
+    const user = await find('user-11')
+    await call('PUT', `${path}/users/${user.id}`, { body: { ...user, enabled: false } })
+    expect(await logIn('user-11', 'user-11-secret')).not.toBe(200)
+    await sync()
+    expect(await find('user-11')).toMatchObject({ enabled: false })
+    await call('PUT', `${path}/users/${user.id}`, { body: { ...user, enabled: true } })
+    expect(await logIn('user-11', 'user-11-secret')).toBe(200)
+    setControl('514')
+    expect(await find('user-11')).toMatchObject({ enabled: false })
+    setControl('512')
+    expect(await find('user-11')).toMatchObject({ enabled: true })
+  })
 })

@@ -4,10 +4,12 @@ import { kinds } from '../../kinds/index.ts'
 import { readText, readTexts } from '../../kinds/json.ts'
 import { type SameUser, selectSameUsers } from '../../store/users/federated-users.ts'
 import type { WriteContext } from '../context/context.ts'
+import { listLatestEntries } from '../journal/journal.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
-import { LDAP_ENTRY_DN } from '../users/federated-users.ts'
+import { isAccountControlMapper, LDAP_ENTRY_DN } from '../users/federated-users.ts'
+import { isPermanentlyLocked } from '../users/lockout.ts'
 import type { UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
@@ -62,8 +64,41 @@ export async function importUsers(
       return { live, user, set: keepsFields ? { [DN_PATH]: [user.dn] } : user.fields, isNew: false }
     }),
   ]
-  const written = await updateUsers(context, { updates, memberships })
+  const written = await updateUsers(context, { updates: await keepDisabled(context, store, updates), memberships })
   return { created: written.slice(0, created.length), updated: written.slice(created.length), failed }
+}
+
+/** A user to write, with the fields that follow from the entry. */
+type ImportedUpdate = Pick<ObjectUpdate, 'live' | 'set'> & { readonly user: DirectoryUser; readonly isNew: boolean }
+
+/**
+ * Returns updates that enable no user of Active Directory whom an administrator or a lockout has disabled: users are enabled if they are so
+ * in the directory and in the realm. One statement, or none.
+ */
+async function keepDisabled(
+  context: WriteContext,
+  { mappers }: UserStore,
+  updates: readonly ImportedUpdate[],
+): Promise<readonly ImportedUpdate[]> {
+  if (!mappers.some(isAccountControlMapper)) return updates
+  const enabled = updates.filter(({ live, set }) => set.enabled === true && live.representation.enabled !== true)
+  if (!enabled.length) return updates
+  const entries = await listLatestEntries(
+    context,
+    enabled.map(({ live }) => ({ kind: live.kind, object: live.id })),
+  )
+  const isOfDirectory = ({ live }: ImportedUpdate) => {
+    const ofUser = entries.filter(({ object }) => object === live.id)
+    const entry =
+      ofUser.find(({ fields }) => 'enabled' in fields) ?? ofUser.find(({ operation }) => operation === 'create')
+    return entry?.actor.kind === 'federation' && !isPermanentlyLocked(live.representation)
+  }
+  const refused = new Set(enabled.filter((update) => !isOfDirectory(update)))
+  return updates.map((update) => {
+    if (!refused.has(update)) return update
+    const { enabled, ...set } = update.set
+    return { ...update, set }
+  })
 }
 
 const DN_PATH = `attributes.${LDAP_ENTRY_DN}`
@@ -121,10 +156,7 @@ async function updateUsers(
     updates,
     memberships,
   }: {
-    readonly updates: readonly (Pick<ObjectUpdate, 'live' | 'set'> & {
-      readonly user: DirectoryUser
-      readonly isNew: boolean
-    })[]
+    readonly updates: readonly ImportedUpdate[]
     readonly memberships: MembershipReader
   },
 ): Promise<LiveObject[]> {
