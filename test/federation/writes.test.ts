@@ -348,27 +348,6 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect(await read(roleDn('exported-role'))).toMatchObject({ member: ['cn=empty-membership-placeholder'] })
   })
 
-  test.each([
-    ['false', 400],
-    ['FALSE', 400],
-    ['true', 201],
-  ])('importEnabled %s returns %i', async (importEnabled, status) => {
-    const path = await createRealm()
-    const response = await call('POST', `${path}/components`, { body: createStore(directory.url, { importEnabled }) })
-    expect(response.status).toBe(status)
-    if (status === 400) expect(response.body.errorMessage).toContain('Regent imports the users of a directory')
-  })
-
-  test('a new realm with importEnabled false returns 400', async () => {
-    const { config } = createStore(directory.url, { importEnabled: 'false' })
-    const components = {
-      'org.keycloak.storage.UserStorageProvider': [{ name: 'directory', providerId: 'ldap', config }],
-    }
-    const response = await call('POST', '/admin/realms', { body: { realm: crypto.randomUUID(), components } })
-    expect(response.status).toBe(400)
-    expect(JSON.stringify(response.body)).toContain('Regent imports the users of a directory')
-  })
-
   test('a user whose entry was deleted cannot be changed, and can be deleted', async () => {
     const { path, put, find } = await openRealm()
     const { id } = await find('ida')

@@ -35,7 +35,7 @@ export async function findInDirectory(
   const link = readText(user?.body.federationLink)
   if (!user || link === undefined) return undefined
   const store = await findStore(service, realm, link)
-  if (!store?.isEnabled) return { hasLocalPasswords: false, verify: async () => 'refused' }
+  if (!store?.isEnabled || !store.importsUsers) return { hasLocalPasswords: false, verify: async () => 'refused' }
   const [dn = ''] = readTexts(readObject(user.body.attributes)[LDAP_ENTRY_DN])
   return {
     hasLocalPasswords: store.editMode === 'UNSYNCED',
