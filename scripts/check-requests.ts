@@ -18,7 +18,7 @@ export function findRequests(file: string, source: string): string[] {
     const module = from ?? dynamic!
     return HTTP_MODULES.test(module) ? valueNames(names).map((name) => `${name} of ${module}`) : []
   })
-  const builtins = /(?:\{([^}]*)\}\s*=\s*)?\bprocess\.getBuiltinModule\(\s*(?:['"]([^'"]+))?/g
+  const builtins = /(?:\{([^{}]*)\}\s*=\s*)?\bprocess\.getBuiltinModule\(\s*(?:['"]([^'"]+))?/g
   const obtained = [...code.matchAll(builtins)].flatMap(([, names, module = 'node:http']) =>
     HTTP_MODULES.test(module)
       ? valueNames(names ? `{${names.replaceAll(':', ' as ')}}` : '*').map((name) => `${name} of ${module}`)

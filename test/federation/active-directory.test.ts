@@ -71,7 +71,11 @@ async function openRealm(settings: Readonly<Record<string, string>> = {}, url = 
     return response.json().error_description ?? response.statusCode
   }
   const sync = async () => (await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)).body
-  return { path, id, addMapper, find, logIn, sync }
+  const put = async (name: string, changes: object) => {
+    const user = await find(name)
+    return (await call('PUT', `${path}/users/${user.id}`, { body: { ...user, ...changes } })).status
+  }
+  return { path, id, addMapper, find, put, logIn, sync }
 }
 
 describe('with Active Directory', () => {
@@ -157,5 +161,38 @@ describe('with Active Directory', () => {
     expect(directory.entries.get(dnOf('user-10'))?.useraccountcontrol).toEqual(['514'])
     expect((await put(true)).status).toBe(204)
     expect(directory.entries.get(dnOf('user-10'))?.useraccountcontrol).toEqual(['512'])
+  })
+
+  test('a user is enabled only if both the directory and the realm enable the account', async () => {
+    const { path, addMapper, find, sync, logIn } = await openRealm({ editMode: 'READ_ONLY' })
+    await addMapper('user-attribute-ldap-mapper', {
+      'user.model.attribute': 'firstName',
+      'ldap.attribute': 'givenName',
+    })
+    const setControl = (value: string) => {
+      directory.entries.get(dnOf('user-11'))!.useraccountcontrol = [value]
+    }
+    const user = await find('user-11')
+    await call('PUT', `${path}/users/${user.id}`, { body: { ...user, enabled: false } })
+    expect(await logIn('user-11', 'user-11-secret')).not.toBe(200)
+    await sync()
+    expect(await find('user-11')).toMatchObject({ enabled: false })
+    await call('PUT', `${path}/users/${user.id}`, { body: { ...user, enabled: true } })
+    expect(await logIn('user-11', 'user-11-secret')).toBe(200)
+    setControl('514')
+    expect(await find('user-11')).toMatchObject({ enabled: false })
+    setControl('512')
+    expect(await find('user-11')).toMatchObject({ enabled: true })
+  })
+
+  test('an imported user of eDirectory is found by the bytes of guid', async () => {
+    const guid = Buffer.from('ff80fe000102030405060708090a0b0c', 'hex')
+    const name = 'cn=novell,ou=branch,dc=example,dc=org'
+    directory.entries.set(name, { ...toUser('novell', 1), guid: [guid] })
+    const settings = { vendor: 'edirectory', uuidLDAPAttribute: 'guid', usersDn: 'ou=branch,dc=example,dc=org' }
+    const { find, put } = await openRealm({ ...settings, usernameLDAPAttribute: 'cn' })
+    expect((await find('novell')).attributes.LDAP_ID).toEqual(['ff80fe00-0102-0304-0506-0708090a0b0c'])
+    expect(await put('novell', { lastName: 'New' })).toBe(204)
+    expect(directory.entries.get(name)?.sn).toEqual(['New'])
   })
 })

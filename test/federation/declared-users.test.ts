@@ -6,9 +6,9 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { withStoreConnection } from '../../src/service/federation/store-connection.ts'
 import { synchronizeUsers } from '../../src/service/federation/synchronize.ts'
 import { listUserStores } from '../../src/service/users/user-store.ts'
-import { createMapper, createStore, FOLDERS, renderUser } from '../support/directory.ts'
+import { createMapper, createStore, FOLDERS, readDirectory, renderUser } from '../support/directory.ts'
 import { listLiveObjects } from '../support/live-objects.ts'
-import { realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
+import { exportDocument, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 import { applySource, planText } from '../support/sources.ts'
 
@@ -66,6 +66,9 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(text).toContain('allowKerberosAuthentication')
     expect(text).toContain('Kerberos is not supported')
     expect(text).not.toContain('connectionPooling is')
+    expect(await planText(service, toDocument([], { importEnabled: 'false' }))).toContain(
+      'without import they cannot log in',
+    )
   })
 
   test('imported users are neither drift nor changes of a plan', async () => {
@@ -99,8 +102,28 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     await setMail('bob', 'bob@example.org')
   })
 
+  test('an export has the users of a directory with their links, and its plan is empty', async () => {
+    const exported = await exportDocument()
+    expect(exported).toMatchObject({
+      users: expect.arrayContaining([expect.objectContaining({ username: 'ann', federationLink: expect.any(String) })]),
+    })
+    expect(await planText(service, toRealmSource(exported))).toContain('Nothing to do.')
+  })
+
   test('a document that declares another value for a mapped field is refused', async () => {
     const outcome = await planText(service, toDocument([{ username: 'ann', firstName: 'Other' }])).catch(String)
     expect(outcome).toContain('error-user-attribute-read-only')
+  })
+
+  test('an apply writes declared fields of a user to a writable directory, and a plan does not', async () => {
+    const readNames = async () => (await readDirectory(directory.url, 'uid=bob,ou=users,dc=example,dc=org'))?.cn
+    const writable = { editMode: 'WRITABLE' }
+    await applySource(service, toDocument([], writable))
+    const declared = toDocument([{ username: 'bob', firstName: 'Robert' }], writable)
+    expect(await planText(service, declared)).toContain('Robert')
+    expect(await readNames()).toEqual(['Bob'])
+    await applySource(service, declared)
+    expect(await readNames()).toEqual(['Robert'])
+    expect(await planText(service, declared)).toContain('unchanged')
   })
 })

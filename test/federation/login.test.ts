@@ -75,6 +75,7 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     [{ bindDn: 'cn=nobody', authType: 'none' }, 200],
     [{ bindDn: 'cn=nobody', authType: 'simple' }, 400],
     [{ bindCredential: 'wrong' }, 400],
+    [{ importEnabled: 'false' }, 400],
   ])('with the settings %o, the login of bob returns %i', async (settings, status) => {
     const { logIn } = await openRealm({ ...settings })
     expect(await logIn('bob', 'bob-secret')).toBe(status)
@@ -95,6 +96,12 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     const id = getLastSegment(await create(`${path}/components`, preferred))
     expect(await logIn('bob', 'bob-secret')).toBe(200)
     expect(await find('bob')).toMatchObject({ federationLink: id })
+  })
+
+  test('a user who is declared without an entry cannot log in', async () => {
+    const { path, id, logIn } = await openRealm()
+    await create(`${path}/users`, { username: 'ghost', enabled: true, federationLink: id })
+    expect(await logIn('ghost', 'any')).toBe(400)
   })
 
   test('with removeInvalidUsersEnabled false, a user whose entry was deleted remains, and cannot log in', async () => {

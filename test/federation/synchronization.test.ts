@@ -96,6 +96,12 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await countStatements('(uid=ann)')).toEqual(await countStatements('(uid=*)'))
   })
 
+  test('a user store without import is not synchronized, which is an error', async () => {
+    const { path, id } = await createRealmWithStore({ importEnabled: 'false' })
+    const response = await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)
+    expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('imports no users') } })
+  })
+
   test('batches smaller than the number of users import all of them', async () => {
     const { sync } = await createRealmWithStore({ batchSizeForSync: '2' })
     expect(await sync()).toMatchObject({ added: 3, failed: 1 })

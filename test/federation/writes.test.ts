@@ -303,16 +303,30 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     await create(`${path}/clients`, { clientId: 'web', publicClient: true, redirectUris: [APPLICATION] })
     const browser = testBrowser(app)
     const page = await browser.open(loginAddress(getLastSegment(path), { prompt: 'create' }).address)
-    const form = { username: 'lea', email: 'lea@example.org', firstName: 'Lea', lastName: 'Luft' }
-    const done = await browser.send(page, { ...form, password: 'lea-secret', 'password-confirm': 'lea-secret' })
+    const passwords = { password: 'lea-secret', 'password-confirm': 'lea-secret' }
+    const form = { username: 'lea', email: 'lea@example.org', firstName: 'Lea', lastName: 'Luft', ...passwords }
+    const refused = await browser.send(page, { ...form, username: 'jan' })
+    expect(refused.text).toContain('This username is already taken.')
+    const done = await browser.send(refused, form)
     expect(done.response?.get('code')).toBeTruthy()
     expect(await accepts('lea', 'lea-secret')).toBe(true)
     expect(await read(dnOf('lea'))).toMatchObject({ cn: ['Lea'], sn: ['Luft'], mail: ['lea@example.org'] })
     expect(await find('lea')).toMatchObject({ federationLink: id })
   })
 
+  test('in the edit mode UNSYNCED, changes of fields are kept in the realm until the next synchronization', async () => {
+    const { path, id, put, find } = await openRealm({ editMode: 'UNSYNCED', syncRegistrations: 'false' })
+    const before = await read(dnOf('kim'))
+    expect((await put('kim', { firstName: 'Local', email: 'local@example.org' })).status).toBe(204)
+    expect(await find('kim')).toMatchObject({ firstName: 'Local', email: 'local@example.org' })
+    expect(await read(dnOf('kim'))).toEqual(before)
+    await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)
+    expect(await find('kim')).toMatchObject({ firstName: 'Kim', email: 'kim@example.org' })
+  })
+
   test('groups and roles of the realm are written to the directory by a synchronization', async () => {
     const { path, id, addMapper } = await openRealm()
+    const parent = await create(`${path}/groups`, { name: 'exported' })
     const groups = await addMapper('group-ldap-mapper', {
       ...groupMapper,
       'groups.path': '/exported',
@@ -321,7 +335,6 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
       mode: 'LDAP_ONLY',
     })
     const roles = await addMapper('role-ldap-mapper', { ...roleMapper, mode: 'LDAP_ONLY' })
-    const parent = await create(`${path}/groups`, { name: 'exported' })
     const outer = await create(`${parent}/children`, { name: 'outer', attributes: { description: ['Outer group'] } })
     await create(`${outer}/children`, { name: 'inner' })
     await create(`${path}/roles`, { name: 'exported-role' })
@@ -333,27 +346,6 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect(await sync(groups)).toMatchObject({ added: 0, updated: 2 })
     await sync(roles)
     expect(await read(roleDn('exported-role'))).toMatchObject({ member: ['cn=empty-membership-placeholder'] })
-  })
-
-  test.each([
-    ['false', 400],
-    ['FALSE', 400],
-    ['true', 201],
-  ])('importEnabled %s returns %i', async (importEnabled, status) => {
-    const path = await createRealm()
-    const response = await call('POST', `${path}/components`, { body: createStore(directory.url, { importEnabled }) })
-    expect(response.status).toBe(status)
-    if (status === 400) expect(response.body.errorMessage).toContain('Regent imports the users of a directory')
-  })
-
-  test('importEnabled false is refused in a plan at its line', async () => {
-    const { config } = createStore(directory.url, { importEnabled: 'false' })
-    const components = {
-      'org.keycloak.storage.UserStorageProvider': [{ name: 'directory', providerId: 'ldap', config }],
-    }
-    const response = await call('POST', '/admin/realms', { body: { realm: crypto.randomUUID(), components } })
-    expect(response.status).toBe(400)
-    expect(JSON.stringify(response.body)).toContain('Regent imports the users of a directory')
   })
 
   test('a user whose entry was deleted cannot be changed, and can be deleted', async () => {

@@ -15,6 +15,7 @@ const { service } = await testService()
 const { adminToken, createRealm } = await testServer()
 const master = '/realms/master'
 const openid = `${master}/protocol/openid-connect`
+
 const pushed: string[][] = []
 const webhook = { all: { secret: 'hook', pushed: (urls: readonly string[]) => pushed.push([...urls]) } }
 const app = await createServer(service, { basePath: '/v1', metrics: true, webhook })

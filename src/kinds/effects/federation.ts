@@ -75,7 +75,6 @@ const userStoreSettings = combineEffects(
   enforced('test/federation/synchronization.test.ts', ['config.batchSizeForSync']),
   enforced('test/federation/writes.test.ts', [
     'config.editMode',
-    'config.importEnabled',
     'config.rdnLDAPAttribute',
     'config.relativeCreateDn',
     'config.syncRegistrations',
@@ -94,6 +93,14 @@ const userStoreSettings = combineEffects(
     'config.updateProfileFirstLogin',
     'config.useKerberosForPasswordAuthentication',
   ]),
+  {
+    'config.importEnabled': {
+      effect: 'refused',
+      reason: 'users of a directory are always imported, so without import they cannot log in',
+      test: 'test/federation/login.test.ts',
+      values: [['false']],
+    },
+  },
   storedOnly('each use of a directory opens a connection', ['config.connectionPooling']),
   storedOnly('the requests to directories are not logged', ['config.connectionTrace']),
   storedOnly('the policies of directories for passwords are not evaluated', ['config.enableLdapPasswordPolicy']),

@@ -70,7 +70,7 @@ function findInElements(
 }
 
 function findInValue(effect: FieldEffect, path: string, value: Json): FoundValue[] {
-  if (effect.effect === 'enforced' || isInert(value)) return []
+  if (effect.effect === 'enforced' || (isInert(value) && !hasListedValue(effect, value))) return []
   if (effect.effect !== 'provider') return asksForNothing(effect, value) ? [] : [{ path, ...pick(effect) }]
   const { label, providers, unlisted } = effect
   const ids = (isList(value) ? value : [value]).filter((id) => typeof id === 'string')
@@ -87,8 +87,14 @@ const pick = ({ effect, reason }: UnenforcedEffect) => ({ effect, reason })
 const isInert = (value: Json): boolean =>
   value === false || value === 'false' || value === '' || isEmpty(value) || (isList(value) && value.every(isInert))
 
-const asksForNothing = ({ unless = [], values }: UnenforcedEffect, value: Json): boolean =>
-  unless.some((inert) => isDeepEqual(inert, value)) || values?.includes(value) === false
+const hasListedValue = (effect: FieldEffect, value: Json): boolean =>
+  effect.effect !== 'enforced' &&
+  effect.effect !== 'provider' &&
+  effect.values?.some((listed) => isDeepEqual(listed, value)) === true
+
+const asksForNothing = (effect: UnenforcedEffect, value: Json): boolean =>
+  effect.unless?.some((inert) => isDeepEqual(inert, value)) === true ||
+  (effect.values !== undefined && !hasListedValue(effect, value))
 
 function isDefault(kind: Kind, path: string, value: Json): boolean {
   const { name, field } = resolveField(kind, path)

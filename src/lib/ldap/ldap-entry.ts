@@ -44,17 +44,25 @@ export function readValue(entry: LdapEntry, name: string): string | undefined {
   return readValues(entry, name)[0]
 }
 
-/** Returns the text of a binary UUID of Active Directory, whose first three parts are little-endian. Undefined unless it has 16 bytes. */
-export function decodeObjectGuid(bytes: Buffer): string | undefined {
+/** The orders of the bytes of binary UUIDs: in Active Directory, the first three parts are little-endian; in eDirectory, none. */
+const byteOrders = {
+  mixed: [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15],
+  big: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+} as const
+
+/** The order of the bytes of a binary UUID. */
+export type UuidByteOrder = keyof typeof byteOrders
+
+/** Returns the text of a binary UUID. Undefined unless it has 16 bytes. */
+export function decodeUuid(bytes: Buffer, order: UuidByteOrder): string | undefined {
   if (bytes.length !== 16) return undefined
-  const order = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15]
-  const hex = order.map((at) => bytes[at]!.toString(16).padStart(2, '0')).join('')
+  const hex = byteOrders[order].map((at) => bytes[at]!.toString(16).padStart(2, '0')).join('')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns the bytes of a UUID as Active Directory stores them. Undefined unless the text is a UUID. */
-export function encodeObjectGuid(text: string): Buffer | undefined {
+/** Returns the bytes of a UUID. Undefined unless the text is a UUID. */
+export function encodeUuid(text: string, order: UuidByteOrder): Buffer | undefined {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return undefined
   const bytes = Buffer.from(text.replaceAll('-', ''), 'hex')
-  return Buffer.from([3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((at) => bytes[at]!))
+  return Buffer.from(byteOrders[order].map((at) => bytes[at]!))
 }

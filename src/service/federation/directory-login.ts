@@ -35,11 +35,13 @@ export async function findInDirectory(
   const link = readText(user?.body.federationLink)
   if (!user || link === undefined) return undefined
   const store = await findStore(service, realm, link)
-  if (!store?.isEnabled) return { hasLocalPasswords: false, verify: async () => 'refused' }
+  if (!store?.isEnabled || !store.importsUsers) return { hasLocalPasswords: false, verify: async () => 'refused' }
   const [dn = ''] = readTexts(readObject(user.body.attributes)[LDAP_ENTRY_DN])
   return {
     hasLocalPasswords: store.editMode === 'UNSYNCED',
     async verify(password) {
+      // Directories may accept any password for an empty name. RFC 4513, section 5.1.1.
+      if (dn === '') return 'refused'
       const outcome = await warnOfFailure(service, store, () => checkPassword(service, store, { dn, password }))
       // Keycloak: a user who cannot change the password here cannot log in with one that has expired.
       return outcome === 'accepted' || (outcome === 'expired' && canReplacePasswords(store)) ? outcome : 'refused'

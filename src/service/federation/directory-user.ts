@@ -1,7 +1,7 @@
 // Users of directories: the fields of a user that follow from an entry, by the mappers of the user store.
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/json.ts'
-import { decodeObjectGuid, type LdapEntry, readValue, readValues } from '../../lib/ldap/ldap-entry.ts'
+import { decodeUuid, type LdapEntry, readValue, readValues, type UuidByteOrder } from '../../lib/ldap/ldap-entry.ts'
 import { isAccountControlMapper, isFlagName, LDAP_ENTRY_DN, LDAP_ID, toFieldPath } from '../users/federated-users.ts'
 import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
 
@@ -95,15 +95,18 @@ export function toDirectoryUser(store: UserStore, entry: LdapEntry): DirectoryUs
   }
 }
 
-/** Returns the UUID of an entry as text. Keycloak: objectGUID is binary. */
-export function readUuid({ uuidAttribute }: UserStore, entry: LdapEntry): string | undefined {
-  const bytes = entry.attributes.get(uuidAttribute.toLowerCase())?.[0]
-  return bytes && isBinaryUuid(uuidAttribute) ? decodeObjectGuid(bytes) : bytes?.toString('utf8')
+/** Returns the UUID of an entry as text. */
+export function readUuid(store: UserStore, entry: LdapEntry): string | undefined {
+  const bytes = entry.attributes.get(store.uuidAttribute.toLowerCase())?.[0]
+  const order = findUuidByteOrder(store)
+  return bytes && order ? decodeUuid(bytes, order) : bytes?.toString('utf8')
 }
 
-/** Keycloak: the UUID attributes with binary values. */
-export function isBinaryUuid(attribute: string): boolean {
-  return attribute.toLowerCase() === 'objectguid'
+/** Returns the order of the bytes of the UUID attribute; undefined if its values are texts. Keycloak: two attributes are binary. */
+export function findUuidByteOrder({ vendor, uuidAttribute }: UserStore): UuidByteOrder | undefined {
+  const attribute = uuidAttribute.toLowerCase()
+  if (attribute === 'objectguid') return 'mixed'
+  return vendor === 'edirectory' && attribute === 'guid' ? 'big' : undefined
 }
 
 function readUserAttribute({ read }: StoreMapper, entry: LdapEntry): FlatFields {

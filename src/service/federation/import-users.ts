@@ -4,9 +4,12 @@ import { kinds } from '../../kinds/index.ts'
 import { readText, readTexts } from '../../kinds/json.ts'
 import { type SameUser, selectSameUsers } from '../../store/users/federated-users.ts'
 import type { WriteContext } from '../context/context.ts'
+import { listLatestEntries } from '../journal/journal.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
+import { isAccountControlMapper, LDAP_ENTRY_DN } from '../users/federated-users.ts'
+import { isPermanentlyLocked } from '../users/lockout.ts'
 import type { UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
@@ -27,6 +30,14 @@ interface Classification {
   readonly failed: readonly BrokenEntry[]
 }
 
+/** Users to import, with a function that returns their groups and roles. */
+interface UserImport {
+  readonly users: readonly DirectoryUser[]
+  readonly memberships: MembershipReader
+  /** Whether the fields of the directory replace changes in the realm, which the edit mode UNSYNCED permits. */
+  readonly isSynchronization?: boolean
+}
+
 /**
  * Creates or updates the users. A user whose username or email address another user has is not imported. The number of statements does
  * not depend on that of the users.
@@ -34,7 +45,7 @@ interface Classification {
 export async function importUsers(
   context: WriteContext,
   store: UserStore,
-  { users, memberships }: { readonly users: readonly DirectoryUser[]; readonly memberships: MembershipReader },
+  { users, memberships, isSynchronization = false }: UserImport,
 ): Promise<ImportedUsers> {
   const sameUsers = await selectSameUsers(context.tx, context.realm.number, {
     store: store.id,
@@ -45,13 +56,52 @@ export async function importUsers(
   const { newUsers, importedUsers, failed } = classify(store, users, sameUsers)
   const created = await createUsers(context, store, newUsers)
   const lives = importedUsers.size ? await listObjects(context, 'user', { ids: [...importedUsers.keys()] }) : []
+  const keepsFields = store.editMode === 'UNSYNCED' && !isSynchronization
   const updates = [
-    ...created.map((live, at) => ({ live, user: newUsers[at]!, isNew: true })),
-    ...lives.map((live) => ({ live, user: importedUsers.get(live.id)!, isNew: false })),
+    ...created.map((live, at) => ({ live, user: newUsers[at]!, set: {}, isNew: true })),
+    ...lives.map((live) => {
+      const user = importedUsers.get(live.id)!
+      return { live, user, set: keepsFields ? { [DN_PATH]: [user.dn] } : user.fields, isNew: false }
+    }),
   ]
-  const written = await updateUsers(context, { updates, memberships })
+  const written = await updateUsers(context, { updates: await keepDisabled(context, store, updates), memberships })
   return { created: written.slice(0, created.length), updated: written.slice(created.length), failed }
 }
+
+/** A user to write, with the fields that follow from the entry. */
+type ImportedUpdate = Pick<ObjectUpdate, 'live' | 'set'> & { readonly user: DirectoryUser; readonly isNew: boolean }
+
+/**
+ * Returns updates that enable no user of Active Directory whom an administrator or a lockout has disabled: users are enabled if they are so
+ * in the directory and in the realm. One statement, or none.
+ */
+async function keepDisabled(
+  context: WriteContext,
+  { mappers }: UserStore,
+  updates: readonly ImportedUpdate[],
+): Promise<readonly ImportedUpdate[]> {
+  if (!mappers.some(isAccountControlMapper)) return updates
+  const enabled = updates.filter(({ live, set }) => set.enabled === true && live.representation.enabled !== true)
+  if (!enabled.length) return updates
+  const entries = await listLatestEntries(
+    context,
+    enabled.map(({ live }) => ({ kind: live.kind, object: live.id })),
+  )
+  const isOfDirectory = ({ live }: ImportedUpdate) => {
+    const ofUser = entries.filter(({ object }) => object === live.id)
+    const entry =
+      ofUser.find(({ fields }) => 'enabled' in fields) ?? ofUser.find(({ operation }) => operation === 'create')
+    return entry?.actor.kind === 'federation' && !isPermanentlyLocked(live.representation)
+  }
+  const refused = new Set(enabled.filter((update) => !isOfDirectory(update)))
+  return updates.map((update) => {
+    if (!refused.has(update)) return update
+    const { enabled, ...set } = update.set
+    return { ...update, set }
+  })
+}
+
+const DN_PATH = `attributes.${LDAP_ENTRY_DN}`
 
 const getEmail = ({ fields }: DirectoryUser): string | undefined => readText(fields.email)?.toLowerCase()
 
@@ -106,14 +156,14 @@ async function updateUsers(
     updates,
     memberships,
   }: {
-    readonly updates: readonly { readonly live: LiveObject; readonly user: DirectoryUser; readonly isNew: boolean }[]
+    readonly updates: readonly ImportedUpdate[]
     readonly memberships: MembershipReader
   },
 ): Promise<LiveObject[]> {
   const written = updates.map(
-    ({ live, user, isNew }): ObjectUpdate => ({
+    ({ live, user, set, isNew }): ObjectUpdate => ({
       live,
-      set: { ...(isNew ? {} : user.fields), ...(user.mustChangePassword && toRequiredActions(live)) },
+      set: { ...set, ...(user.mustChangePassword && toRequiredActions(live)) },
       relations: getMappedRelations(memberships(user, isNew), live),
     }),
   )

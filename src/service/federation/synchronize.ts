@@ -109,7 +109,7 @@ async function importBatch(service: Service, batch: ImportBatch): Promise<void> 
   try {
     const target = { realm: store.realm, isLarge: true } as const
     const { created, updated, failed } = await service.write(toFederationCaller(store), target, (context) =>
-      importUsers(context, store, { users, memberships }),
+      importUsers(context, store, { users, memberships, isSynchronization: true }),
     )
     counts.added += created.length
     counts.updated += updated.length

@@ -1,10 +1,10 @@
 // LDAP filters that find the users of a store.
 
 import type { LdapSearch } from '../../lib/ldap/ldap-connection.ts'
-import { encodeObjectGuid } from '../../lib/ldap/ldap-entry.ts'
+import { encodeUuid } from '../../lib/ldap/ldap-entry.ts'
 import { allOf, anyOf, escapeFilterValue } from '../../lib/ldap/ldap-syntax.ts'
 import type { UserStore } from '../users/user-store.ts'
-import { isBinaryUuid, listUserAttributes } from './directory-user.ts'
+import { findUuidByteOrder, listUserAttributes } from './directory-user.ts'
 
 /** Returns the search for the users of a store that match a filter; without a filter, for all. */
 export function buildUserSearch(store: UserStore, filter?: string, limit?: number): LdapSearch {
@@ -26,9 +26,10 @@ const buildClassFilter = ({ objectClasses }: UserStore): string =>
   )
 
 /** Returns the filter of an entry by its UUID. */
-export function buildUuidFilter({ uuidAttribute }: UserStore, uuid: string): string {
-  const bytes = isBinaryUuid(uuidAttribute) ? encodeObjectGuid(uuid) : undefined
-  return `(${uuidAttribute}=${escapeFilterValue(bytes ?? uuid)})`
+export function buildUuidFilter(store: UserStore, uuid: string): string {
+  const order = findUuidByteOrder(store)
+  const bytes = order && encodeUuid(uuid, order)
+  return `(${store.uuidAttribute}=${escapeFilterValue(bytes ?? uuid)})`
 }
 
 /** Returns the filter of a user with a username or, if `byEmail`, an email address. */

@@ -132,11 +132,6 @@ const providerChecks: Readonly<Record<string, readonly ComponentCheck[]>> = {
         ? 'Can not disable Importing users when LDAP provider mode is UNSYNCED'
         : undefined,
     ),
-    check('importEnabled', (read) =>
-      read('importEnabled')?.toLowerCase() === 'false'
-        ? 'Regent imports the users of a directory. Remove importEnabled, or set it to true'
-        : undefined,
-    ),
   ],
   'user-attribute-ldap-mapper': attribute,
   'certificate-ldap-mapper': attribute,

@@ -47,9 +47,16 @@ export function prepareCredentials(
  * Returns a function that checks and hashes the passwords of new users by the policy of the context's realm. If the user is created in a
  * directory, the password remains in plain text.
  */
-export async function createNewPasswordHasher(context: Context, owner: PasswordOwner): Promise<PasswordHasher> {
-  const isInDirectory = (await findRegistrationStore(context)) !== undefined
-  return createRealmPasswordHasher(context, owner, isInDirectory ? { hash: toPlainPassword } : {})
+export async function createNewPasswordHasher(
+  context: Context,
+  owner: PasswordOwner,
+  { isRegistration = false }: { readonly isRegistration?: boolean } = {},
+): Promise<PasswordHasher> {
+  const store = await findRegistrationStore(context)
+  if (!store) return createRealmPasswordHasher(context, owner)
+  // Keycloak: users who register comply with the policy of the realm in any case.
+  const isChecked = store.validatesPasswords || isRegistration
+  return createRealmPasswordHasher(context, owner, { hash: toPlainPassword, isChecked })
 }
 
 /** Returns a function that checks and hashes passwords by the policy of the context's realm. */

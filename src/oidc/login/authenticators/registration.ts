@@ -1,6 +1,7 @@
 // The registration form. Its subflow defines what the form asks for.
 import { type Representation, readText } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
+import { refuseNamesOfDirectories } from '../../../service/federation/directory-login.ts'
 import { INVITATION_TOKEN } from '../../../service/messages/action-tokens.ts'
 import { createNewPasswordHasher } from '../../../service/users/credentials.ts'
 import { getUserNameSettings } from '../../../service/users/user-profile.ts'
@@ -81,7 +82,7 @@ function readInputs({ steps }: FlowStep): { readonly hasPassword: boolean; reado
 
 async function createCredential(login: Login, { username, email }: Representation, form: FormFields) {
   const owner = { username: String(username), email: readText(email) }
-  const hash = await readRealm(login, (context) => createNewPasswordHasher(context, owner))
+  const hash = await readRealm(login, (context) => createNewPasswordHasher(context, owner, { isRegistration: true }))
   return createPasswordCredential(form, PASSWORD_FIELDS, hash)
 }
 
@@ -112,6 +113,7 @@ async function createUser(login: Login, user: Representation, open: OpenInvitati
   const { service, realm, state } = login
   const organizations = open ? [open.organization.key[0]!] : []
   const membership = open && { email: open.invitation.email, organizations, managedBy: organizations }
+  await refuseNamesOfDirectories(service, realm.name, { names: user, checkAccess: async () => {} })
   const id = await service.write(getCaller(login), realm.name, async (context) => {
     if (open) await useInvitation(context, open.invitation.id)
     const { defaultRequiredActions: requiredActions } = await getUserNameSettings(context)

@@ -46,6 +46,7 @@ export async function synchronizeStore(
     return findStore(context, id)
   })
   if (!store) return { ...NOTHING, ignored: false, status: describeUsers(NOTHING) }
+  if (!store.importsUsers) throw failure('invalid', `The user federation provider "${store.name}" imports no users`)
   const counts = await synchronizeUsers(service, { store, mode: action === 'triggerFullSync' ? 'full' : 'changed' })
   return { ignored: false, ...counts, status: describeUsers(counts) }
 }
