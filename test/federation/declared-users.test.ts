@@ -67,7 +67,7 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(text).toContain('Kerberos is not supported')
     expect(text).not.toContain('connectionPooling is')
     expect(await planText(service, toDocument([], { importEnabled: 'false' }))).toContain(
-      'without import they cannot log in',
+      'who log in or are found are stored in the realm',
     )
   })
 

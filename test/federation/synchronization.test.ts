@@ -96,10 +96,13 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await countStatements('(uid=ann)')).toEqual(await countStatements('(uid=*)'))
   })
 
-  test('a user store without import is not synchronized, which is an error', async () => {
+  test('a synchronization with importEnabled false is an error', async () => {
     const { path, id } = await createRealmWithStore({ importEnabled: 'false' })
     const response = await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)
-    expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('imports no users') } })
+    expect(response).toMatchObject({
+      status: 400,
+      body: { errorMessage: expect.stringContaining('has importEnabled false') },
+    })
   })
 
   test('batches smaller than the number of users import all of them', async () => {

@@ -95,9 +95,8 @@ const userStoreSettings = combineEffects(
   ]),
   {
     'config.importEnabled': {
-      effect: 'refused',
-      reason: 'users of a directory are always imported, so without import they cannot log in',
-      test: 'test/federation/login.test.ts',
+      effect: 'stored only',
+      reason: 'users of a directory who log in or are found are stored in the realm; only synchronizations are off',
       values: [['false']],
     },
   },

@@ -35,7 +35,7 @@ export async function findInDirectory(
   const link = readText(user?.body.federationLink)
   if (!user || link === undefined) return undefined
   const store = await findStore(service, realm, link)
-  if (!store?.isEnabled || !store.importsUsers) return { hasLocalPasswords: false, verify: async () => 'refused' }
+  if (!store?.isEnabled) return { hasLocalPasswords: false, verify: async () => 'refused' }
   const [dn = ''] = readTexts(readObject(user.body.attributes)[LDAP_ENTRY_DN])
   return {
     hasLocalPasswords: store.editMode === 'UNSYNCED',
@@ -65,7 +65,7 @@ export async function importUserForLogin(
   if (user && link === undefined) return
   const stores = await service.read(SYSTEM, realm, listUserStores)
   for (const store of stores) {
-    if (!store.isEnabled || !store.importsUsers || (link !== undefined && store.id !== link)) continue
+    if (!store.isEnabled || (link !== undefined && store.id !== link)) continue
     const [uuid] = readTexts(readObject(user?.body.attributes)[LDAP_ID])
     const filter = user && uuid !== undefined ? buildUuidFilter(store, uuid) : buildLoginFilter(store, name, byEmail)
     const imported = await warnOfFailure(service, store, () => importEntry(service, { store, filter, user }))

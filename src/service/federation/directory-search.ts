@@ -32,7 +32,7 @@ export async function importMatchingUsers(service: Service, realm: string, searc
   const stores = await service.read(SYSTEM, realm, listUserStores)
   for (const store of stores) {
     const filter = buildSearchFilter(store, search)
-    if (!store.isEnabled || !store.importsUsers || filter === undefined) continue
+    if (!store.isEnabled || filter === undefined) continue
     try {
       await explainFailure(store, () => importFromStore(service, store, { filter, limit: search.limit }))
     } catch (error) {

@@ -78,7 +78,7 @@ export const userStoreTasks: TaskHandlers = Object.fromEntries(
     type,
     async ({ service, realm, subject }) => {
       const stores = await service.read(SYSTEM, realm, listUserStores)
-      const store = stores.find(({ id, isEnabled, importsUsers }) => id === subject && isEnabled && importsUsers)
+      const store = stores.find(({ id, isEnabled, synchronizes }) => id === subject && isEnabled && synchronizes)
       if (store) await synchronizeUsers(service, { store, mode })
     },
   ]),

@@ -225,8 +225,7 @@ export async function findRegistrationStore(context: Context | WriteContext): Pr
   if (!mayHaveStores) return undefined
   return (await listUserStores(context)).find(
     // Keycloak: a directory that is not writable takes no registrations.
-    ({ isEnabled, importsUsers, editMode, syncsRegistrations }) =>
-      isEnabled && importsUsers && editMode === 'WRITABLE' && syncsRegistrations,
+    ({ isEnabled, editMode, syncsRegistrations }) => isEnabled && editMode === 'WRITABLE' && syncsRegistrations,
   )
 }
 

@@ -33,7 +33,8 @@ export interface UserStore {
   /** The name of the realm, to which references to the vault belong. */
   readonly realm: string
   readonly isEnabled: boolean
-  readonly importsUsers: boolean
+  /** Whether users are imported by synchronizations, and not only if they log in or are found. */
+  readonly synchronizes: boolean
   readonly editMode: EditMode
   readonly syncsRegistrations: boolean
   readonly vendor: string
@@ -124,7 +125,7 @@ function toUserStore(context: Context, component: LiveObject, mappers: readonly 
     name: parseComponentPath(component.key[0]!).name ?? '',
     realm: context.realm.name,
     isEnabled: readFlag(read('enabled'), true),
-    importsUsers: readFlag(read('importEnabled'), true),
+    synchronizes: readFlag(read('importEnabled'), true),
     editMode: editModes.find((mode) => mode === read('editMode')) ?? 'READ_ONLY',
     syncsRegistrations: readFlag(read('syncRegistrations')),
     vendor,

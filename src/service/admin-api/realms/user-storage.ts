@@ -46,7 +46,8 @@ export async function synchronizeStore(
     return findStore(context, id)
   })
   if (!store) return { ...NOTHING, ignored: false, status: describeUsers(NOTHING) }
-  if (!store.importsUsers) throw failure('invalid', `The user federation provider "${store.name}" imports no users`)
+  if (!store.synchronizes)
+    throw failure('invalid', `The user federation provider "${store.name}" has importEnabled false: set it to true`)
   const counts = await synchronizeUsers(service, { store, mode: action === 'triggerFullSync' ? 'full' : 'changed' })
   return { ignored: false, ...counts, status: describeUsers(counts) }
 }
