@@ -45,7 +45,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
-/** Adds the routes of the admin API, of operations that answer 501, and 405 for other methods. */
+/** Adds the routes of the admin API, and 405 for other methods. */
 export function registerOperations(
   app: FastifyInstance,
   surroundings: RouteContext,
