@@ -8,9 +8,9 @@ import { listLatestEntries } from '../journal/journal.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import type { ObjectUpdate } from '../objects/writers.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
-import { isAccountControlMapper, LDAP_ENTRY_DN } from '../users/federated-users.ts'
+import { isAccountControlMapper, LDAP_ENTRY_DN, listMappedPaths } from '../users/federated-users.ts'
 import { isPermanentlyLocked } from '../users/lockout.ts'
-import type { UserStore } from '../users/user-store.ts'
+import { readFlag, type UserStore } from '../users/user-store.ts'
 import { users as userWriters } from '../users/users.ts'
 import type { BrokenEntry, DirectoryUser } from './directory-user.ts'
 import { getMappedRelations, type MembershipReader } from './memberships.ts'
@@ -61,7 +61,7 @@ export async function importUsers(
     ...created.map((live, at) => ({ live, user: newUsers[at]!, set: {}, isNew: true })),
     ...lives.map((live) => {
       const user = importedUsers.get(live.id)!
-      return { live, user, set: keepsFields ? { [DN_PATH]: [user.dn] } : user.fields, isNew: false }
+      return { live, user, set: keepsFields ? selectDirectoryFields(store, user) : user.fields, isNew: false }
     }),
   ]
   const written = await updateUsers(context, { updates: await keepDisabled(context, store, updates), memberships })
@@ -102,6 +102,15 @@ async function keepDisabled(
 }
 
 const DN_PATH = `attributes.${LDAP_ENTRY_DN}`
+
+/** Returns the fields that the directory determines even where users are changed in the realm. */
+function selectDirectoryFields({ mappers }: UserStore, { dn, fields }: DirectoryUser): FlatFields {
+  const paths = mappers.flatMap((mapper) =>
+    readFlag(mapper.read('always.read.value.from.ldap')) ? listMappedPaths(mapper) : [],
+  )
+  const entries = paths.flatMap((path) => (path in fields ? [[path, fields[path]!] as const] : []))
+  return { ...Object.fromEntries(entries), [DN_PATH]: [dn] }
+}
 
 const getEmail = ({ fields }: DirectoryUser): string | undefined => readText(fields.email)?.toLowerCase()
 
