@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LDAP_MAPPER } from '../../src/kinds/component-types.ts'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
+import { importUserForLogin } from '../../src/service/federation/directory-login.ts'
 import { withStoreConnection } from '../../src/service/federation/store-connection.ts'
 import { synchronizeUsers } from '../../src/service/federation/synchronize.ts'
 import { listUserStores } from '../../src/service/users/user-store.ts'
-import { createMapper, createStore, FOLDERS, readDirectory, renderUser } from '../support/directory.ts'
+import { changeDirectory, createMapper, createStore, FOLDERS, readDirectory, renderUser } from '../support/directory.ts'
 import { listLiveObjects } from '../support/live-objects.ts'
 import { exportDocument, realm, service, toRealmSource, useNewRealmPerTest } from '../support/realm-documents.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
@@ -44,6 +45,15 @@ async function setMail(name: string, mail: string): Promise<void> {
   await withStoreConnection(service, store!, (connection) =>
     connection.replaceAttributes(`uid=${name},ou=users,dc=example,dc=org`, { mail: [mail] }),
   )
+}
+
+const CARL = 'uid=carl,ou=users,dc=example,dc=org'
+const CARL_ENTRY = {
+  objectClass: ['inetOrgPerson'],
+  uid: ['carl'],
+  cn: ['Carl'],
+  sn: ['Carl'],
+  mail: ['carl@example.org'],
 }
 
 const findUser = async (name: string) => (await listLiveObjects(service, SYSTEM, realm, 'user')).get(name)
@@ -100,6 +110,20 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     expect(await planText(service, declared)).toContain('Nothing to do.')
     expect((await findUser('bob'))!.representation).toMatchObject({ email: 'robert@example.org' })
     await setMail('bob', 'bob@example.org')
+  })
+
+  test('a declared user who was deleted in the directory is reported, and not created again', async () => {
+    const declared = toDocument([{ username: 'carl', realmRoles: ['reader'] }])
+    await changeDirectory(directory.url, (connection) => connection.add(CARL, CARL_ENTRY))
+    await synchronize()
+    await applySource(service, declared)
+    await changeDirectory(directory.url, (connection) => connection.delete(CARL))
+    const [row] = await service.findRealms([realm])
+    await importUserForLogin(service, row!, { name: 'carl', byEmail: false })
+    expect(await findUser('carl')).toBeUndefined()
+    expect(await planText(service, declared)).toContain('carl')
+    await applySource(service, declared)
+    expect(await findUser('carl')).toBeUndefined()
   })
 
   test('an export has the users of a directory with their links, and its plan is empty', async () => {

@@ -348,6 +348,18 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
     expect(await read(roleDn('exported-role'))).toMatchObject({ member: ['cn=empty-membership-placeholder'] })
   })
 
+  test('with relativeCreateDn, the entries of new users are below that name', async () => {
+    const relativeCreateDn = 'ou=interns'
+    await changeDirectory(directory.url, (connection) =>
+      connection.add('ou=interns,ou=users,dc=example,dc=org', { objectClass: ['organizationalUnit'], ou: ['interns'] }),
+    )
+    const { path, find } = await openRealm({ relativeCreateDn, searchScope: '2' })
+    await create(`${path}/users`, { username: 'mona', firstName: 'Mona', lastName: 'Moss', enabled: true })
+    const dn = 'uid=mona,ou=interns,ou=users,dc=example,dc=org'
+    expect(await read(dn)).toMatchObject({ sn: ['Moss'] })
+    expect((await find('mona')).attributes.LDAP_ENTRY_DN).toEqual([dn])
+  })
+
   test('a user whose entry was deleted cannot be changed, and can be deleted', async () => {
     const { path, put, find } = await openRealm()
     const { id } = await find('ida')
