@@ -6,6 +6,8 @@ import { version } from '../../src/lib/version.ts'
 import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart.ts'
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
+import { readMetrics } from '../support/metrics.ts'
+import { testService } from '../support/service.ts'
 
 /** Values by path: each is rendered alone, with the values that it needs. */
 const samples: Readonly<Record<string, readonly string[]>> = {
@@ -84,6 +86,10 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'serviceMonitor.enabled': ['serviceMonitor.enabled=true'],
   'serviceMonitor.interval': ['serviceMonitor.enabled=true', 'serviceMonitor.interval=10s'],
   'serviceMonitor.labels': ['serviceMonitor.enabled=true', 'serviceMonitor.labels.release=prometheus'],
+  'prometheusRule.enabled': ['prometheusRule.enabled=true'],
+  'prometheusRule.labels': ['prometheusRule.enabled=true', 'prometheusRule.labels.release=prometheus'],
+  'dashboard.enabled': ['dashboard.enabled=true'],
+  'dashboard.labels': ['dashboard.enabled=true', 'dashboard.labels.folder=identity'],
   resources: ['resources.limits.cpu=2'],
   podAnnotations: ['podAnnotations.owner=identity'],
   podLabels: ['podLabels.owner=identity'],
@@ -261,6 +267,22 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     const { spec } = findResource(monitored, 'ServiceMonitor')
     expect(spec.endpoints).toEqual([{ port: 'management', path: '/metrics', interval: '30s' }])
     expect(findResource(monitored, 'Service').metadata.labels).toMatchObject(spec.selector.matchLabels)
+  })
+
+  test('alert rules and the dashboard query only metrics that the server exports', async () => {
+    const rendered = renderChart([...requiredValues, 'prometheusRule.enabled=true', 'dashboard.enabled=true'])
+    const { groups } = findResource(rendered, 'PrometheusRule').spec
+    const dashboard = JSON.parse(findResource(rendered, 'ConfigMap').data['regent.json'])
+    const queries: string[] = [
+      ...groups.flatMap(({ rules }: { rules: { expr: string }[] }) => rules.map(({ expr }) => expr)),
+      ...dashboard.panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr)),
+    ]
+    const names = new Set(queries.flatMap((query) => query.match(/\b(?:regent|process|nodejs)_\w+/g) ?? []))
+    expect(names.size).toBeGreaterThan(8)
+    const { service } = await testService()
+    const exported = await readMetrics(service, { isPublic: false })
+    const isExported = (name: string) => exported.includes(`# TYPE ${name.replace(/_(?:count|bucket|sum)$/, '')} `)
+    expect([...names].filter((name) => !isExported(name))).toEqual([])
   })
 
   describe.skipIf(!hasKubernetes)(onKubernetes, () => {

@@ -1,24 +1,12 @@
 // The metrics of Kubernetes resources, which alert rules read.
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { listen } from '../../src/http/server/listen.ts'
-import { createServer } from '../../src/http/server.ts'
-import { SYSTEM } from '../../src/service/context/service.ts'
+import { describe, expect, test } from 'vitest'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
-import { freePort } from '../support/postgres.ts'
+import { readMetrics } from '../support/metrics.ts'
 import { newName } from '../support/service.ts'
 import { createNamespace, resource, setUpOperator } from '../support/test-operator.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   const setup = setUpOperator()
-  /** Returns the metrics of a server, which names namespaces only on a management port. */
-  const readMetrics = async (managementPort?: number) => {
-    const hasManagementPort = managementPort !== undefined
-    const server = await createServer(setup.service, { metrics: true, hasManagementPort, caller: SYSTEM })
-    onTestFinished(() => server.close())
-    const { localUrl } = await listen(server, { host: '127.0.0.1', port: 0, managementPort })
-    return (await fetch(`${hasManagementPort ? `http://127.0.0.1:${managementPort}` : localUrl}/metrics`)).text()
-  }
-
   test('metrics count resources by kind, namespace and reason, on the management port only', async () => {
     const space = await createNamespace(setup.kubernetes)
     const acme = resource('Realm', 'acme', { realm: newName() })
@@ -27,7 +15,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const item of [acme, ...clients, invalid]) await space.apply(item)
     for (const item of [acme, ...clients]) await space.waitForReady(item, 'True')
     await space.waitForReady(invalid, 'False', 'ReferenceNotFound')
-    const lines = (await readMetrics(await freePort())).split('\n').filter((line) => line.includes(space.namespace))
+    const lines = (await readMetrics(setup.service, { isPublic: false }))
+      .split('\n')
+      .filter((line) => line.includes(space.namespace))
     const labels = (kind: string, reason: string) =>
       `{kind="${kind}",namespace="${space.namespace}",reason="${reason}"}`
     expect(lines.toSorted()).toEqual([
@@ -38,6 +28,6 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       `regent_resources${labels('RealmClient', 'Applied')} 2`,
       `regent_resources${labels('RealmClient', 'ReferenceNotFound')} 1`,
     ])
-    expect(await readMetrics()).not.toContain('regent_resource')
+    expect(await readMetrics(setup.service, { isPublic: true })).not.toContain('regent_resource')
   })
 })
