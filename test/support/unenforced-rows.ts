@@ -140,8 +140,12 @@ interface FieldPosition {
 }
 
 function toValue(row: UnenforcedRow, label: string, { name, field, rest }: FieldPosition): Json {
-  if (field.type === 'map' && rest.length)
-    return { [rest.join('.')]: specialValues[`${row.kind}.${row.path}`] ?? 'one' }
+  if (field.type === 'map' && rest.length) {
+    const listed = specialValues[`${row.kind}.${row.path}`] ?? row.effect.values?.[0]
+    const candidates = [...(listed === undefined ? [] : [listed]), 'one', ['one']]
+    const maps = candidates.map((value) => ({ [rest.join('.')]: value }))
+    return maps.find((map) => field.schema.safeParse(map).success) ?? maps[0]!
+  }
   const [member, ...deeper] = rest
   if (!field.members || member === undefined) return toFieldValue(row, field)
   const value = toValue(row, label, { name: `${name}.${member}`, field: field.members[member]!, rest: deeper })
