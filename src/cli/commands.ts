@@ -52,6 +52,8 @@ function readRealmName(text: string): string {
   return text
 }
 
+const readList = (text: string): string[] => text.split(',').map((name) => name.trim())
+
 /** The commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
   {
@@ -396,6 +398,18 @@ export const commands: readonly CommandEntry[] = [
     arguments: [argument('<file>', 'file to write')],
     options: storeOptions,
     run: async ([file], flags) => (await import('./commands/backup.ts')).backup(file, flags),
+  },
+  {
+    name: 'operator',
+    summary: 'Prepare the removal of the Kubernetes operator',
+    commands: [
+      {
+        name: 'release',
+        summary: 'Remove the finalizers of resources; objects stay live',
+        options: [option('--namespaces <names>', 'Only of these namespaces, separated by commas').argParser(readList)],
+        run: async (_values, flags) => (await import('./commands/operator-release.ts')).release(flags),
+      },
+    ],
   },
   {
     name: 'restore',

@@ -48,6 +48,7 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'tls.secret': ['tls.secret=tls'],
   'vault.secret': ['vault.secret=vault'],
   'operator.enabled': ['operator.enabled=false'],
+  'operator.releaseOnUninstall': ['operator.releaseOnUninstall=true'],
   'aggregatedRoles.enabled': ['aggregatedRoles.enabled=false'],
   'admission.enabled': ['admission.enabled=true'],
   'admission.secret': ['admission.enabled=true', 'admission.secret=tls', 'admission.caBundle=Cg=='],
@@ -115,6 +116,10 @@ const allValues = [
   'admission.namespaceSelector.matchLabels.realms=yes',
   'admission.objectSelector.matchLabels.review=yes',
   'admission.from[0].ipBlock.cidr=10.0.0.1/32',
+  'operator.releaseOnUninstall=true',
+  'ingress.enabled=true',
+  'dashboard.enabled=true',
+  'trustedCa.secret=ca',
 ]
 
 test('the chart has the version of the server', () => {

@@ -75,6 +75,21 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{- /* Security context of each container. */}}
+{{- define "regent.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- /* Annotations of the hook that releases finalizers, with its weight. */}}
+{{- define "regent.releaseHook" -}}
+helm.sh/hook: post-delete
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
 {{- /* Volume source with the CA certificates of outgoing connections, or nothing. */}}
 {{- define "regent.caVolume" -}}
 {{- with .Values.trustedCa -}}

@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https'
 import { createInterface } from 'node:readline'
 import { KubeConfig } from '@kubernetes/client-node'
 import { isObject, type Json, readText } from '../../kinds/json.ts'
+import { getErrorMessage } from '../../lib/error-message.ts'
 import {
   createConnectionPool,
   getFailureReason,
@@ -97,15 +98,24 @@ const MAX_CONNECTIONS = 64
 
 type ClusterRequest = Omit<HttpStreamRequest, 'idleTimeout' | 'credentials'>
 
+function loadConfig(file: string | undefined): KubeConfig {
+  const config = new KubeConfig()
+  try {
+    if (file === undefined) config.loadFromDefault()
+    else config.loadFromFile(file)
+  } catch (error) {
+    throw new Error(`The kubeconfig cannot be read: ${getErrorMessage(error)}`, { cause: error })
+  }
+  return config
+}
+
 /**
  * Creates a client for the cluster of a kubeconfig file. Without a file, uses `KUBECONFIG`, or the service account of the pod.
  * `log` prints the beginning and the end of each outage.
  * @throws Error if no cluster is configured.
  */
 export function connectToCluster(file?: string, log: (line: string) => void = () => {}): ClusterClient {
-  const config = new KubeConfig()
-  if (file === undefined) config.loadFromDefault()
-  else config.loadFromFile(file)
+  const config = loadConfig(file)
   const cluster = config.getCurrentCluster()
   if (!cluster)
     throw new Error('No Kubernetes cluster is configured. Set KUBECONFIG, or run the server in a pod of the cluster.')

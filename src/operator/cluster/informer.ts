@@ -2,6 +2,7 @@
 import { getBackOff } from '../../lib/timing/back-off.ts'
 import { type ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
 import { type ClusterClient, ClusterError } from './cluster-client.ts'
+import { listResources } from './list-resources.ts'
 import type { ApiObject, Resource } from './resource.ts'
 
 /** A local copy of the resources of one kind. */
@@ -24,12 +25,6 @@ export interface InformerHandler {
   readonly onKindMissing?: (() => void) | undefined
 }
 
-/** A list of resources, as the API server returns it. */
-interface ResourceList<R> {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-  readonly items: readonly R[] | null
-}
-
 /** An event of a watch. */
 interface WatchEvent<R> {
   readonly type: string
@@ -37,8 +32,6 @@ interface WatchEvent<R> {
   readonly object: R & { readonly code?: number; readonly message?: string }
 }
 
-/** Maximum resources of one page of a list. */
-const PAGE_SIZE = 500
 /** Milliseconds until the first retry, and at most. */
 const [MIN_DELAY, MAX_DELAY] = [250, 10_000]
 /** Returns the seconds until a watch ends and is continued by another one. Random, so that watches do not end together. */
@@ -124,20 +117,12 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
     else this.#handler.onError(error)
   }
 
-  /** Lists all resources page by page. Returns the resource version of the list. */
+  /** Lists all resources. Returns the resource version of the list. */
   async #list(): Promise<string> {
-    const listed: R[] = []
     const before = new Map(this.resources)
-    for (let page = ''; ; ) {
-      const query = `limit=${PAGE_SIZE}&${this.#selector}${page}`
-      const { items, metadata } = await this.#client.request<ResourceList<R>>('GET', `${this.#path}?${query}`)
-      listed.push(...(items ?? []))
-      if (!metadata.continue) {
-        this.#replace(listed, before)
-        return metadata.resourceVersion
-      }
-      page = `&continue=${encodeURIComponent(metadata.continue)}`
-    }
+    const { items, resourceVersion } = await listResources<R>(this.#client, this.#path, this.#selector)
+    this.#replace(items, before)
+    return resourceVersion
   }
 
   /** Replaces the cached resources by those of a list. `before`: the cached resources when the list began. */
