@@ -23,6 +23,7 @@ import type { PostponedDeletions } from './postponed-deletions.ts'
 import { type DryRunOptions, limitSourcePermissions, type RealmRunOptions } from './realm-run.ts'
 import { RealmStatusController, type RealmStatusOptions } from './realm-status-controller.ts'
 import { type ReconcileOutcome, reconcileRealm } from './reconcile-realm.ts'
+import { ReconciliationLog } from './reconciliation-log.ts'
 
 /** Seconds between two reconciliations of an unchanged realm, unless it sets `interval`. */
 const DEFAULT_INTERVAL = 600
@@ -57,13 +58,15 @@ export class RealmController {
   /** Realms whose client secrets are written again without an apply, which would also correct drift. */
   readonly #secretQueue: WorkQueue<string>
   readonly #statusController: RealmStatusController
+  readonly #log: ReconciliationLog
   #desired: DesiredRealms = { realms: new Map(), unresolved: [] }
   /** Files of unresolved resources by namespace. */
   #unresolvedFiles: ReadonlyMap<string, readonly string[]> = new Map()
 
   constructor(service: Service, options: RealmControllerOptions) {
-    const { cache, secretWriter, onError } = options
+    const { cache, secretWriter, log, onError } = options
     this.#service = service
+    this.#log = new ReconciliationLog(log)
     this.#options = options
     this.#queue = createOperatorQueue((name) => this.#reconcile(name), onError)
     this.#secretQueue = createWriteQueue((name) => this.#rewriteSecrets(name), onError)
@@ -134,6 +137,8 @@ export class RealmController {
       await confirmLease(this.#service, this.#options.lease)
       await this.#options.postponedDeletions.update(realm, { at: this.#service.clock(), ...outcome })
       this.#record(realm, outcome)
+      if ('result' in outcome)
+        this.#log.report(name, outcome.result, retriesFaulty ? 'drift or interval' : 'resources changed')
       this.#announce(realm, outcome)
       const isPartial = withoutFinalizer.size > 0 || hasSecretFaults(outcome) || hasFailedTenants(outcome)
       if (!('result' in outcome)) return { requeueAfter: getInterval(realm) }
