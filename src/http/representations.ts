@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../kinds/client-policies.ts'
 import { kinds } from '../kinds/index.ts'
-import { anyRepresentation, anyRepresentations, namedSchemas, nameSchema } from '../kinds/json-schema.ts'
+import { anyRepresentation, anyRepresentations, isSchemaName, nameSchema } from '../kinds/json-schema.ts'
 import { getPluralTitle, type Kind, type KindName } from '../kinds/kind.ts'
 import { childrenSchema, listNestedChildren } from '../kinds/nested-schema.ts'
 import { profileMetadata, profileSchema } from '../kinds/user-profile.ts'
@@ -244,8 +244,8 @@ export function representationOf(kind: Kind): z.ZodType {
   const schema = z
     .object({ ...shape, ...Object.fromEntries([...children, ...fields]) })
     .describe(`Representation of ${withArticle(kind.title)}.`)
-    .register(namedSchemas, { id: kind.representation })
-  representations.set(kind, schema)
+  // An operation may have given the name to a schema of its own.
+  representations.set(kind, isSchemaName(kind.representation) ? schema : nameSchema(kind.representation, schema))
   return schema
 }
 

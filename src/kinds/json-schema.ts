@@ -8,11 +8,17 @@ export type JsonSchema = { [member: string]: unknown }
 /** The schemas with a name in OpenAPI. Keycloak: the names in its OpenAPI document. */
 export const namedSchemas = z.registry<{ id: string }>()
 
+const names = new Set<string>()
+
 /** Gives a schema its name in OpenAPI. */
 export function nameSchema<S extends z.ZodType>(id: string, schema: S): S {
+  names.add(id)
   namedSchemas.add(schema as z.ZodType, { id })
   return schema
 }
+
+/** Whether a schema has the name in OpenAPI. */
+export const isSchemaName = (id: string): boolean => names.has(id)
 
 /** Returns the reference to a schema with a name in OpenAPI. */
 export const toReference = (name: string): string => `#/components/schemas/${name}`
