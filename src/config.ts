@@ -39,7 +39,8 @@ const seconds = z.coerce
   .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), secondsNumber)
 const workersNumber = 'must be a whole number from 1 to 64'
 const connectionsNumber = 'must be a whole number from 2 to 1000'
-const list = z
+/** A list of texts, or a text with commas between them. */
+export const list = z
   .union([z.string().transform((text) => text.split(',')), z.array(z.string())])
   .transform((items) => items.map((item) => item.trim()).filter((item) => item !== ''))
 /** The variables and folders that documents may use, as a list. */

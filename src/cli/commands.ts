@@ -1,7 +1,7 @@
 // The table of commands. The module of each is loaded when it runs, so that help and the small commands start fast.
 import { setFlagsFromString } from 'node:v8'
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander'
-import { settings } from '../config.ts'
+import { list, settings } from '../config.ts'
 import type { EXIT_CODES } from './exit-codes.ts'
 import {
   allowLockOut,
@@ -51,8 +51,6 @@ function readRealmName(text: string): string {
     throw new InvalidArgumentError(`The name of a realm has no slash. Separate a path from it by a space.`)
   return text
 }
-
-const readList = (text: string): string[] => text.split(',').map((name) => name.trim())
 
 /** The commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
@@ -406,7 +404,11 @@ export const commands: readonly CommandEntry[] = [
       {
         name: 'release',
         summary: 'Remove the finalizers of resources; objects stay live',
-        options: [option('--namespaces <names>', 'Only of these namespaces, separated by commas').argParser(readList)],
+        options: [
+          option('--namespaces <names>', 'Only of these namespaces, separated by commas').argParser((text) =>
+            list.parse(text),
+          ),
+        ],
         run: async (_values, flags) => (await import('./commands/operator-release.ts')).release(flags),
       },
     ],

@@ -1,10 +1,10 @@
 // Users of a directory with the attributes, limits and responses of Active Directory.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActiveDirectory, FAKE_ADMIN, type FakeEntry, startActiveDirectory } from '../support/active-directory.ts'
-import { createMapper, createStore } from '../support/directory.ts'
+import { createMapper, createStore, requestTokens } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call, create, createRealm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
 const USERS = 'ou=users,dc=example,dc=org'
 const dnOf = (name: string) => `cn=${name},${USERS}`
@@ -62,12 +62,7 @@ async function openRealm(settings: Readonly<Record<string, string>> = {}, url = 
     getLastSegment(await create(`${path}/components`, { ...createMapper(id, providerId, mapper), name }))
   const find = async (name: string) => (await call('GET', `${path}/users?username=${name}&exact=true`)).body[0]
   const logIn = async (username: string, password: string) => {
-    const response = await app.inject({
-      method: 'POST',
-      url: `/realms/${getLastSegment(path)}/protocol/openid-connect/token`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password }).toString(),
-    })
+    const response = await requestTokens(path, username, password)
     return response.json().error_description ?? response.statusCode
   }
   const sync = async () => (await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)).body

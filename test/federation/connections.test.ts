@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActiveDirectory, FAKE_ADMIN, startActiveDirectory } from '../support/active-directory.ts'
-import { changeDirectory, createStore, FOLDERS, renderUser } from '../support/directory.ts'
+import { changeDirectory, createStore, FOLDERS, renderUser, requestTokens } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
 import { hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 import { startRelay } from '../support/tcp-relay.ts'
 
-const { app, call, create, createRealm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
 const COUNT = 2_500
 const UNREACHABLE = 'ldap://127.0.0.1:1'
@@ -23,12 +23,7 @@ async function openRealm(settings: Readonly<Record<string, string>>) {
   const sync = (action = 'triggerFullSync') => call('POST', `${path}/user-storage/${id}/sync?action=${action}`)
   const count = async () => (await call('GET', `${path}/users/count`)).body
   const logIn = async (username: string, password: string) => {
-    const response = await app.inject({
-      method: 'POST',
-      url: `/realms/${getLastSegment(path)}/protocol/openid-connect/token`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password }).toString(),
-    })
+    const response = await requestTokens(path, username, password)
     return response.statusCode
   }
   return { path, id, sync, count, logIn }

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../src/lib/http/outbound.ts'
 import { openLdapConnection } from '../../src/lib/ldap/ldap-connection.ts'
-import { createStore, FOLDERS, renderUser } from '../support/directory.ts'
+import { createStore, FOLDERS, renderUser, requestTokens } from '../support/directory.ts'
 import { testServer } from '../support/server.ts'
 import { DIRECTORY_ADMIN, hasSlapd, startSlapd, type TestDirectory } from '../support/slapd.ts'
 
-const { app, call, create, createRealm } = await testServer()
+const { call, create, createRealm } = await testServer()
 const getLastSegment = (path: string) => path.split('/').at(-1)!
 const dnOf = (name: string) => `uid=${name},ou=users,dc=example,dc=org`
 
@@ -16,12 +16,7 @@ async function openRealm(settings: Readonly<Record<string, string>> = {}) {
   const path = await createRealm()
   const id = getLastSegment(await create(`${path}/components`, createStore(directory.url, settings)))
   const logIn = async (username: string, password: string) => {
-    const response = await app.inject({
-      method: 'POST',
-      url: `/realms/${getLastSegment(path)}/protocol/openid-connect/token`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password }).toString(),
-    })
+    const response = await requestTokens(path, username, password)
     return response.statusCode
   }
   const find = async (name: string) =>

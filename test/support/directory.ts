@@ -1,6 +1,7 @@
 // A directory with users, groups and roles for tests, and the settings of a user store for it.
 import { createOutbound } from '../../src/lib/http/outbound.ts'
 import { type LdapConnection, LdapError, openLdapConnection } from '../../src/lib/ldap/ldap-connection.ts'
+import { testServer } from './server.ts'
 import { DIRECTORY_ADMIN } from './slapd.ts'
 
 /** A user of the directory, as an entry in LDIF. The password is the username and `-secret`. */
@@ -127,4 +128,15 @@ export async function acceptsPassword(url: string, dn: string, password: string)
   } finally {
     await connection.close()
   }
+}
+
+/** Requests tokens with the password of a user. Returns the response. `realm`: the path of the realm in the admin API. */
+export async function requestTokens(realm: string, username: string, password: string) {
+  const { app } = await testServer()
+  return app.inject({
+    method: 'POST',
+    url: `/realms/${realm.split('/').at(-1)}/protocol/openid-connect/token`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password }).toString(),
+  })
 }

@@ -23,7 +23,7 @@ export interface StoreMapper {
 /** Keycloak: who writes to the directory. */
 export type EditMode = (typeof editModes)[number]
 
-/** The edit modes. */
+/** The values of `editMode`: where changes of users are written. Keycloak: UserStorageProvider.EditMode. */
 export const editModes = ['READ_ONLY', 'WRITABLE', 'UNSYNCED'] as const
 
 /** An LDAP user store: a user federation provider of the type `ldap`. */
