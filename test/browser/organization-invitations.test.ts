@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, inChromium, startChromium } from '../support/chromium.ts'
-import { createInvitingRealm } from '../support/inviting-realm.ts'
+import { createInvitingRealm, SHORT_LIFESPAN } from '../support/inviting-realm.ts'
 import { testServer } from '../support/server.ts'
 
 describe.skipIf(!chromiumPath)(inChromium, () => {
@@ -77,9 +77,9 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await expect.poll(realm.listMembers).toEqual(['eve MANAGED'])
     expect(await refusal(link)).toContain('This invitation is no longer valid.')
     expect(await refusal(link.replace(realm.name, other.name))).toContain('This invitation is no longer valid.')
-    await call('PUT', realm.path, { body: { actionTokenGeneratedByAdminLifespan: 1 } })
+    await call('PUT', realm.path, { body: { actionTokenGeneratedByAdminLifespan: SHORT_LIFESPAN } })
     const expired = await realm.inviteBob()
-    await expect.poll(() => realm.listInvitations('?status=EXPIRED'), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => realm.listInvitations('?status=EXPIRED'), { timeout: 15_000 }).toHaveLength(1)
     expect(await refusal(expired)).toContain('This link has expired')
     expect(await realm.listMembers()).toEqual(['eve MANAGED'])
   })

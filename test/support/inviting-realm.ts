@@ -7,6 +7,9 @@ import { testServer } from './server.ts'
 /** The redirect URL of the organization. No server listens there. */
 export const LANDING = 'http://acme.example/welcome'
 
+/** Seconds after which a link expires that a test waits for. An email that is delivered later is dropped, since its link is expired. */
+export const SHORT_LIFESPAN = 5
+
 /** Creates the realm with the user Bob, whose password is `pw`, and the organization acme. */
 export async function createInvitingRealm(settings: object = {}, organization: object = { redirectUrl: LANDING }) {
   const { call, create, createRealm } = await testServer()
@@ -35,8 +38,15 @@ export async function createInvitingRealm(settings: object = {}, organization: o
     })
   /** Returns the link in the last email to an address. */
   const findLink = (address: string) => {
-    const email = mailbox.emails.findLast(({ to }) => to.includes(address))
+    const email = mailbox.emails.findLast(({ to }) => to.includes(address.toLowerCase()))
     return /http\S+\/(?:action-token|registrations)\?\S+/.exec(email?.text ?? '')?.[0] ?? ''
+  }
+  const sendInvitation = async (operation: string, fields: Record<string, string>, address: string) => {
+    const { status } = await post(operation, fields)
+    if (status !== 204) throw new Error(`the invitation was refused with ${status}`)
+    const link = findLink(address)
+    if (link === '') throw new Error(`no email with a link was delivered to ${address}`)
+    return link
   }
   return {
     path,
@@ -47,16 +57,9 @@ export async function createInvitingRealm(settings: object = {}, organization: o
     mailbox,
     post,
     findLink,
-    invite: async (email: string, fields: Record<string, string> = {}) => {
-      const { status } = await post('invite-user', { email, ...fields })
-      if (status !== 204) throw new Error(`the invitation was refused with ${status}`)
-      return findLink(email)
-    },
-    inviteBob: async () => {
-      const { status } = await post('invite-existing-user', { id: bob })
-      if (status !== 204) throw new Error(`the invitation was refused with ${status}`)
-      return findLink('bob@example.org')
-    },
+    invite: (email: string, fields: Record<string, string> = {}) =>
+      sendInvitation('invite-user', { email, ...fields }, email),
+    inviteBob: () => sendInvitation('invite-existing-user', { id: bob }, 'bob@example.org'),
     listMembers: async () => {
       const { body } = await call('GET', `${acme}/members`)
       return (body as { username: string; membershipType: string }[]).map(
