@@ -5,6 +5,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'rolldown'
 import packageJson from './package.json' with { type: 'json' }
+import { bundleConsole } from './src/http/server/bundle-console.ts'
 
 export default defineConfig({
   input: 'src/main.ts',
@@ -12,13 +13,26 @@ export default defineConfig({
   transform: { target: 'node24' },
   external: [
     ...Object.keys(packageJson.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    // Only the sources bundle the console.
+    'rolldown',
     // pg and chokidar load these if they are installed.
     'pg-native',
     'fsevents',
   ],
   output: { dir: 'dist', cleanDir: true },
-  plugins: [licenses()],
+  plugins: [webConsole(), licenses()],
 })
+
+/** Writes the files of the web console to dist/console. */
+function webConsole(): Plugin {
+  return {
+    name: 'console',
+    async generateBundle() {
+      for (const [name, source] of await bundleConsole())
+        this.emitFile({ type: 'asset', fileName: `console/${name}`, source })
+    },
+  }
+}
 
 /** Writes the licenses of the packages in the chunks to dist/licenses.txt. */
 function licenses(): Plugin {

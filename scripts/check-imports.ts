@@ -14,6 +14,10 @@ export interface SourceFile {
   readonly imports: readonly Import[]
 }
 
+/** The folder of the browser's code, and the packages that it is made of. */
+const CONSOLE = 'src/console/'
+const consolePackages = ['preact', '@preact/signals', 'diff']
+
 /** The layers, lowest first. A layer imports from itself and from lower ones only. */
 const layers = [
   ['lib'],
@@ -26,6 +30,7 @@ const layers = [
   ['operator'],
   ['cli'],
   ['main'],
+  ['console'],
 ]
 /** The folders and files within a layer, lowest first. A folder imports from itself and from lower ones only. */
 const subfolders: Readonly<Record<string, readonly string[]>> = {
@@ -68,6 +73,7 @@ const subfolders: Readonly<Record<string, readonly string[]>> = {
     'history',
     'import',
     'accept',
+    'inspect',
     'following',
   ],
   'src/operator/': [
@@ -113,6 +119,11 @@ const rules: Rule[] = [
       isPackage(to, 'kysely', 'pg', '@electric-sql/pglite') &&
       !(isInLayer(from, 'store') || (isTypeOnly && isInLayer(from, 'service'))),
   ],
+  [
+    'the console imports its own files and packages only',
+    (from, to) => from.startsWith(CONSOLE) && !to.startsWith(CONSOLE) && !isPackage(to, ...consolePackages),
+  ],
+  ['only the console imports it', (from, to) => isPackage(to, 'preact', '@preact') && !from.startsWith(CONSOLE)],
   ['only lib imports it', (from, to) => isPackage(to, 'ldapts') && !isInLayer(from, 'lib')],
   ['only service imports it', (from, to) => isPackage(to, 'nodemailer') && !isInLayer(from, 'service')],
   ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !isInLayer(from, 'http')],
@@ -193,7 +204,7 @@ export function readImports(source: string): Import[] {
 
 /** Reads the files of src in the current directory. */
 export function readSources(): SourceFile[] {
-  return globSync('src/**/*.ts').map((file) => ({ file, imports: readImports(readFileSync(file, 'utf8')) }))
+  return globSync('src/**/*.{ts,tsx}').map((file) => ({ file, imports: readImports(readFileSync(file, 'utf8')) }))
 }
 
 function isPackage(to: string, ...names: string[]): boolean {

@@ -363,6 +363,13 @@ export const settings = {
     description:
       'PEM file with the CA certificates for the client certificate of the Kubernetes API server. Without it no client certificate is required.',
   }),
+  console: setting('console', {
+    placeholder: 'on or off',
+    schema: z.enum(['on', 'off'], 'must be on or off'),
+    default: 'on',
+    summary: 'Serve the web console, at /console',
+    description: 'Whether the web console is served, at `/console`. See docs/console.md.',
+  }),
   managementPort: setting('management-port', {
     placeholder: 'number',
     schema: port,

@@ -3,6 +3,7 @@
 /** By name, or by the segment before the parameter and its name. */
 const descriptions: Readonly<Record<string, string>> = {
   realm: 'Name of the realm, not its id.',
+  kind: 'Kind of the objects, such as client, role or user.',
   'client-uuid': 'Id of the client, not its client id.',
   clientUuid: 'Id of the client, not its client id.',
   'part-client-uuid': 'Id of the client with the roles, not its client id.',

@@ -13,9 +13,11 @@ import { errorResponse, notFound } from './errors.ts'
 import { addOidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { regentBackupOperations } from './regent/backup.ts'
+import { regentChangeOperations } from './regent/changes.ts'
 import { regentDriftOperations } from './regent/drift.ts'
 import { regentHistoryOperations } from './regent/history.ts'
 import { regentOperations } from './regent/index.ts'
+import { regentInspectOperations } from './regent/inspect.ts'
 import { regentPlanOperations } from './regent/plans.ts'
 import { secretOperations } from './regent/secrets.ts'
 import { regentSourceOperations } from './regent/sources.ts'
@@ -57,6 +59,8 @@ export interface ServerOptions {
   readonly hasManagementPort?: boolean
   /** Whether the API reference is served, at /docs. */
   readonly apiReference?: boolean
+  /** Whether the web console is served, at /console. */
+  readonly console?: boolean
   /** The webhook for pushes to git repositories. Absent: it is disabled. */
   readonly webhook?: Webhook | undefined
   /** The caller of requests in this process, which have no token. */
@@ -67,6 +71,8 @@ export interface ServerOptions {
 export const operations = [
   ...adminOperations,
   ...regentOperations,
+  ...regentInspectOperations,
+  ...regentChangeOperations,
   ...regentDriftOperations,
   ...regentHistoryOperations,
   ...regentSourceOperations,
@@ -137,6 +143,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
+  if (options.console) await app.register((await import('./server/console.ts')).serveConsole, { baseOf })
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(renderHomePage(baseOf(request), names))

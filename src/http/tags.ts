@@ -27,6 +27,7 @@ export const tags = {
   Component: 'Components: configured providers of a realm, such as user federation providers.',
   Key: 'Signing and encryption keys of a realm.',
   Workflows: 'Workflows: steps for users or clients that an event or a schedule starts.',
+  Inspection: 'Regent: the state of realms, and their objects with the sources that manage them.',
   Plans: 'Regent: plan and apply sources, and approve or apply saved plans.',
   Sources: 'Regent: sources of declarations, their status, suspension and webhook.',
   Drift: 'Regent: declared values that were changed, unmanaged objects, and declarations that accept drift.',

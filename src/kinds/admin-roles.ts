@@ -82,6 +82,13 @@ const rolesByPermission = {
 /** A permission that an operation requires in a realm. `create-realm` is granted in master, and `every-realm` is all permissions in all realms. */
 export type Permission = keyof typeof rolesByPermission | 'create-realm' | 'every-realm'
 
+/** Returns the names of the permissions that roles of a realm grant; without roles, of all permissions in a realm. */
+export function listGrantedPermissions(roles?: ReadonlySet<AdminRole>): string[] {
+  return Object.entries(rolesByPermission).flatMap(([permission, granting]) =>
+    !roles || roles.has('realm-admin') || granting.some((role) => roles.has(role)) ? permission : [],
+  )
+}
+
 /** Returns the roles that each grant a permission. No role grants `every-realm`, which only full administrators have. */
 export function listRolesGranting(permission: Permission): readonly AdminRole[] {
   if (permission === 'every-realm') return []

@@ -9,6 +9,14 @@ export interface RegisteredUris {
   readonly rootUrl?: string | undefined
 }
 
+/** Keycloak: the built-in client of its admin console, with which users log in to the console of Regent. */
+const CONSOLE_CLIENT = 'security-admin-console'
+
+/** Returns the redirect URIs of a client that the server allows without their registration: those of its own console. */
+export function listServerRedirectUris(clientId: string | undefined, base: string): string[] {
+  return clientId === CONSOLE_CLIENT ? [`${base}/console/*`] : []
+}
+
 /** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
 export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
   const url = URL.parse(address)

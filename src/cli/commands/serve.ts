@@ -95,6 +95,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     metrics: true,
     hasManagementPort: settings.managementPort !== undefined,
     apiReference: true,
+    console: settings.console === 'on',
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
@@ -198,6 +199,7 @@ function renderBanner(
     : `${settings.adminUser} / ${settings.adminPassword} (development mode)`
   return [
     `Regent is ready at ${address}  (${(took / 1000).toFixed(1)} s)`,
+    ...(settings.console === 'on' ? [`  Console: ${address}/console`] : []),
     `  Log in:  ${admin}`,
     `  Store:   ${engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
     settings.production

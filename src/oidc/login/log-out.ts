@@ -6,7 +6,7 @@ import { endSessions } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { getIssuer } from '../oidc-realm.ts'
 import { accountPage, infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
-import { isRegisteredRedirectUri } from '../redirect-uris.ts'
+import { isRegisteredRedirectUri, listServerRedirectUris } from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 import { LoginError } from './login-error.ts'
@@ -34,7 +34,7 @@ export function logOut(service: Service, request: BrowserRequest): Promise<Brows
     call.eventType = 'LOGOUT'
     const hint = await readIdTokenHint(call, query.get('id_token_hint'))
     const client = await findRequestClient(call, query, hint)
-    const redirectUri = readPostLogoutRedirectUri(client, query)
+    const redirectUri = readPostLogoutRedirectUri(client, request)
     const session = await findSsoSession(call)
     if (!session || hint?.session === session.id) return endSession(call, session?.id, redirectUri)
     const pending: PendingLogout = { session: session.id, client: call.client, redirectUri }
@@ -127,13 +127,17 @@ async function readIdTokenHint({ service, realm }: BrowserCall, token: string | 
 }
 
 /** Returns the address after logout. Throws LoginError where it is not registered. Keycloak: `+` means the redirect URIs. */
-function readPostLogoutRedirectUri(client: LiveObject | undefined, query: URLSearchParams): string | undefined {
+function readPostLogoutRedirectUri(
+  client: LiveObject | undefined,
+  { base, query: sentQuery, form }: Pick<BrowserRequest, 'base' | 'query' | 'form'>,
+): string | undefined {
+  const query = form ? new URLSearchParams(form) : sentQuery
   const address = query.get('post_logout_redirect_uri')
   if (address === null) return undefined
   if (!query.has('id_token_hint') && !query.has('client_id')) {
     throw new LoginError('missingParameterMessage', 'invalid_request', { params: ['id_token_hint'] })
   }
-  if (!client || !isPostLogoutRedirectUri(client, address)) {
+  if (!client || !isPostLogoutRedirectUri(client, address, base)) {
     throw new LoginError('invalidRedirectUriMessage', 'invalid_redirect_uri')
   }
   const state = query.get('state')
@@ -141,10 +145,11 @@ function readPostLogoutRedirectUri(client: LiveObject | undefined, query: URLSea
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams({ state })}`
 }
 
-function isPostLogoutRedirectUri(client: LiveObject, address: string): boolean {
-  const { attributes = {}, redirectUris = [], rootUrl } = viewClient(client)
+function isPostLogoutRedirectUri(client: LiveObject, address: string, base: string): boolean {
+  const { clientId, attributes = {}, redirectUris = [], rootUrl } = viewClient(client)
   const uris = (attributes['post.logout.redirect.uris'] || '+').split('##')
-  const registered = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
+  const declared = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
+  const registered = [...declared, ...listServerRedirectUris(clientId, base)]
   return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl })
 }
 

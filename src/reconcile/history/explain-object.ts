@@ -8,6 +8,7 @@ import { digestSecrets } from '../../service/context/secrets.ts'
 import { findOldestEntry } from '../../service/journal/history.ts'
 import { listLatestEntries } from '../../service/journal/journal.ts'
 import { writers } from '../../service/kinds/index.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { listInventoryOfObject, listRealmSources } from '../../service/sources/source-records.ts'
 import type { Attribution } from '../model/action.ts'
@@ -56,6 +57,12 @@ export async function explainObject(context: Context, path: string): Promise<Obj
   const [live] = await writers[kind].list(context, { keys: [key] })
   if (!live) throw createMissingObjectError(realm, target)
   requireExistingField(realm, target)
+  return explainLiveObject(context, live, field)
+}
+
+/** Explains the fields of a live object that are declared or were changed, or the given one. A few statements. */
+export async function explainLiveObject(context: Context, live: LiveObject, field?: string): Promise<ObjectExplanation> {
+  const { kind } = live
   const fields = digestSecrets(context.vault, kinds[kind], live.representation)
   const rows = await listInventoryOfObject(context, kind, live.id)
   const entries = await listLatestEntries(context, [{ kind, object: live.id }])

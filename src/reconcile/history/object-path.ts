@@ -133,3 +133,16 @@ function getChildKinds(kind: KindName): Readonly<Record<string, KindName>> {
 function toKeyName(kind: KindName, name: string): string {
   return kind === 'group' && !name.startsWith('/') ? `/${name}` : name
 }
+
+/** Returns the path of an object, as `parseObjectPath` reads it. The path of the realm is empty. */
+export function formatObjectPath(kind: KindName, key: Key): string {
+  if (kind === 'realm') return ''
+  const parent = findParent(key)
+  const hasParentField = kinds[kind].parentField !== undefined
+  const names = [...(hasParentField && parent ? [parent.key.at(-1)!] : []), key.at(-1)!]
+  const steps = hasPathKey(kinds[kind]) && kind === 'group' ? key.at(-1)!.slice(1).split('/') : names
+  const containers = hasParentField ? undefined : parent
+  const list = Object.entries(getChildKinds(containers?.kind ?? 'realm')).find(([, child]) => child === kind)?.[0]
+  const path = [list ?? kind, ...steps].map(encodeURIComponent).join('/')
+  return containers ? `${formatObjectPath(containers.kind, containers.key)}/${path}` : path
+}

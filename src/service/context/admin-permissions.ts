@@ -3,6 +3,7 @@ import {
   type AdminRole,
   adminRoles,
   isRegentRole,
+  listGrantedPermissions,
   listRolesGranting,
   PERMISSIONS_CLIENT,
   type Permission,
@@ -73,6 +74,11 @@ export function hasPermission(permissions: AdminPermissions, realm: string, perm
   if (permissions.all) return true
   const roles = permissions.realms.get(realm)
   return roles !== undefined && listRolesGranting(permission).some((role) => roles.has(role))
+}
+
+/** Returns the names of the permissions in a realm. */
+export function listPermissionsIn(permissions: AdminPermissions, realm: string): string[] {
+  return listGrantedPermissions(permissions.all ? undefined : (permissions.realms.get(realm) ?? new Set()))
 }
 
 /** Returns the roles that are missing to grant other permissions, as `role of realm`. */

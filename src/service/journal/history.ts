@@ -1,14 +1,20 @@
 // The history of a realm, as its journal has it.
 import {
   countUsersChangedAfter,
+  type LastRealmChange,
   type Revision,
   selectEntriesAfter,
+  selectLastRealmChanges,
+  selectObjectEntries,
   selectOldestEntry,
   selectRevisions,
   selectRevisionsAmong,
 } from '../../store/journal/history.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { type HistoryEntry, insertHistory, suspendSources } from '../../store/sources/sources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
+import type { Service } from '../context/service.ts'
 import type { StoredEntry } from '../context/store-types.ts'
 
 /** Returns up to `max` revisions of the realm below a number, newest first. One statement. */
@@ -34,6 +40,20 @@ export function findOldestEntry({ tx, realm }: Context): Promise<number> {
 /** Returns those of the numbers that are revisions of the realm. One statement. */
 export function findExistingRevisions({ tx, realm }: Context, numbers: readonly number[]): Promise<Set<number>> {
   return selectRevisionsAmong(tx, realm.number, numbers)
+}
+
+/** Returns the last entries about an object, newest first. One statement. */
+export function listObjectEntries(
+  { tx, realm }: Context,
+  { kind, id, max }: { readonly kind: KindName; readonly id: string; readonly max: number },
+): Promise<StoredEntry[]> {
+  const isUserData = kinds[kind].isUserData === true
+  return selectObjectEntries(tx, realm.number, { kind, object: id, isUserData, max })
+}
+
+/** Returns the last change of the configuration of each of these realms. One statement. */
+export function listLastRealmChanges(service: Service, realms: readonly number[]): Promise<LastRealmChange[]> {
+  return service.query((tx) => selectLastRealmChanges(tx, realms))
 }
 
 /** Records a rollback in the history, and suspends the sources of the realm. Two statements. */

@@ -9,11 +9,12 @@ import type { Transaction } from './transaction.ts'
 /** A notification of a change. It has no details: the listener reads the store. */
 export interface WakeUp {
   /**
-   * `drift`: managed objects of a realm were changed, or corrected; `source`: a source must be read again, or was resumed; `lease`: the
-   * process that applies sources has changed; `plan`: a saved plan was approved or rejected; `access`: something changed on which the
+   * `drift`: managed objects of a realm were changed, or corrected; `source`: a source must be read again, or was resumed; `status`:
+   * the status of a source was written; `lease`: the process that applies sources has changed; `plan`: saved plans were created, approved,
+   * applied or deleted; `access`: something changed on which the
    * validity or permissions of tokens depend, or the row of a realm; `everything`: wake-ups may have been missed.
    */
-  readonly topic: 'drift' | 'source' | 'lease' | 'plan' | 'access' | 'everything'
+  readonly topic: 'drift' | 'source' | 'status' | 'lease' | 'plan' | 'access' | 'everything'
   /** Number of the realm, whose name may have changed when the wake-up arrives. */
   readonly realm?: number
   /** Name of the source; for `access`, id of the user, session or token. Absent for `access`: all of the realm. */

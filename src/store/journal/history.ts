@@ -1,4 +1,5 @@
 // The history of a realm's configuration, read from its journal: revisions, and the entries after a revision.
+import { sql } from 'kysely'
 import { bigint, boolean, integer, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { type Actor, type StoredEntry, storedEntryRow } from './journal.ts'
@@ -133,4 +134,37 @@ export async function selectChangeTimes(
         select j.at from journal j where j.realm = ${realm} order by j.number limit 1
       ) o on true`.all(tx)
   return new Map(rows.map(({ object, ...times }) => [object, times]))
+}
+
+/** Returns the last entries about one object, newest first. One statement. */
+export async function selectObjectEntries(
+  tx: Transaction,
+  realm: number,
+  {
+    kind,
+    object,
+    isUserData,
+    max,
+  }: { readonly kind: string; readonly object: string; readonly isUserData: boolean; readonly max: number },
+): Promise<StoredEntry[]> {
+  return query(storedEntryRow)`
+    select j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key, j.fields
+    from ${sql.table(isUserData ? 'user_journal' : 'journal')} j
+    where j.realm = ${realm} and j.kind = ${kind} and j.object = ${object}
+    order by j.number desc limit ${max}`.all(tx)
+}
+
+const lastChangeRow = row({ realm: integer, number: bigint, at: timestamp, actor: json<Actor>() })
+
+/** The last change of the configuration of a realm. */
+export type LastRealmChange = RowOf<typeof lastChangeRow>
+
+/** Returns the last change of each of these realms. One statement. */
+export async function selectLastRealmChanges(tx: Transaction, realms: readonly number[]): Promise<LastRealmChange[]> {
+  return query(lastChangeRow)`
+    select r.number as realm, j.number, j.at, j.actor
+    from unnest(${realms}::integer[]) as r(number)
+    cross join lateral (
+      select j.number, j.at, j.actor from journal j where j.realm = r.number order by j.number desc limit 1
+    ) j`.all(tx)
 }

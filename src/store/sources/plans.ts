@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { boolean, countRow, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
+import { buildWakeUp } from '../database/wake-up.ts'
 import type { Actor } from '../journal/journal.ts'
 
 /** The part of a saved plan for one realm. */
@@ -92,12 +93,18 @@ export async function insertPlan(
         ${plan.isFromRun}, ${plan.createdAt}::timestamptz, ${JSON.stringify(plan.createdBy)}::jsonb,
         ${toAuthorText(plan)}::jsonb, ${plan.expires}::timestamptz)
       returning id
+    ),
+    realms as (
+      insert into plan_realm (plan, name, digest, has_changes, guards)
+      select c.id, x.name, x.digest, x."hasChanges", x.guards
+      from created c cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
+        as x(name text, digest text, "hasChanges" boolean, guards jsonb)
     )
-    insert into plan_realm (plan, name, digest, has_changes, guards)
-    select c.id, x.name, x.digest, x."hasChanges", x.guards
-    from created c cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
-      as x(name text, digest text, "hasChanges" boolean, guards jsonb)`.execute(tx)
+    select ${planWakeUp} from created`.execute(tx)
 }
+
+/** Announces that saved plans were created, approved, applied or deleted. */
+const planWakeUp = buildWakeUp({ topic: 'plan' })
 
 /** Updates the saved plan of an earlier run with the same digest, and returns it; undefined if there is none. Authors are added. One statement. */
 export async function renewPlan(tx: Transaction, plan: NewSavedPlan, now: Date): Promise<SavedPlan | undefined> {
@@ -140,8 +147,11 @@ export async function approvePlan(
   { at, by, withCredentials }: { readonly at: Date; readonly by: string; readonly withCredentials: boolean },
 ): Promise<boolean> {
   const { rows } = await sql`
-    update plan p set approved_at = ${at}::timestamptz, approved_by = ${by}, with_credentials = ${withCredentials}
-    where p.id = ${id} and p.expires > ${at}::timestamptz and p.sealed_sources is not null returning p.id`.execute(tx)
+    with approved as (
+      update plan p set approved_at = ${at}::timestamptz, approved_by = ${by}, with_credentials = ${withCredentials}
+      where p.id = ${id} and p.expires > ${at}::timestamptz and p.sealed_sources is not null returning p.id
+    )
+    select ${planWakeUp} from approved`.execute(tx)
   return rows.length > 0
 }
 
@@ -201,10 +211,13 @@ export async function recordPlanApplied(
   { name, at, revision }: { readonly name: string; readonly at: Date; readonly revision: number },
 ): Promise<boolean> {
   const { rows } = await sql`
-    update plan_realm r set applied_at = ${at}::timestamptz, revision = ${revision}::bigint
-    from plan p
-    where p.id = ${id} and r.plan = p.id and r.name = ${name} and r.applied_at is null and p.expires > ${at}::timestamptz
-    returning r.plan`.execute(tx)
+    with applied as (
+      update plan_realm r set applied_at = ${at}::timestamptz, revision = ${revision}::bigint
+      from plan p
+      where p.id = ${id} and r.plan = p.id and r.name = ${name} and r.applied_at is null and p.expires > ${at}::timestamptz
+      returning r.plan
+    )
+    select ${planWakeUp} from applied`.execute(tx)
   await sql`
     update plan p set sealed_sources = null
     where p.id = ${id} and not exists (
@@ -215,7 +228,11 @@ export async function recordPlanApplied(
 
 /** Deletes plans that are not applied. One statement. */
 export async function deletePlans(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await sql`delete from plan p where p.id = any(${ids}::text[]) and p.sealed_sources is not null`.execute(tx)
+  await sql`
+    with deleted as (
+      delete from plan p where p.id = any(${ids}::text[]) and p.sealed_sources is not null returning p.id
+    )
+    select ${planWakeUp} from deleted`.execute(tx)
 }
 
 /** Deletes at most `limit` expired plans that are not applied, and returns their number. One statement. */

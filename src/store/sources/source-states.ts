@@ -45,9 +45,12 @@ export async function upsertSourceStatus(
   await sql`
     with own_lease as materialized (
       select from lease where name = ${lease.name} and holder = ${lease.holder} and token = ${lease.token} for share
+    ),
+    written as (
+      insert into source (name, status) select ${source}, ${JSON.stringify(status)}::jsonb from own_lease
+      on conflict (name) do update set status = excluded.status returning number
     )
-    insert into source (name, status) select ${source}, ${JSON.stringify(status)}::jsonb from own_lease
-    on conflict (name) do update set status = excluded.status`.execute(tx)
+    select ${buildWakeUp({ topic: 'status', name: source })} from written`.execute(tx)
 }
 
 /** Suspends or resumes a source, and wakes up its followers. Resuming ends suspensions by a rollback, too. One statement. */

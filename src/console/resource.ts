@@ -1,0 +1,78 @@
+// Data of the API that a page shows, read again when it changes.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, call } from './api.ts'
+import { onChange, type Topic } from './live.ts'
+
+/** Data and its state. While it is read again, the previous data and error remain. */
+export interface Resource<T> {
+  readonly data: T | undefined
+  readonly error: ApiError | undefined
+  readonly isLoading: boolean
+  reload(): void
+}
+
+/** What to read again, and when: after changes of these topics, in this realm if there is one. */
+export interface ResourceOptions {
+  readonly topics?: readonly Topic[]
+  readonly realm?: string
+}
+
+interface ResourceState<T> {
+  readonly path: string | undefined
+  readonly data?: T
+  readonly error?: ApiError
+  readonly isLoading: boolean
+}
+
+/** Reads a path of the API; without one, nothing. */
+export function useResource<T>(path: string | undefined, { topics = [], realm }: ResourceOptions = {}): Resource<T> {
+  const [state, setState] = useState<ResourceState<T>>({ path, isLoading: path !== undefined })
+  const load = useRef(() => {})
+  const observed = topics.join()
+  useEffect(() => {
+    if (path === undefined) return setState({ path, isLoading: false })
+    const controller = new AbortController()
+    let isLoading = false
+    let isOutdated = false
+    const read = async () => {
+      if (isLoading) {
+        isOutdated = true
+        return
+      }
+      isLoading = true
+      do {
+        isOutdated = false
+        setState((before) => (before.path === path ? { ...before, isLoading: true } : { path, isLoading: true }))
+        const result = await call<T>(path, { signal: controller.signal }).then(
+          (data) => ({ data }),
+          (error: unknown) => ({ error: error instanceof ApiError ? error : new ApiError(0, String(error)) }),
+        )
+        if (controller.signal.aborted) return
+        setState((before) => ({
+          path,
+          isLoading: false,
+          ...(before.data !== undefined && before.path === path && { data: before.data }),
+          ...result,
+        }))
+      } while (isOutdated)
+      isLoading = false
+    }
+    load.current = () => void read()
+    void read()
+    const stop = onChange((change) => {
+      const isObserved = change.topic === 'everything' || observed.split(',').includes(change.topic)
+      if (isObserved && (realm === undefined || change.realm === undefined || change.realm === realm)) void read()
+    })
+    return () => {
+      stop()
+      controller.abort()
+    }
+  }, [path, observed, realm])
+  const current = state.path === path ? state : { isLoading: path !== undefined }
+  return {
+    data: 'data' in current ? current.data : undefined,
+    error: 'error' in current ? current.error : undefined,
+    isLoading: current.isLoading,
+    reload: () => load.current(),
+  }
+}
