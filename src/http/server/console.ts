@@ -70,10 +70,9 @@ export async function serveConsole(
   app.get('/console/:realm/*', sendPage)
   // Keycloak: the addresses of its admin console.
   app.get('/admin', async (request, reply) => openConsole(request, reply, 'master'))
-  for (const path of ['/admin/:realm/console', '/admin/:realm/console/'])
-    app.get<{ Params: { realm: string } }>(path, async (request, reply) =>
-      openConsole(request, reply, request.params.realm),
-    )
+  app.get<{ Params: { realm: string } }>('/admin/:realm/console', async (request, reply) =>
+    openConsole(request, reply, request.params.realm),
+  )
   app.get<{ Params: { file: string } }>('/resources/console/:file', async (request, reply) => {
     const file = (await load()).files.get(request.params.file)
     if (!file) throw notFound()
