@@ -1,10 +1,15 @@
 // Chooses the page of the address.
+
+import { ApiError } from './api.ts'
 import type { RealmState } from './api-types.ts'
 import { Layout, PageHeader } from './components/layout.tsx'
 import { Failure } from './components/states.tsx'
-import { ApiError } from './api.ts'
 import { address } from './location.ts'
 import { OverviewPage } from './pages/overview.tsx'
+import { PlanPage } from './pages/plan.tsx'
+import { PlansPage } from './pages/plans.tsx'
+import { RealmPage } from './pages/realm.tsx'
+import { SourcePage, SourcesPage } from './pages/sources.tsx'
 import { type Resource, useResource } from './resource.ts'
 import { texts } from './texts.ts'
 
@@ -24,8 +29,14 @@ export function App() {
 }
 
 function Page({ realms }: { readonly realms: Resource<readonly RealmState[]> }) {
-  const [section = ''] = address.value.segments
+  const [section = '', name] = address.value.segments
+  const all = realms.data ?? []
   if (section === '') return <OverviewPage realms={realms} />
+  if (section === 'plans' && name === undefined) return <PlansPage />
+  if (section === 'plans' && name !== undefined) return <PlanPage key={name} id={name} realms={all} />
+  if (section === 'sources' && name === undefined) return <SourcesPage />
+  if (section === 'sources' && name !== undefined) return <SourcePage key={name} name={name} realms={all} />
+  if (section === 'realms' && name !== undefined) return <RealmPage realms={realms} />
   return <MissingPage />
 }
 

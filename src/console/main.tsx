@@ -1,7 +1,7 @@
 // The web console: logs in, then shows the page of the address.
 import { render } from 'preact'
-import { App } from './app.tsx'
 import { toMessage } from './api.ts'
+import { App } from './app.tsx'
 import { beginLogin, logIn } from './auth.ts'
 import { follow } from './live.ts'
 import { followAddress } from './location.ts'

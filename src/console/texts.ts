@@ -1,6 +1,7 @@
 // All texts of the console, in English.
 
-const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 /** The texts of the console. */
 export const texts = {
@@ -68,7 +69,14 @@ export const texts = {
     calmHint: 'No failed source, no plan pending approval, no drift.',
     empty: 'No realm matches',
     noRealms: 'There are no realms that you administer',
-    columns: { state: 'State', realm: 'Realm', sources: 'Sources', drift: 'Drift', plans: 'Plans', change: 'Last change' },
+    columns: {
+      state: 'State',
+      realm: 'Realm',
+      sources: 'Sources',
+      drift: 'Drift',
+      plans: 'Plans',
+      change: 'Last change',
+    },
     find: 'Find a realm',
     sourceFailed: (name: string) => `Source ${name} failed`,
     planPending: (id: string) => `Plan ${id} is pending approval`,
@@ -82,7 +90,14 @@ export const texts = {
     title: 'Plans',
     empty: 'No saved plans',
     emptyHint: 'Plans that need an approval appear here, and those of regent plan --save.',
-    columns: { plan: 'Plan', state: 'State', realms: 'Realms', sources: 'Sources', created: 'Created', expires: 'Expires' },
+    columns: {
+      plan: 'Plan',
+      state: 'State',
+      realms: 'Realms',
+      sources: 'Sources',
+      created: 'Created',
+      expires: 'Expires',
+    },
     states: {
       pending: 'Pending approval',
       approved: 'Approved',
@@ -94,7 +109,8 @@ export const texts = {
     created: 'Created by',
     approvedBy: (name: string) => `Approved by ${name}`,
     blocked: 'Needs an approval',
-    outdated: 'The realm has changed since this plan was created. Applying it fails if a value that it changes is different now.',
+    outdated:
+      'The realm has changed since this plan was created. Applying it fails if a value that it changes is different now.',
     ownChanges: 'You made changes of this plan. Another administrator must approve it.',
     approve: 'Approve',
     approveAndApply: 'Approve and apply',
@@ -168,7 +184,13 @@ export const texts = {
       `Suspended in ${realm}: ${by} rolled back to r${revision}`,
     renamedTo: (name: string) => `renamed to ${name}`,
     problems: 'Problems',
-    states: { failed: 'Failed', pending: 'Pending approval', suspended: 'Suspended', applied: 'Applied', unknown: 'Not followed' },
+    states: {
+      failed: 'Failed',
+      pending: 'Pending approval',
+      suspended: 'Suspended',
+      applied: 'Applied',
+      unknown: 'Not followed',
+    },
     objects: (count: number) => plural(count, 'object'),
     changed: (count: number) => `${count} changed since`,
   },
@@ -242,7 +264,8 @@ export const texts = {
     select: (number: number) => `Select revision ${number}`,
     rollBack: 'Roll back …',
     rollBackTitle: (revision: number) => `Roll back to r${revision}`,
-    rollBackHint: 'This is what the rollback changes. The sources of the realm are suspended until they declare the same.',
+    rollBackHint:
+      'This is what the rollback changes. The sources of the realm are suspended until they declare the same.',
     rollBackConfirm: 'Roll back',
     rolledBack: (revision: number) => `Rolled back to r${revision}.`,
     rolledBackTo: (revision: number) => `rolled back to r${revision}`,
@@ -315,7 +338,14 @@ export const texts = {
       path: 'Resource path',
       any: 'any',
     },
-    columns: { time: 'Time', event: 'Event', client: 'Client', user: 'User', address: 'IP address', resource: 'Resource' },
+    columns: {
+      time: 'Time',
+      event: 'Event',
+      client: 'Client',
+      user: 'User',
+      address: 'IP address',
+      resource: 'Resource',
+    },
     details: 'Details',
   },
   changes: (count: number) => plural(count, 'change'),

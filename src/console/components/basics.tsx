@@ -138,6 +138,14 @@ export function ObjectName({ kind, objectKey }: { readonly kind: string; readonl
 }
 
 /** The position of a declaration. */
-export function PositionText({ file, line, column }: { readonly file: string; readonly line: number; readonly column?: number | undefined }) {
+export function PositionText({
+  file,
+  line,
+  column,
+}: {
+  readonly file: string
+  readonly line: number
+  readonly column?: number | undefined
+}) {
   return <code class="position">{[file, line, column].filter((part) => part !== undefined).join(':')}</code>
 }

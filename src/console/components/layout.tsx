@@ -27,7 +27,6 @@ export function Layout({
   const path = segments.join('/')
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus follows the address
   useEffect(() => {
     setOpen(false)
     if (!isFirst.current) main.current?.focus({ preventScroll: true })
@@ -35,7 +34,7 @@ export function Layout({
   }, [path])
   return (
     <div class="app">
-      <a class="skip" href="#main" onClick={(event) => focusMain(event, main.current)}>
+      <a class="skip" href="#main">
         {texts.skip}
       </a>
       <header class="bar">
@@ -62,11 +61,6 @@ export function Layout({
       {isSessionOver.value && <SessionOverDialog />}
     </div>
   )
-}
-
-function focusMain(event: Event, main: HTMLElement | null): void {
-  event.preventDefault()
-  main?.focus()
 }
 
 function Connection() {

@@ -36,10 +36,7 @@ function toComparable(value: Json | undefined): string {
 /** The change of a field: from the value before to the one after it. */
 export function ChangedValue({ change }: { readonly change: Pick<FieldChange, 'from' | 'to' | 'add' | 'remove'> }) {
   const { from, to, add, remove } = change
-  if (add || remove)
-    return (
-      <KeyChanges added={(add ?? []).map(toKeyText)} removed={(remove ?? []).map(toKeyText)} />
-    )
+  if (add || remove) return <KeyChanges added={(add ?? []).map(toKeyText)} removed={(remove ?? []).map(toKeyText)} />
   if (Array.isArray(from ?? []) && Array.isArray(to ?? []) && areTexts(from) && areTexts(to)) {
     const [before, after] = [toTexts(from), toTexts(to)]
     const added = after.filter((text) => !before.includes(text))
@@ -107,7 +104,6 @@ function WordDiff({ from, to }: { readonly from: string; readonly to: string }) 
   return (
     <span class="words">
       {diffWordsWithSpace(from, to).map(({ value, added, removed }, at) =>
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other identity
         added ? <Ins key={at} text={value} /> : removed ? <Del key={at} text={value} /> : shorten(value),
       )}
     </span>
@@ -125,11 +121,8 @@ function LineDiff({ from, to }: { readonly from: string; readonly to: string }) 
     <pre class="lines">
       {parts.map(({ value, added, removed }, at) => {
         const text = value.replace(/\n$/, '')
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other identity
         if (added) return <Ins key={at} text={text} />
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other identity
         if (removed) return <Del key={at} text={text} />
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other identity
         return <span key={at}>{cutLines(text, at > 0, at < parts.length - 1)}</span>
       })}
     </pre>

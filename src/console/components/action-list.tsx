@@ -1,0 +1,138 @@
+// The actions of a plan or of a comparison, object by object and field by field.
+import { useState } from 'preact/hooks'
+import type { Action, FieldChange, ObjectOperation } from '../api-types.ts'
+import { formatKey, toWords } from '../format.ts'
+import { texts } from '../texts.ts'
+import { Actor, ObjectName, OperationSign, PositionText } from './basics.tsx'
+import { Icon } from './icons.tsx'
+import { ChangedValue } from './value-diff.tsx'
+
+/** Up to so many actions are open at first. */
+const MOST_OPEN = 12
+/** Actions that are shown at once. */
+const PAGE = 200
+/** More actions than this get a search. */
+const MANY = 20
+
+/** A list of actions with a search. */
+export function ActionList({ actions }: { readonly actions: readonly Action[] }) {
+  const [search, setSearch] = useState('')
+  const [shownCount, setShownCount] = useState(PAGE)
+  const [isOpen, setOpen] = useState(actions.length <= MOST_OPEN)
+  const matching = search ? actions.filter((action) => describe(action).includes(search.toLowerCase())) : actions
+  const shown = matching.slice(0, shownCount)
+  return (
+    <>
+      {actions.length > MANY && (
+        <div class="toolbar">
+          <label class="search">
+            <Icon name="search" />
+            <span class="hidden">{texts.plans.filter}</span>
+            <input
+              type="search"
+              placeholder={texts.plans.filter}
+              value={search}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          </label>
+          <span class="quiet" role="status">
+            {texts.plans.matches(matching.length, actions.length)}
+          </span>
+          <button type="button" class="small" onClick={() => setOpen(!isOpen)}>
+            {isOpen ? texts.plans.collapseAll : texts.plans.expandAll}
+          </button>
+        </div>
+      )}
+      <ul class="changes">
+        {shown.map((action) => (
+          <ActionItem key={describe(action)} action={action} isOpenAtFirst={isOpen} />
+        ))}
+      </ul>
+      {shown.length < matching.length && (
+        <button type="button" class="more" onClick={() => setShownCount(shownCount + PAGE)}>
+          {texts.more}
+        </button>
+      )}
+    </>
+  )
+}
+
+function describe({ operation, kind, key }: Action): string {
+  return `${operation} ${toWords(kind)} ${formatKey(key)}`.toLowerCase()
+}
+
+function ActionItem({ action, isOpenAtFirst }: { readonly action: Action; readonly isOpenAtFirst: boolean }) {
+  const { operation, kind, key, changes, position, deletedBy } = action
+  const [isOpen, setOpen] = useState(isOpenAtFirst)
+  const [before, setBefore] = useState(isOpenAtFirst)
+  if (before !== isOpenAtFirst) {
+    setBefore(isOpenAtFirst)
+    setOpen(isOpenAtFirst)
+  }
+  const title = (
+    <>
+      <OperationSign operation={operation} />
+      <span class="object-name">
+        <ObjectName kind={kind} objectKey={key} />
+      </span>
+      <span class="right quiet">
+        {deletedBy && <Actor by={deletedBy} />}{' '}
+        {changes.length > 0 ? texts.plans.fields(changes.length) : position && <PositionText {...position} />}
+      </span>
+    </>
+  )
+  if (!changes.length)
+    return (
+      <li>
+        <div class="row">{title}</div>
+      </li>
+    )
+  return (
+    <li>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{title}</summary>
+        {isOpen && <FieldChanges changes={changes} />}
+      </details>
+    </li>
+  )
+}
+
+/** The changed fields of an object. */
+export function FieldChanges({ changes }: { readonly changes: readonly FieldChange[] }) {
+  return (
+    <dl class="fields">
+      {changes.map((change) => (
+        <div key={change.path}>
+          <dt>{change.path}</dt>
+          <dd>
+            <ChangedValue change={change} />
+          </dd>
+          <dd class="origin">
+            {change.reason !== undefined && change.reason !== 'declared' && <>{texts.plans.reasons[change.reason]} </>}
+            {change.by && <Actor by={change.by} />} {change.position && <PositionText {...change.position} />}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** The numbers of actions by operation. */
+export function ActionCounts({ actions }: { readonly actions: readonly { readonly operation: ObjectOperation }[] }) {
+  const count = (operation: ObjectOperation) => actions.filter((action) => action.operation === operation).length
+  const [created, updated, deleted] = [count('create'), count('update'), count('delete')]
+  return (
+    <span class="counts">
+      <span class="hidden">{texts.plans.counts(created, updated, deleted)}</span>
+      <span class="create" aria-hidden="true">
+        +{created}
+      </span>
+      <span class="update" aria-hidden="true">
+        ~{updated}
+      </span>
+      <span class="delete" aria-hidden="true">
+        −{deleted}
+      </span>
+    </span>
+  )
+}
