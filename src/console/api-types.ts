@@ -134,6 +134,7 @@ export interface Action {
   readonly id?: string
   readonly changes: readonly FieldChange[]
   readonly deletedBy?: Attribution
+  readonly deletion?: { readonly file?: string; readonly line?: number }
   readonly position?: Position
 }
 

@@ -76,3 +76,33 @@ export function useResource<T>(path: string | undefined, { topics = [], realm }:
     reload: () => load.current(),
   }
 }
+
+/** Elements that are read at once. */
+const PAGE = 100
+
+/** A list that is read page by page. */
+export interface PagedResource<T> extends Resource<readonly T[]> {
+  readonly hasMore: boolean
+  showMore(): void
+}
+
+/** Reads the first page of a list, and further ones on demand. `path` has a query. */
+export function usePages<T>(path: string, realm?: string): PagedResource<T> {
+  const first = useResource<readonly T[]>(`${path}&first=0&max=${PAGE}`, {
+    topics: ['revisions'],
+    ...(realm !== undefined && { realm }),
+  })
+  const [further, setFurther] = useState<{
+    readonly path: string
+    readonly items: readonly T[]
+    readonly isLast: boolean
+  }>()
+  const own = further?.path === path ? further : { path, items: [], isLast: false }
+  const items = first.data && [...first.data, ...own.items]
+  const showMore = async () => {
+    const next = await call<readonly T[]>(`${path}&first=${items?.length ?? 0}&max=${PAGE}`)
+    setFurther({ path, items: [...own.items, ...next], isLast: next.length < PAGE })
+  }
+  const hasMore = (first.data?.length ?? 0) === PAGE && !own.isLast
+  return { ...first, data: items, hasMore, showMore: () => void showMore().catch(first.reload) }
+}

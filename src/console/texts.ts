@@ -141,8 +141,6 @@ export const texts = {
     expandAll: 'Expand all',
     collapseAll: 'Collapse all',
     matches: (count: number, total: number) => `${count} of ${plural(total, 'object')}`,
-    counts: (created: number, updated: number, deleted: number) =>
-      `${created} to create, ${updated} to update, ${deleted} to delete`,
     fields: (count: number) => plural(count, 'field'),
     reasons: { declared: 'declared', drift: 'drift', undeclared: 'removed from the source' },
     effectNames: {
@@ -272,7 +270,6 @@ export const texts = {
     nothing: 'The rollback would change nothing.',
     noChanges: 'There are no differences.',
     back: 'Back to the history',
-    counts: { created: 'created', updated: 'updated', deleted: 'deleted' },
     oldest: 'Older revisions were deleted by the retention of the journal.',
   },
   users: {
@@ -348,6 +345,8 @@ export const texts = {
     },
     details: 'Details',
   },
+  counts: (created: number, updated: number, deleted: number) =>
+    `${created} created, ${updated} updated, ${deleted} deleted`,
   changes: (count: number) => plural(count, 'change'),
   by: 'by',
   unknown: 'unknown',

@@ -62,7 +62,8 @@ function describe({ operation, kind, key }: Action): string {
 }
 
 function ActionItem({ action, isOpenAtFirst }: { readonly action: Action; readonly isOpenAtFirst: boolean }) {
-  const { operation, kind, key, changes, position, deletedBy } = action
+  const { operation, kind, key, changes, deletedBy, deletion } = action
+  const position = deletion?.file === undefined ? action.position : { file: deletion.file, line: deletion.line ?? 1 }
   const [isOpen, setOpen] = useState(isOpenAtFirst)
   const [before, setBefore] = useState(isOpenAtFirst)
   if (before !== isOpenAtFirst) {
@@ -120,19 +121,37 @@ export function FieldChanges({ changes }: { readonly changes: readonly FieldChan
 /** The numbers of actions by operation. */
 export function ActionCounts({ actions }: { readonly actions: readonly { readonly operation: ObjectOperation }[] }) {
   const count = (operation: ObjectOperation) => actions.filter((action) => action.operation === operation).length
-  const [created, updated, deleted] = [count('create'), count('update'), count('delete')]
+  return <Counts created={count('create')} updated={count('update')} deleted={count('delete')} />
+}
+
+/** Numbers of objects by operation. */
+export function Counts({
+  created,
+  updated,
+  deleted,
+}: {
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
+}) {
   return (
     <span class="counts">
-      <span class="hidden">{texts.plans.counts(created, updated, deleted)}</span>
-      <span class="create" aria-hidden="true">
-        +{created}
-      </span>
-      <span class="update" aria-hidden="true">
-        ~{updated}
-      </span>
-      <span class="delete" aria-hidden="true">
-        −{deleted}
-      </span>
+      <span class="hidden">{texts.counts(created, updated, deleted)}</span>
+      {created > 0 && (
+        <span class="create" aria-hidden="true">
+          +{created}
+        </span>
+      )}
+      {updated > 0 && (
+        <span class="update" aria-hidden="true">
+          ~{updated}
+        </span>
+      )}
+      {deleted > 0 && (
+        <span class="delete" aria-hidden="true">
+          −{deleted}
+        </span>
+      )}
     </span>
   )
 }

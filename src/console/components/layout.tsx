@@ -95,11 +95,7 @@ function Navigation({ realms }: { readonly realms: readonly RealmState[] }) {
       <ul>
         {listShownRealms(realms, realm).map((state) => (
           <li key={state.realm}>
-            <Link
-              to={toPath(['realms', state.realm])}
-              class="item realm"
-              current={state.realm === realm && segments.length === 2}
-            >
+            <Link to={toPath(['realms', state.realm])} class="item realm">
               <i class={`dot ${state.state ?? 'unmanaged'}`} aria-hidden="true" />
               <span>{state.realm}</span>
               {state.state !== undefined && state.state !== 'inSync' && state.state !== 'unmanaged' && (

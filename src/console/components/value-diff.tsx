@@ -156,6 +156,13 @@ function Ins({ text }: { readonly text: string }) {
   )
 }
 
+/** Returns the texts of a list of texts or natural keys. */
+function toElements(value: Json): readonly string[] | undefined {
+  if (!Array.isArray(value) || !value.length) return undefined
+  const elements = value.map((element: Json) => (Array.isArray(element) ? formatKey(element) : element))
+  return elements.every((element) => typeof element === 'string') ? elements : undefined
+}
+
 /** Lines of a value that are shown at first. */
 const SHOWN_LINES = 8
 
@@ -163,7 +170,19 @@ const SHOWN_LINES = 8
 export function Value({ value }: { readonly value: Json | undefined }) {
   const [isOpen, setOpen] = useState(false)
   if (value === undefined) return <span class="quiet">{texts.secret}</span>
-  if (value === null || value === '') return <span class="quiet">{value === '' ? '""' : texts.none}</span>
+  if (value === null || value === '' || (Array.isArray(value) && !value.length))
+    return <span class="quiet">{value === '' ? '""' : texts.none}</span>
+  const elements = toElements(value)
+  if (elements)
+    return (
+      <ul class="elements">
+        {elements.map((element) => (
+          <li key={element}>
+            <code>{element}</code>
+          </li>
+        ))}
+      </ul>
+    )
   const text = toComparable(value)
   const lines = text.split('\n')
   const isLong = lines.length > SHOWN_LINES || text.length > 400

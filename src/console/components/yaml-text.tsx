@@ -12,7 +12,7 @@ export function YamlText({ text }: { readonly text: string }) {
   }
   return (
     <div class="yaml-box">
-      <pre class="yaml" tabIndex={0}>
+      <pre class="yaml">
         {text.split('\n').map((line, at) => (
           <YamlLine key={at} line={line} />
         ))}

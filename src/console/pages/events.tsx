@@ -1,12 +1,13 @@
 // The events of a realm: those of users, and those of administrators.
+import { useId } from 'preact/hooks'
 import type { AdminEvent, Json, RealmState, UserEvent } from '../api-types.ts'
 import { Badge, Link, Time } from '../components/basics.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Value } from '../components/value-diff.tsx'
 import { address, navigate, toPath } from '../location.ts'
+import { usePages } from '../resource.ts'
 import { texts } from '../texts.ts'
-import { usePages } from './realm.tsx'
 
 /** The filters of each kind of events, by the parameter of the admin API. */
 const filters = {
@@ -91,16 +92,17 @@ function FilterInput({
   readonly value: string
   readonly onChange: (value: string) => void
 }) {
+  const id = useId()
   const change = (event: { readonly currentTarget: HTMLInputElement }) => onChange(event.currentTarget.value)
   return (
-    <label>
-      {label}
+    <div>
+      <label for={id}>{label}</label>
       {type === 'date' ? (
-        <input type="date" value={value} onChange={change} />
+        <input id={id} type="date" value={value} onChange={change} />
       ) : (
-        <input type="text" value={value} onChange={change} />
+        <input id={id} type="text" value={value} onChange={change} />
       )}
-    </label>
+    </div>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api.ts'
 import type { Action, Attribution, RealmOutcome, RealmState, Revision } from '../api-types.ts'
-import { ActionCounts, ActionList } from '../components/action-list.tsx'
+import { ActionCounts, ActionList, Counts } from '../components/action-list.tsx'
 import { Actor, Badge, Link } from '../components/basics.tsx'
 import { announce, ConfirmDialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/layout.tsx'
@@ -43,7 +43,7 @@ function RevisionsPage({ realm }: { readonly realm: string }) {
             <Empty title={texts.history.empty} />
           ) : (
             <>
-              <ol class="list large">
+              <ol class="list large revisions">
                 {all.map((revision, at) => (
                   <RevisionItem
                     key={revision.number}
@@ -116,20 +116,7 @@ function RevisionItem({
         </span>
       ))}
       <span class="right buttons-inline">
-        <span class="counts">
-          <span class="create">
-            +{created}
-            <span class="hidden"> {texts.history.counts.created}</span>
-          </span>
-          <span class="update">
-            ~{updated}
-            <span class="hidden"> {texts.history.counts.updated}</span>
-          </span>
-          <span class="delete">
-            −{deleted}
-            <span class="hidden"> {texts.history.counts.deleted}</span>
-          </span>
-        </span>
+        <Counts created={created} updated={updated} deleted={deleted} />
         {previous !== undefined && (
           <Link
             class="button small"

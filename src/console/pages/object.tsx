@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Drift, FieldProvenance, InspectedObject, ObjectKey, RealmState } from '../api-types.ts'
 import { FieldChanges } from '../components/action-list.tsx'
-import { Actor, Badge, OperationSign, PositionText } from '../components/basics.tsx'
+import { Actor, Badge, OperationSign, PositionText, Time } from '../components/basics.tsx'
 import { DriftItems } from '../components/drift-items.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { Loaded } from '../components/states.tsx'
@@ -122,12 +122,7 @@ function Provenance({ fields }: { readonly fields: readonly FieldProvenance[] })
                 {source} <code>{shortenRevision(revision)}</code> <PositionText file={file} line={line} />{' '}
               </span>
             ))}
-            {by && (
-              <span>
-                {declarations.length > 0 && '· '}
-                <Actor by={by} />
-              </span>
-            )}
+            {by && (declarations.some(({ source }) => source === by.name) ? <Time at={by.at} /> : <Actor by={by} />)}
           </dd>
         </div>
       ))}

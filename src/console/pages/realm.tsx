@@ -1,14 +1,13 @@
 // The pages of a realm: its objects by kind, drift, history, users and events.
-import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from '../api.ts'
+import { ApiError } from '../api.ts'
 import type { Drift, KindCount, ListedObject, RealmState } from '../api-types.ts'
 import { Badge, Link, StateBadge, toObjectPath } from '../components/basics.tsx'
-import { Icon } from '../components/icons.tsx'
 import { PageHeader } from '../components/layout.tsx'
+import { SearchField } from '../components/search-field.tsx'
 import { Empty, Failure, Loaded, Loading } from '../components/states.tsx'
 import { formatKey } from '../format.ts'
 import { address, navigate, toPath } from '../location.ts'
-import { type Resource, useResource } from '../resource.ts'
+import { type Resource, usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 import { DriftPage } from './drift.tsx'
 import { EventsPage } from './events.tsx'
@@ -103,7 +102,7 @@ function KindList({
           <Link
             key={kind}
             to={toPath(['realms', realm, 'objects', kind])}
-            class={depth ? 'item child' : 'item'}
+            class={['item', depth > 0 && 'child', count === 0 && 'none'].filter(Boolean).join(' ')}
             current={kind === chosen}
           >
             <span>{title}</span>
@@ -118,18 +117,32 @@ function KindList({
   )
 }
 
-/** Returns kinds in the order of a tree: each after its first parent, if the list has that. */
+/** The kinds that are used most. Others follow. */
+const FIRST_KINDS = [
+  'realm',
+  'client',
+  'role',
+  'clientScope',
+  'group',
+  'user',
+  'identityProvider',
+  'authenticationFlow',
+]
+
+const getRank = ({ kind }: KindCount) => FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1
+
+/** Returns kinds in the order of a tree: each after its parent, if all its objects have one and the list has it. */
 function sortByParent(counts: readonly KindCount[]): (KindCount & { readonly depth: number })[] {
-  const byName = new Set(counts.map(({ kind }) => kind))
-  const parentOf = ({ parents, kind }: KindCount) => parents.find((parent) => parent !== kind && byName.has(parent))
+  const names = new Set(counts.map(({ kind }) => kind))
+  const parentOf = ({ parents, kind }: KindCount) =>
+    FIRST_KINDS.includes(kind) ? undefined : parents.find((parent) => parent !== kind && names.has(parent))
   const list = (parent: string | undefined, depth: number): (KindCount & { readonly depth: number })[] =>
     counts
       .filter((counted) => parentOf(counted) === parent)
+      .toSorted((a, b) => getRank(a) - getRank(b))
       .flatMap((counted) => [{ ...counted, depth }, ...list(counted.kind, depth + 1)])
   return list(undefined, 0)
 }
-
-const PAGE = 100
 
 type ManagedFilter = '' | 'true' | 'false'
 
@@ -209,56 +222,4 @@ function ObjectList({
       </Loaded>
     </section>
   )
-}
-
-/** A search field that searches while the user types, after a moment. */
-export function SearchField({
-  label,
-  value,
-  onSearch,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly onSearch: (text: string) => void
-}) {
-  const [text, setText] = useState(value)
-  useEffect(() => {
-    if (text === value) return
-    const timer = setTimeout(() => onSearch(text), 250)
-    return () => clearTimeout(timer)
-  }, [text])
-  return (
-    <label class="search">
-      <Icon name="search" />
-      <span class="hidden">{label}</span>
-      <input type="search" placeholder={label} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-    </label>
-  )
-}
-
-/** A list that is read page by page. */
-export interface PagedResource<T> extends Resource<readonly T[]> {
-  readonly hasMore: boolean
-  showMore(): void
-}
-
-/** Reads the first page of a list, and further ones on demand. `path` has a query. */
-export function usePages<T>(path: string, realm?: string): PagedResource<T> {
-  const first = useResource<readonly T[]>(`${path}&first=0&max=${PAGE}`, {
-    topics: ['revisions'],
-    ...(realm !== undefined && { realm }),
-  })
-  const [further, setFurther] = useState<{
-    readonly path: string
-    readonly items: readonly T[]
-    readonly isLast: boolean
-  }>()
-  const own = further?.path === path ? further : { path, items: [], isLast: false }
-  const items = first.data && [...first.data, ...own.items]
-  const showMore = async () => {
-    const next = await call<readonly T[]>(`${path}&first=${items?.length ?? 0}&max=${PAGE}`)
-    setFurther({ path, items: [...own.items, ...next], isLast: next.length < PAGE })
-  }
-  const hasMore = (first.data?.length ?? 0) === PAGE && !own.isLast
-  return { ...first, data: items, hasMore, showMore: () => void showMore().catch(first.reload) }
 }

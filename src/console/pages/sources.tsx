@@ -247,6 +247,7 @@ function RealmsOfSource({ name }: { readonly name: string }) {
       <Loaded resource={all}>
         {(sources) => (
           <ul class="plain-list">
+            {!sources.some(({ source }) => source === name) && <li class="quiet">{texts.none}</li>}
             {sources
               .filter(({ source }) => source === name)
               .map(({ realm, revision, appliedAt, objects, changed, suspended }) => (

@@ -5,11 +5,11 @@ import type { LockState, RealmState, User, UserSession } from '../api-types.ts'
 import { Badge, Link, Time } from '../components/basics.tsx'
 import { ActionButton, announce, ConfirmDialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/layout.tsx'
+import { SearchField } from '../components/search-field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { address, navigate, toPath } from '../location.ts'
-import { useResource } from '../resource.ts'
+import { usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
-import { SearchField, usePages } from './realm.tsx'
 
 /** Returns the path of a realm in the admin API. */
 const toAdminPath = (realm: string) => `admin/realms/${encodeURIComponent(realm)}`

@@ -16,7 +16,7 @@ const MAX_UNREAD = 1024 * 1024
 /** Sends the text that is rendered for the reader of a stream, who is authenticated again; empty: nothing. */
 export type PushEvents = (render: (reader: Caller) => string | Promise<string>) => void
 
-/** What a stream begins with, and the function that ends its subscription. */
+/** The first text of a stream, and the function that ends its subscription. */
 export interface EventSubscription {
   readonly initial: string
   unsubscribe(): void

@@ -61,7 +61,11 @@ export async function explainObject(context: Context, path: string): Promise<Obj
 }
 
 /** Explains the fields of a live object that are declared or were changed, or the given one. A few statements. */
-export async function explainLiveObject(context: Context, live: LiveObject, field?: string): Promise<ObjectExplanation> {
+export async function explainLiveObject(
+  context: Context,
+  live: LiveObject,
+  field?: string,
+): Promise<ObjectExplanation> {
   const { kind } = live
   const fields = digestSecrets(context.vault, kinds[kind], live.representation)
   const rows = await listInventoryOfObject(context, kind, live.id)

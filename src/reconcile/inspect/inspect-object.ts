@@ -74,7 +74,8 @@ async function renderDeclaration(context: Context, live: LiveObject): Promise<Re
     [exported],
     getCreationEffects(live.kind === 'realm' ? [live] : [realm, live]),
   ).slice(-1)
-  const ancestors = live.kind === 'realm' ? [] : [toReference('realm', [context.realm.name]), ...listAncestors(live.key)]
+  const ancestors =
+    live.kind === 'realm' ? [] : [toReference('realm', [context.realm.name]), ...listAncestors(live.key)]
   const document = buildDocument([...ancestors, minimal])
   return readObject(transformTextsByPath(document, escapeVariables))
 }

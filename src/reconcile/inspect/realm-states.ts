@@ -101,7 +101,11 @@ async function countPendingPlans(service: Service, caller: Caller): Promise<Map<
   return counts
 }
 
-function toRealmState({ name, number, enabled }: RealmRow, permissions: AdminPermissions, facts: RealmFacts): RealmState {
+function toRealmState(
+  { name, number, enabled }: RealmRow,
+  permissions: AdminPermissions,
+  facts: RealmFacts,
+): RealmState {
   const can = (permission: Permission) => hasPermission(permissions, name, permission)
   const sources = facts.sources.filter(({ realms }) => realms.includes(name))
   const drift = facts.drift.get(name) ?? 0

@@ -1,4 +1,7 @@
 // The history of a realm, as its journal has it.
+
+import { kinds } from '../../kinds/index.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import {
   countUsersChangedAfter,
   type LastRealmChange,
@@ -10,8 +13,6 @@ import {
   selectRevisions,
   selectRevisionsAmong,
 } from '../../store/journal/history.ts'
-import { kinds } from '../../kinds/index.ts'
-import type { KindName } from '../../kinds/kind.ts'
 import { type HistoryEntry, insertHistory, suspendSources } from '../../store/sources/sources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
