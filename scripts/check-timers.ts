@@ -35,7 +35,9 @@ export function findTimerViolations(files: ReadonlyMap<string, string>): string[
 
 /** Returns the texts of the server's files in the current directory, by path. The code of the console runs in browsers. */
 export function readTimerSources(): Map<string, string> {
-  return new Map(globSync('src/**/*.ts', { exclude: ['src/console/**'] }).map((file) => [file, readFileSync(file, 'utf8')]))
+  return new Map(
+    globSync('src/**/*.ts', { exclude: ['src/console/**'] }).map((file) => [file, readFileSync(file, 'utf8')]),
+  )
 }
 
 if (import.meta.main) {

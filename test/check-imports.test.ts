@@ -8,7 +8,7 @@ const adminApi =
   'src/service/admin-api/: common ← users ← clients ← roles ← clients-v2 ← authorization ← authentication ← identity-providers ← organizations ← realms'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
 const reconcile =
-  'src/reconcile/: model ← read ← merge ← observe ← plan ← lint ← report ← execute ← approve ← record ← run ← drift ← history ← import ← accept ← following'
+  'src/reconcile/: model ← read ← merge ← observe ← plan ← lint ← report ← execute ← approve ← record ← run ← drift ← history ← import ← accept ← inspect ← following'
 const pure =
   'reconcile/{model,plan,lint,report} and service/policy-evaluation import kinds, lib, one another, and types of service only'
 
@@ -58,6 +58,10 @@ describe('a violation names its rule', () => {
     ['src/service/objects/a.ts', '../users/a.ts', 'src/service/users/a.ts', service],
     ['src/service/a.ts', './users/a.ts', 'src/service/users/a.ts', service],
     ['src/service/admin-api/users/a.ts', '../roles/a.ts', 'src/service/admin-api/roles/a.ts', adminApi],
+    ['src/console/a.tsx', '../kinds/role.ts', 'src/kinds/role.ts', 'the console imports its own files and packages only'],
+    ['src/console/a.tsx', 'zod', 'zod', 'the console imports its own files and packages only'],
+    ['src/http/a.ts', '../console/a.tsx', 'src/console/a.tsx', 'not a layer of src'],
+    ['src/http/a.ts', 'preact', 'preact', 'only the console imports it'],
     ['src/helpers/a.ts', '../lib/a.ts', 'src/lib/a.ts', 'not a layer of src'],
     ['src/lib/a.ts', '../../test/support/postgres.ts', './test/support/postgres.ts', 'not a layer of src'],
     ['src/reconcile/a.ts', 'kysely', 'kysely', 'only store imports it, and service its types'],

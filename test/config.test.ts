@@ -40,6 +40,7 @@ test('without settings, the mode is development on the embedded store', () => {
     adminPassword: 'admin',
     operator: false,
     admissionPort: 9443,
+    console: 'on',
     production: false,
     requireSecondApprover: false,
     logLevel: 'warn',
