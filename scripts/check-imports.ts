@@ -133,7 +133,10 @@ const rules: Rule[] = [
       isPure(from) && !isInLayer(to, 'kinds', 'lib') && !isPure(to) && !(isTypeOnly && isInLayer(to, 'service')),
   ],
   ['only cli and main import config', (from, to) => isInLayer(to, 'config') && !isInLayer(from, 'cli', 'main')],
-  ['not a layer of src', (from, to) => !from.startsWith(CONSOLE) && (getHeight(from) < 0 || (isFile(to) && getHeight(to) < 0))],
+  [
+    'not a layer of src',
+    (from, to) => !from.startsWith(CONSOLE) && (getHeight(from) < 0 || (isFile(to) && getHeight(to) < 0)),
+  ],
   [
     'nothing above service imports store',
     (from, to) => isInLayer(to, 'store') && getHeight(from) > getHeight('src/service/'),

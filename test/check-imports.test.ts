@@ -58,7 +58,12 @@ describe('a violation names its rule', () => {
     ['src/service/objects/a.ts', '../users/a.ts', 'src/service/users/a.ts', service],
     ['src/service/a.ts', './users/a.ts', 'src/service/users/a.ts', service],
     ['src/service/admin-api/users/a.ts', '../roles/a.ts', 'src/service/admin-api/roles/a.ts', adminApi],
-    ['src/console/a.tsx', '../kinds/role.ts', 'src/kinds/role.ts', 'the console imports its own files and packages only'],
+    [
+      'src/console/a.tsx',
+      '../kinds/role.ts',
+      'src/kinds/role.ts',
+      'the console imports its own files and packages only',
+    ],
     ['src/console/a.tsx', 'zod', 'zod', 'the console imports its own files and packages only'],
     ['src/http/a.ts', '../console/a.tsx', 'src/console/a.tsx', 'not a layer of src'],
     ['src/http/a.ts', 'preact', 'preact', 'only the console imports it'],
