@@ -9,12 +9,13 @@ import { PageHeader } from '../components/layout.tsx'
 import { Empty, Failure, Loaded } from '../components/states.tsx'
 import { shortenRevision } from '../format.ts'
 import { toPath } from '../location.ts'
-import { useResource } from '../resource.ts'
+import { type Resource, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
 /** The page of all sources that the user may view. */
 export function SourcesPage() {
   const sources = useSources()
+  const inRealms = useRealmSources().data ?? []
   const { overview } = texts
   return (
     <>
@@ -35,7 +36,7 @@ export function SourcesPage() {
               </thead>
               <tbody>
                 {all.map((source) => (
-                  <SourceRow key={source.name} source={source} />
+                  <SourceRow key={source.name} source={source} inRealms={inRealms} />
                 ))}
               </tbody>
             </table>
@@ -50,7 +51,17 @@ function useSources() {
   return useResource<readonly SourceState[]>('regent/v1/source-states', { topics: ['sources', 'revisions'] })
 }
 
-function SourceRow({ source }: { readonly source: SourceState }) {
+function useRealmSources() {
+  return useResource<readonly RealmSource[]>('regent/v1/sources', { topics: ['sources', 'drift', 'revisions'] })
+}
+
+/** Whether an administrator has suspended the source, or a rollback in one of its realms. */
+function isSuspended({ name, suspended, status }: SourceState, inRealms: readonly RealmSource[]): boolean {
+  const isRolledBack = status.ready?.reason === 'RolledBack'
+  return suspended !== null || isRolledBack || inRealms.some((each) => each.source === name && each.suspended !== null)
+}
+
+function SourceRow({ source, inRealms }: { readonly source: SourceState; readonly inRealms: readonly RealmSource[] }) {
   const { name, realms, status } = source
   const shown = status.applied ?? status.attempted
   return (
@@ -61,7 +72,7 @@ function SourceRow({ source }: { readonly source: SourceState }) {
         </Link>
       </th>
       <td data-label={texts.overview.columns.state}>
-        <SourceBadge source={source} />
+        <SourceBadge source={source} inRealms={inRealms} />
       </td>
       <td data-label={texts.sources.revision}>
         {shown && (
@@ -85,29 +96,41 @@ function SourceRow({ source }: { readonly source: SourceState }) {
   )
 }
 
-function SourceBadge({ source: { suspended, status } }: { readonly source: SourceState }) {
+function SourceBadge({
+  source,
+  inRealms,
+}: {
+  readonly source: SourceState
+  readonly inRealms: readonly RealmSource[]
+}) {
   const { states } = texts.sources
-  const { ready } = status
-  if (suspended) return <Badge>{states.suspended}</Badge>
+  const { ready } = source.status
+  if (isSuspended(source, inRealms)) return <Badge>{states.suspended}</Badge>
   if (!ready) return <Badge>{states.unknown}</Badge>
   if (ready.status === 'True') return <Badge tone="green">{states.applied}</Badge>
   if (ready.reason === 'PendingApproval') return <Badge tone="violet">{states.pending}</Badge>
-  if (ready.reason === 'RolledBack') return <Badge>{states.suspended}</Badge>
   return <Badge tone="red">{states.failed}</Badge>
 }
 
 /** The page of a source. */
 export function SourcePage({ name, realms }: { readonly name: string; readonly realms: readonly RealmState[] }) {
   const sources = useSources()
+  const inRealms = useRealmSources()
   const source = sources.data?.find((candidate) => candidate.name === name)
   return (
     <>
       <PageHeader title={name} crumbs={[{ text: texts.sources.title, to: toPath(['sources']) }]}>
-        {source && <SourceButtons source={source} realms={realms} onDone={sources.reload} />}
+        {source && (
+          <SourceButtons source={source} inRealms={inRealms.data ?? []} realms={realms} onDone={sources.reload} />
+        )}
       </PageHeader>
       <Loaded resource={sources}>
         {() =>
-          source ? <SourceDetails source={source} /> : <Failure error={new ApiError(404, '')} retry={sources.reload} />
+          source ? (
+            <SourceDetails source={source} inRealms={inRealms} />
+          ) : (
+            <Failure error={new ApiError(404, '')} retry={sources.reload} />
+          )
         }
       </Loaded>
     </>
@@ -116,10 +139,12 @@ export function SourcePage({ name, realms }: { readonly name: string; readonly r
 
 function SourceButtons({
   source,
+  inRealms,
   realms,
   onDone,
 }: {
   readonly source: SourceState
+  readonly inRealms: readonly RealmSource[]
   readonly realms: readonly RealmState[]
   readonly onDone: () => void
 }) {
@@ -133,11 +158,11 @@ function SourceButtons({
     announce(outcome)
     onDone()
   }
-  const isSuspended = source.suspended !== null || source.status.ready?.reason === 'RolledBack'
+  const isPaused = isSuspended(source, inRealms)
   return (
     <>
       {can('suspend-sources') &&
-        (isSuspended ? (
+        (isPaused ? (
           <ActionButton class="primary" run={() => change('resume', texts.sources.resumed)}>
             {texts.sources.resume}
           </ActionButton>
@@ -146,7 +171,7 @@ function SourceButtons({
             {texts.sources.suspend}
           </button>
         ))}
-      {can('administer-realm') && !isSuspended && source.status.attempted && (
+      {can('administer-realm') && !isPaused && source.status.attempted && (
         <ActionButton class="primary" run={() => change('force', texts.sources.syncing)}>
           {texts.sources.sync}
         </ActionButton>
@@ -165,7 +190,13 @@ function SourceButtons({
   )
 }
 
-function SourceDetails({ source }: { readonly source: SourceState }) {
+function SourceDetails({
+  source,
+  inRealms,
+}: {
+  readonly source: SourceState
+  readonly inRealms: Resource<readonly RealmSource[]>
+}) {
   const { suspended, status } = source
   const { ready, problems = [] } = status
   const isFailed = ready?.status === 'False'
@@ -205,7 +236,7 @@ function SourceDetails({ source }: { readonly source: SourceState }) {
           <h2 id="runs">{texts.sources.runs}</h2>
           <Runs source={source} />
         </section>
-        <RealmsOfSource name={source.name} />
+        <RealmsOfSource name={source.name} inRealms={inRealms} />
       </div>
     </>
   )
@@ -239,12 +270,17 @@ function Runs({ source: { status } }: { readonly source: SourceState }) {
   )
 }
 
-function RealmsOfSource({ name }: { readonly name: string }) {
-  const all = useResource<readonly RealmSource[]>('regent/v1/sources', { topics: ['sources', 'drift', 'revisions'] })
+function RealmsOfSource({
+  name,
+  inRealms,
+}: {
+  readonly name: string
+  readonly inRealms: Resource<readonly RealmSource[]>
+}) {
   return (
     <section class="panel" aria-labelledby="managed">
       <h2 id="managed">{texts.sources.realms}</h2>
-      <Loaded resource={all}>
+      <Loaded resource={inRealms}>
         {(sources) => (
           <ul class="plain-list">
             {!sources.some(({ source }) => source === name) && <li class="quiet">{texts.none}</li>}
