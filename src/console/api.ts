@@ -31,16 +31,19 @@ const TIMEOUT = 20_000
  */
 export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
   const { signal, timeout = TIMEOUT } = options
-  const ended = AbortSignal.timeout(timeout)
+  const ended = new AbortController()
+  const timer = setTimeout(() => ended.abort(), timeout)
   try {
-    const response = await send(path, options, signal ? AbortSignal.any([signal, ended]) : ended)
+    const response = await send(path, options, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
     const text = await response.text()
     if (!response.ok) throw new ApiError(response.status, readMessage(response.status, text))
     return JSON.parse(text === '' ? 'null' : text)
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error
     if (error instanceof SessionOver) throw new ApiError(401, texts.errors.sessionOver)
-    throw new ApiError(0, ended.aborted ? texts.errors.timeout : texts.errors.offline)
+    throw new ApiError(0, ended.signal.aborted ? texts.errors.timeout : texts.errors.offline)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

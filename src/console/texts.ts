@@ -36,6 +36,7 @@ export const texts = {
     history: 'History',
     users: 'Users',
     events: 'Events',
+    session: 'Session',
     account: (name: string, realm: string) => `${name} of realm ${realm}`,
   },
   errors: {

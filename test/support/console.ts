@@ -1,8 +1,12 @@
 // The web console in Chromium.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { testServer } from './server.ts'
+import { testService } from './service.ts'
 
 /** The user who opens the console. Default: the administrator, in master. */
 export interface ConsoleUser {
@@ -21,6 +25,16 @@ export interface ConsolePage {
   /** Opens a page below the realm that the user has logged in to, in the same document. */
   show(path: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Starts a server with the console over the service of the worker. */
+export async function startConsoleServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { service } = await testService()
+  await testServer()
+  const app = await createServer(service, { console: true, showRealms: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, close: () => app.close() }
 }
 
 /** The options of a window. */

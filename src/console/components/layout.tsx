@@ -167,7 +167,7 @@ function Account() {
   const account = user.value
   if (!account) return null
   return (
-    <div class="account">
+    <section class="account" aria-label={texts.nav.session}>
       <p title={texts.nav.account(account.name, account.realm)}>
         <b>{account.name}</b>
         <span class="quiet">{account.realm}</span>
@@ -175,7 +175,7 @@ function Account() {
       <button type="button" class="small" onClick={logOut}>
         {texts.logOut}
       </button>
-    </div>
+    </section>
   )
 }
 
