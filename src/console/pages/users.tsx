@@ -8,7 +8,7 @@ import { PageHeader } from '../components/layout.tsx'
 import { SearchField } from '../components/search-field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { address, navigate, toPath } from '../location.ts'
-import { usePages, useResource } from '../resource.ts'
+import { type Resource, usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
 /** Returns the path of a realm in the admin API. */
@@ -85,6 +85,7 @@ type Question = 'logOut' | 'password' | 'disable'
 export function UserPage({ realm: { realm, permissions }, id }: { readonly realm: RealmState; readonly id: string }) {
   const path = `${toAdminPath(realm)}/users/${encodeURIComponent(id)}`
   const account = useResource<User>(path, { topics: ['revisions'], realm })
+  const sessions = useResource<readonly UserSession[]>(`${path}/sessions`)
   const [question, setQuestion] = useState<Question>()
   const mayManage = permissions.includes('manage-users')
   const crumbs = [
@@ -120,7 +121,12 @@ export function UserPage({ realm: { realm, permissions }, id }: { readonly realm
           <div class="split">
             <div class="stack">
               <AccountPanel user={loaded} realm={realm} mayManage={mayManage} />
-              <Sessions path={path} realm={realm} mayManage={mayManage} onLogOut={() => setQuestion('logOut')} />
+              <Sessions
+                sessions={sessions}
+                realm={realm}
+                mayManage={mayManage}
+                onLogOut={() => setQuestion('logOut')}
+              />
             </div>
             <RequiredActions user={loaded} path={path} realm={realm} mayManage={mayManage} onDone={account.reload} />
           </div>
@@ -148,7 +154,7 @@ export function UserPage({ realm: { realm, permissions }, id }: { readonly realm
           run={async () => {
             await call(`${path}/logout`, { method: 'POST' })
             announce(texts.users.loggedOut)
-            account.reload()
+            sessions.reload()
           }}
           onClose={() => setQuestion(undefined)}
         >
@@ -222,17 +228,16 @@ function AccountPanel({
 }
 
 function Sessions({
-  path,
+  sessions,
   realm,
   mayManage,
   onLogOut,
 }: {
-  readonly path: string
+  readonly sessions: Resource<readonly UserSession[]>
   readonly realm: string
   readonly mayManage: boolean
   readonly onLogOut: () => void
 }) {
-  const sessions = useResource<readonly UserSession[]>(`${path}/sessions`)
   const end = async (id: string) => {
     await call(`${toAdminPath(realm)}/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' })
     announce(texts.users.loggedOut)
