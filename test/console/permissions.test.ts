@@ -95,7 +95,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await show(`realms/${realm}/users`)
     await page.getByRole('link', { name: user.username }).click()
     await page.getByRole('button', { name: 'Reset password' }).click()
-    await page.getByLabel('New password').fill('another')
+    await page.getByLabel('New password', { exact: true }).fill('another')
     await page.getByRole('dialog').getByRole('button', { name: 'Reset password' }).click()
     await page.getByText('The password is set.').waitFor()
     await show(`realms/${realm}/history`)

@@ -7,13 +7,10 @@ import { Actor, ObjectName, OperationSign, PositionText } from './basics.tsx'
 import { Icon } from './icons.tsx'
 import { ChangedValue } from './value-diff.tsx'
 
-/** Up to so many actions are open at first. */
+/** Up to so many actions are open at first. More get a search. */
 const MOST_OPEN = 12
 /** Actions that are shown at once. */
 const PAGE = 200
-/** More actions than this get a search. */
-const MANY = 20
-
 /** A list of actions with a search. */
 export function ActionList({ actions }: { readonly actions: readonly Action[] }) {
   const [search, setSearch] = useState('')
@@ -23,7 +20,7 @@ export function ActionList({ actions }: { readonly actions: readonly Action[] })
   const shown = matching.slice(0, shownCount)
   return (
     <>
-      {actions.length > MANY && (
+      {actions.length > MOST_OPEN && (
         <div class="toolbar">
           <label class="search">
             <Icon name="search" />
