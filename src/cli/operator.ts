@@ -23,15 +23,23 @@ export async function startOperator(
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
   const { adoptableRealms = [] } = settings
-  const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
+  const { operatorNamespaces: namespaces, operatorSecrets: secretNames, operatorClass: className } = settings
+  const { operatorLease, sourceLease, host, admissionPort: port } = settings
   const log = (line: string) => console.log(`${line}\n`)
   const onError = (error: unknown) => {
     // The client prints outages of the API server, and the stack of its errors does not help.
     if (!(error instanceof ClusterUnreachable)) failed(error instanceof ClusterError ? error.message : error)
   }
   const permissionsBySource = readPermissions(settings)
+  const cluster = connectToCluster(undefined, log)
+  const scope = { namespaces, secretNames, className }
   const options: OperatorOptions = {
-    cluster: connectToCluster(undefined, log),
+    cluster,
+    scope,
+    clusterLease: {
+      namespace: cluster.namespace,
+      name: operatorLease ?? (className === undefined ? 'regent' : `regent-${className}`),
+    },
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
     isAdoptable: (namespace, realm) =>
       adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
@@ -62,7 +70,8 @@ export async function startOperator(
     seconds: sourceLease,
   })
   return {
-    webhooks: watchWebhookSources(options.cluster, {
+    webhooks: watchWebhookSources(cluster, {
+      scope,
       isWatchedNamespace: options.isWatchedNamespace,
       onError,
       signal: ending.signal,

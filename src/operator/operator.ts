@@ -5,10 +5,13 @@ import type { ResourceReadiness, Service } from '../service/context/service.ts'
 import type { SourcePermissionLookup } from '../service/context/source-permissions.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
-import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
+import { type ClusterCache, findReadError, watchCluster } from './cluster/cluster-cache.ts'
 import type { ClusterClient } from './cluster/cluster-client.ts'
+import { ClusterLease, type LeaseName } from './cluster/cluster-lease.ts'
+import type { ReadFailure } from './cluster/informer.ts'
 import { isRegentResource, type Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
+import type { WatchScope } from './cluster/watch-scope.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
@@ -29,6 +32,10 @@ export const OPERATOR_LEASE = 'operate'
 export interface OperatorOptions
   extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'log' | 'onError'> {
   readonly cluster: ClusterClient
+  /** The part of the cluster that is read. */
+  readonly scope: WatchScope
+  /** The Lease in the cluster that the operator must hold. Absent: the lease in the store suffices. */
+  readonly clusterLease?: LeaseName
   /** Whether the operator applies resources of the namespace. */
   readonly isWatchedNamespace: (namespace: string) => boolean
   /** Defaults of RealmSources. */
@@ -42,8 +49,19 @@ const KEY = 'resources'
 
 /** Creates the operator, which applies resources while this process holds the lease. */
 export function createOperator(service: Service, options: OperatorOptions): LeaseCandidate {
+  const { cluster, clusterLease, scope, log } = options
+  let operator: Operator | undefined
+  const findFailure = async (isHolder: boolean, milliseconds: number): Promise<unknown> => {
+    if (!isHolder || !operator) return findReadError(cluster, scope)
+    const failure = operator.findReadFailure()
+    return failure && performance.now() - failure.since > milliseconds ? failure.error : undefined
+  }
   return {
-    start: (lease) => new Operator(service, options, lease),
+    start: (lease) => {
+      operator = new Operator(service, options, lease)
+      return operator
+    },
+    ...(clusterLease && { condition: new ClusterLease(cluster, { ...clusterLease, findFailure, log }) }),
     onNewHolder: (holder) => options.log(`The server ${holder} applies the resources of ${options.cluster.server}.`),
     onError: options.onError,
   }
@@ -81,15 +99,21 @@ class Operator implements LeaseWork {
   #controllers: Controllers | undefined
 
   constructor(service: Service, options: OperatorOptions, lease: Lease) {
-    const { cluster, onError } = options
+    const { cluster, scope, onError } = options
     this.#service = service
     this.#options = options
     this.#lease = lease
-    this.#cache = watchCluster(cluster, { onChange: () => this.#enqueue(), onError }, this.#abort.signal)
+    const handler = { onChange: () => this.#enqueue(), onError }
+    this.#cache = watchCluster(cluster, { scope, handler, signal: this.#abort.signal })
     this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
     this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
     this.#queue.add(KEY)
     service.listResourceReadiness = () => countByReadiness(this.#listWatched())
+  }
+
+  /** Returns the longest failure to read resources of some kind; undefined if all can be read. */
+  findReadFailure(): ReadFailure | undefined {
+    return this.#cache.findFailure()
   }
 
   async end(): Promise<void> {

@@ -18,8 +18,9 @@ export interface OperatorAccount {
 export async function createOperatorAccount(): Promise<OperatorAccount> {
   const { config, request, apply, pathOf } = connect()
   const name = `regent-test-${randomBytes(6).toString('hex')}`
-  const templates = ['service-account', 'cluster-role']
-  const resources = renderChart(requiredValues, { release: name, namespace: name, templates })
+  const templates = ['service-account', 'roles']
+  const values = [...requiredValues, `fullnameOverride=${name}`, 'operator.secrets.writtenIn={*}']
+  const resources = renderChart(values, { release: name, namespace: name, templates })
   await request('POST', '/api/v1/namespaces', { metadata: { name } })
   for (const resource of resources) {
     const { status, body } = await apply(resource)
@@ -43,7 +44,7 @@ export async function createOperatorAccount(): Promise<OperatorAccount> {
   const text = {
     clusters: [{ name, cluster: { server, ...trust } }],
     users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: name } }],
     'current-context': name,
   }
   await writeFile(file, JSON.stringify(text), { mode: 0o600 })

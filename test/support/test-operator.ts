@@ -37,6 +37,7 @@ export function startOperator(service: Service, options: Partial<OperatorOptions
   const failures: unknown[] = []
   const operatorOptions: OperatorOptions = {
     cluster: getOperatorCluster(),
+    scope: {},
     findSourcePermissions: () => undefined,
     isAdoptable: () => false,
     isWatchedNamespace: (namespace) => spaces.has(namespace),

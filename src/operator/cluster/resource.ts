@@ -99,6 +99,9 @@ export const RECONCILE_ANNOTATION = 'regent.dev/reconcile'
 /** Label of the Secrets that the operator may read. Its value must be `true`. */
 export const SECRET_LABEL = 'regent.dev/secret'
 
+/** Label of the resources that a Regent of a class applies. Its value is the class. */
+export const CLASS_LABEL = 'regent.dev/class'
+
 /** Returns `Kind namespace/name`, the name of a resource in messages, inventory and plans. */
 export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Resource, 'kind' | 'metadata'>): string {
   return `${kind} ${namespace}/${name}`
