@@ -11,6 +11,7 @@ import { ClusterLease, type LeaseName } from './cluster/cluster-lease.ts'
 import type { ReadFailure } from './cluster/informer.ts'
 import { isRegentResource, type Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
+import { createSecretWriter, type SecretWriter } from './cluster/secret-writer.ts'
 import type { WatchScope } from './cluster/watch-scope.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
@@ -22,7 +23,6 @@ import { type DriftIndex, watchDrift } from './realms/drift-index.ts'
 import { type NamespaceInventory, readNamespaceInventory } from './realms/namespace-inventory.ts'
 import { type PostponedDeletions, readPostponedDeletions } from './realms/postponed-deletions.ts'
 import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
-import { createSecretWriter } from './secrets/secret-writer.ts'
 import { StatusWriter } from './status/status-writer.ts'
 
 /** Name of the lease of the replica that applies resources. */
@@ -30,7 +30,7 @@ export const OPERATOR_LEASE = 'operate'
 
 /** Options of the operator. */
 export interface OperatorOptions
-  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'log' | 'onError'> {
+  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'publicUrl' | 'log' | 'onError'> {
   readonly cluster: ClusterClient
   /** The part of the cluster that is read. */
   readonly scope: WatchScope
@@ -94,6 +94,7 @@ class Operator implements LeaseWork {
   readonly #lease: Lease
   readonly #abort = new AbortController()
   readonly #cache: ClusterCache
+  readonly #secretWriter: SecretWriter
   readonly #statusWriter: StatusWriter
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
@@ -105,7 +106,12 @@ class Operator implements LeaseWork {
     this.#lease = lease
     const handler = { onChange: () => this.#enqueue(), onError }
     this.#cache = watchCluster(cluster, { scope, handler, signal: this.#abort.signal })
-    this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
+    this.#secretWriter = createSecretWriter(cluster, this.#cache)
+    this.#statusWriter = new StatusWriter(this.#cache, {
+      writer: new ResourceWriter(cluster, this.#cache.put),
+      secretWriter: this.#secretWriter,
+      clock: service.clock,
+    })
     this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
     this.#queue.add(KEY)
     service.listResourceReadiness = () => countByReadiness(this.#listWatched())
@@ -180,11 +186,11 @@ class Operator implements LeaseWork {
     postponedDeletions: PostponedDeletions,
     driftIndex: DriftIndex,
   ): RealmController {
-    const { cluster, findSourcePermissions, isAdoptable, log, onError } = this.#options
+    const { findSourcePermissions, isAdoptable, publicUrl, log, onError } = this.#options
     return new RealmController(this.#service, {
       ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
-      ...{ postponedDeletions, findSourcePermissions, isAdoptable, log, onError },
-      secretWriter: createSecretWriter(cluster, this.#cache),
+      ...{ postponedDeletions, findSourcePermissions, isAdoptable, publicUrl, log, onError },
+      secretWriter: this.#secretWriter,
       onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })
   }

@@ -202,9 +202,9 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     const values = ['operator.namespaces={shop,web}', 'operator.secrets.writtenIn={shop}']
     const rendered = renderChart([...requiredValues, ...values, 'operator.releaseOnUninstall=true'])
     expect(rendered.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
-    const listRoles = (wanted: string) =>
+    const listRoles = (role: string) =>
       rendered
-        .filter(({ kind }) => kind === wanted)
+        .filter(({ kind }) => kind === role)
         .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
         .toSorted()
     const expected = [

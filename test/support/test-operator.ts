@@ -38,6 +38,7 @@ export function startOperator(service: Service, options: Partial<OperatorOptions
   const operatorOptions: OperatorOptions = {
     cluster: getOperatorCluster(),
     scope: {},
+    publicUrl: 'https://id.example.org',
     findSourcePermissions: () => undefined,
     isAdoptable: () => false,
     isWatchedNamespace: (namespace) => spaces.has(namespace),

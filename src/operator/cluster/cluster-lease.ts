@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../lib/error-message.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import type { LeaseCondition } from '../../service/operations/leases.ts'
 import { type ClusterClient, ClusterError } from './cluster-client.ts'
-import type { ApiObject } from './resource.ts'
+import { type ApiObject, FIELD_MANAGER } from './resource.ts'
 
 /** Namespace and name of a Lease. */
 export interface LeaseName {
@@ -46,7 +46,7 @@ export class ClusterLease implements LeaseCondition {
   /** The version of the Lease, and the local time when it was seen first: the clocks of replicas may differ. */
   #seen: { readonly version: string; readonly at: number } | undefined
   /** The holder of the Lease that this process has, and the local time until which it is valid. */
-  #held: { readonly holder: string; readonly until: number } | undefined
+  #term: { readonly holder: string; readonly until: number } | undefined
   #reportedFailure: string | undefined
 
   constructor(client: ClusterClient, options: ClusterLeaseOptions) {
@@ -64,19 +64,19 @@ export class ClusterLease implements LeaseCondition {
     } catch (error) {
       this.#report(error)
       // One failed renewal loses nothing.
-      if (this.#held && performance.now() < this.#held.until) return true
-      this.#held = undefined
+      if (this.#term && performance.now() < this.#term.until) return true
+      this.#term = undefined
       return false
     }
   }
 
   async release(): Promise<void> {
-    const held = this.#held
-    this.#held = undefined
-    if (!held) return
+    const term = this.#term
+    this.#term = undefined
+    if (!term) return
     try {
       const lease = await this.#read()
-      if (lease?.spec?.holderIdentity === held.holder)
+      if (lease?.spec?.holderIdentity === term.holder)
         await this.#write(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 })
     } catch {
       // It expires.
@@ -89,10 +89,10 @@ export class ClusterLease implements LeaseCondition {
     const lease = await this.#read()
     const isHolder = lease?.spec?.holderIdentity === holder
     if (lease && !isHolder && !this.#isExpired(lease)) {
-      this.#held = undefined
+      this.#term = undefined
       return false
     }
-    const failure = await this.#options.findFailure(isHolder && this.#held !== undefined, seconds * 1000)
+    const failure = await this.#options.findFailure(isHolder && this.#term !== undefined, seconds * 1000)
     if (failure !== undefined) {
       this.#report(failure)
       if (isHolder) await this.release()
@@ -105,7 +105,7 @@ export class ClusterLease implements LeaseCondition {
       ...{ holderIdentity: holder, leaseDurationSeconds: seconds, renewTime: now },
       ...{ acquireTime, leaseTransitions: transitions },
     })
-    this.#held = { holder, until: startedAt + seconds * 1000 }
+    this.#term = { holder, until: startedAt + seconds * 1000 }
     return true
   }
 
@@ -134,8 +134,8 @@ export class ClusterLease implements LeaseCondition {
     const metadata = { namespace, name, ...(resourceVersion !== undefined && { resourceVersion }) }
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
     await (lease
-      ? this.#client.request('PUT', `${path}/${name}?fieldManager=regent`, { body })
-      : this.#client.request('POST', `${path}?fieldManager=regent`, { body }))
+      ? this.#client.request('PUT', `${path}/${name}?fieldManager=${FIELD_MANAGER}`, { body })
+      : this.#client.request('POST', `${path}?fieldManager=${FIELD_MANAGER}`, { body }))
   }
 
   /** Prints a failure, once as long as it lasts. */
