@@ -21,9 +21,7 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
   const usedPermissions = new Set<string>()
   const setup = setUpOperator(() => {
     const cluster = recordPermissions(getOperatorCluster(), usedPermissions)
-    // The name of the Lease that the role permits.
-    const { namespace } = cluster
-    return { cluster, clusterLease: { namespace, name: namespace } }
+    return { cluster, clusterLease: { namespace: cluster.namespace, name: newName('lease') } }
   })
   const clients = ['KeycloakOIDCClient', 'KeycloakSAMLClient']
   const installAll = async () => {

@@ -55,8 +55,8 @@ export interface LeaseElection {
 /**
  * Takes part in the election of the holder of a lease of `seconds`: tries to get the lease, or to renew it, after each third of that
  * time and when it is released. The work ends only if another process has taken the lease, or the condition is not met any more. One or
- * two statements for each try. With a condition it tries after each sixth, and also gives up a lease that it could not renew in time, so
- * that a process with a connection to the store can take it.
+ * two statements for each try. With a condition it tries after each tenth, and also ends the work if it could not renew the lease for two
+ * thirds, so that a process with a connection to the store can meet the condition.
  */
 export function startLeaseElection(
   service: Service,
@@ -90,7 +90,7 @@ class QueuedLeaseElection implements LeaseElection {
     this.#service = service
     this.#candidate = candidate
     this.#request = request
-    const interval = (request.seconds * 1000) / (candidate.condition ? 6 : 3)
+    const interval = (request.seconds * 1000) / (candidate.condition ? 10 : 3)
     this.#queue = new WorkQueue<string>(
       async () => {
         await this.#run().catch((error: unknown) => this.#handleFailure(error))
@@ -158,7 +158,7 @@ class QueuedLeaseElection implements LeaseElection {
     const { condition } = this.#candidate
     if (!condition) return
     if (this.#term) {
-      if (performance.now() - this.#term.renewedAt < this.#request.seconds * 1000) return
+      if (performance.now() - this.#term.renewedAt < (this.#request.seconds * 2000) / 3) return
       const { work } = this.#term
       this.#term = undefined
       await work.end()
