@@ -47,7 +47,7 @@ export function watchResources(cluster: ClusterClient, namespace: string, signal
   const watches = Object.keys(PLURALS).map(
     (kind) => new Informer(cluster, { path: pathOf(kind), handler: { onChange: changed, onError: failed }, signal }),
   )
-  const list = () => watches.flatMap(({ resources }) => [...resources.values()])
+  const list = () => watches.flatMap((watch) => watch.list())
   const waitUntil = async (condition: () => boolean) => {
     while (!condition()) await nextChange.promise
     return performance.now()

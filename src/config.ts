@@ -320,7 +320,31 @@ export const settings = {
     placeholder: 'names',
     schema: list,
     summary: 'Apply only resources of these namespaces',
-    description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
+    description:
+      'Namespaces whose resources are read and applied, separated by commas. Each needs a Role, but no ClusterRole. The default is all.',
+  }),
+  operatorSecrets: setting('operator-secrets', {
+    placeholder: 'names',
+    schema: list,
+    summary: 'Read only Secrets with these names',
+    description:
+      'Names of the Secrets that resources may refer to and that Regent may write, separated by commas. The default is those with the label `regent.dev/secret: "true"`.',
+  }),
+  operatorClass: setting('operator-class', {
+    placeholder: 'name',
+    schema: z
+      .string()
+      .regex(/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/, 'must be like "staging": lower-case letters, digits and hyphens'),
+    summary: 'Apply only resources of this class',
+    description:
+      'Class of the resources that are applied: the value of their label `regent.dev/class`, so that several servers with stores of their own work in one cluster. The default is resources without that label.',
+  }),
+  operatorLease: setting('operator-lease', {
+    placeholder: 'name',
+    schema: z.string().min(1),
+    summary: 'Hold the Lease with this name',
+    description:
+      'Name of the Lease that the replica which applies resources holds in the namespace of the server. Servers over one store must have the same. The default is `regent`, or `regent-` and the class.',
   }),
   adoptableRealms: setting('adoptable-realms', {
     placeholder: 'realms',

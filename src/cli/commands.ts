@@ -408,6 +408,7 @@ export const commands: readonly CommandEntry[] = [
           option('--namespaces <names>', 'Only of these namespaces, separated by commas').argParser((text) =>
             list.parse(text),
           ),
+          option('--class <name>', 'Only of this class instead of none'),
         ],
         run: async (_values, flags) => (await import('./commands/operator-release.ts')).release(flags),
       },

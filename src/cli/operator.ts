@@ -22,28 +22,12 @@ export async function startOperator(
   settings: ServerSettings,
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
-  const { adoptableRealms = [] } = settings
-  const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
-  const log = (line: string) => console.log(`${line}\n`)
+  const { host, admissionPort: port } = settings
   const onError = (error: unknown) => {
     // The client prints outages of the API server, and the stack of its errors does not help.
     if (!(error instanceof ClusterUnreachable)) failed(error instanceof ClusterError ? error.message : error)
   }
-  const permissionsBySource = readPermissions(settings)
-  const options: OperatorOptions = {
-    cluster: connectToCluster(undefined, log),
-    findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
-    isAdoptable: (namespace, realm) =>
-      adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
-    gitDefaults: {
-      interval: settings.sourceInterval,
-      signersFile: settings.sourceSigners,
-      readsAuthors: settings.requireSecondApprover,
-    },
-    isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
-    log,
-    onError,
-  }
+  const options = toOperatorOptions(settings, onError)
   const { admissionCertificateFile, admissionCertificateKeyFile, admissionClientCaFile: clientCaFile } = settings
   const ending = new AbortController()
   const admission =
@@ -59,10 +43,11 @@ export async function startOperator(
       : undefined
   const seeker = startLeaseElection(service, createOperator(service, options), {
     name: OPERATOR_LEASE,
-    seconds: sourceLease,
+    seconds: settings.sourceLease,
   })
   return {
     webhooks: watchWebhookSources(options.cluster, {
+      scope: options.scope,
       isWatchedNamespace: options.isWatchedNamespace,
       onError,
       signal: ending.signal,
@@ -72,5 +57,33 @@ export async function startOperator(
       ending.abort()
       await seeker.close()
     },
+  }
+}
+
+function toOperatorOptions(settings: ServerSettings, onError: (error: unknown) => void): OperatorOptions {
+  const { operatorNamespaces: namespaces, operatorSecrets: secretNames, operatorClass: className } = settings
+  const { adoptableRealms = [], operatorLease } = settings
+  const log = (line: string) => console.log(`${line}\n`)
+  const permissionsBySource = readPermissions(settings)
+  const cluster = connectToCluster(undefined, log)
+  return {
+    cluster,
+    scope: { namespaces, secretNames, className },
+    clusterLease: {
+      namespace: cluster.namespace,
+      name: operatorLease ?? (className === undefined ? 'regent' : `regent-${className}`),
+    },
+    findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
+    isAdoptable: (namespace, realm) =>
+      adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),
+    gitDefaults: {
+      interval: settings.sourceInterval,
+      signersFile: settings.sourceSigners,
+      readsAuthors: settings.requireSecondApprover,
+    },
+    publicUrl: settings.hostname,
+    isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
+    log,
+    onError,
   }
 }

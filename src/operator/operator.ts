@@ -5,10 +5,14 @@ import type { ResourceReadiness, Service } from '../service/context/service.ts'
 import type { SourcePermissionLookup } from '../service/context/source-permissions.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
-import { type ClusterCache, watchCluster } from './cluster/cluster-cache.ts'
+import { type ClusterCache, findReadError, watchCluster } from './cluster/cluster-cache.ts'
 import type { ClusterClient } from './cluster/cluster-client.ts'
+import { ClusterLease, type LeaseName } from './cluster/cluster-lease.ts'
+import type { ReadFailure } from './cluster/informer.ts'
 import { isRegentResource, type Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
+import { createSecretWriter, type SecretWriter } from './cluster/secret-writer.ts'
+import type { WatchScope } from './cluster/watch-scope.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
@@ -19,7 +23,6 @@ import { type DriftIndex, watchDrift } from './realms/drift-index.ts'
 import { type NamespaceInventory, readNamespaceInventory } from './realms/namespace-inventory.ts'
 import { type PostponedDeletions, readPostponedDeletions } from './realms/postponed-deletions.ts'
 import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
-import { createSecretWriter } from './secrets/secret-writer.ts'
 import { StatusWriter } from './status/status-writer.ts'
 
 /** Name of the lease of the replica that applies resources. */
@@ -27,8 +30,12 @@ export const OPERATOR_LEASE = 'operate'
 
 /** Options of the operator. */
 export interface OperatorOptions
-  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'log' | 'onError'> {
+  extends Pick<RealmControllerOptions, 'findSourcePermissions' | 'isAdoptable' | 'publicUrl' | 'log' | 'onError'> {
   readonly cluster: ClusterClient
+  /** The part of the cluster that is read. */
+  readonly scope: WatchScope
+  /** The Lease in the cluster that the operator must hold. Absent: the lease in the store suffices. */
+  readonly clusterLease?: LeaseName
   /** Whether the operator applies resources of the namespace. */
   readonly isWatchedNamespace: (namespace: string) => boolean
   /** Defaults of RealmSources. */
@@ -42,8 +49,19 @@ const KEY = 'resources'
 
 /** Creates the operator, which applies resources while this process holds the lease. */
 export function createOperator(service: Service, options: OperatorOptions): LeaseCandidate {
+  const { cluster, clusterLease, scope, log } = options
+  let operator: Operator | undefined
+  const findFailure = async (isHolder: boolean, milliseconds: number): Promise<unknown> => {
+    if (!isHolder || !operator) return findReadError(cluster, scope)
+    const failure = operator.findReadFailure()
+    return failure && performance.now() - failure.since > milliseconds ? failure.error : undefined
+  }
   return {
-    start: (lease) => new Operator(service, options, lease),
+    start: (lease) => {
+      operator = new Operator(service, options, lease)
+      return operator
+    },
+    ...(clusterLease && { condition: new ClusterLease(cluster, { ...clusterLease, findFailure, log }) }),
     onNewHolder: (holder) => options.log(`The server ${holder} applies the resources of ${options.cluster.server}.`),
     onError: options.onError,
   }
@@ -76,20 +94,32 @@ class Operator implements LeaseWork {
   readonly #lease: Lease
   readonly #abort = new AbortController()
   readonly #cache: ClusterCache
+  readonly #secretWriter: SecretWriter
   readonly #statusWriter: StatusWriter
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
 
   constructor(service: Service, options: OperatorOptions, lease: Lease) {
-    const { cluster, onError } = options
+    const { cluster, scope, onError } = options
     this.#service = service
     this.#options = options
     this.#lease = lease
-    this.#cache = watchCluster(cluster, { onChange: () => this.#enqueue(), onError }, this.#abort.signal)
-    this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
+    const handler = { onChange: () => this.#enqueue(), onError }
+    this.#cache = watchCluster(cluster, { scope, handler, signal: this.#abort.signal })
+    this.#secretWriter = createSecretWriter(cluster, this.#cache)
+    this.#statusWriter = new StatusWriter(this.#cache, {
+      writer: new ResourceWriter(cluster, this.#cache.put),
+      secretWriter: this.#secretWriter,
+      clock: service.clock,
+    })
     this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
     this.#queue.add(KEY)
     service.listResourceReadiness = () => countByReadiness(this.#listWatched())
+  }
+
+  /** Returns the longest failure to read resources of some kind; undefined if all can be read. */
+  findReadFailure(): ReadFailure | undefined {
+    return this.#cache.findFailure()
   }
 
   async end(): Promise<void> {
@@ -156,11 +186,11 @@ class Operator implements LeaseWork {
     postponedDeletions: PostponedDeletions,
     driftIndex: DriftIndex,
   ): RealmController {
-    const { cluster, findSourcePermissions, isAdoptable, log, onError } = this.#options
+    const { findSourcePermissions, isAdoptable, publicUrl, log, onError } = this.#options
     return new RealmController(this.#service, {
       ...{ lease: this.#lease, cache: this.#cache, statusWriter: this.#statusWriter, inventory, driftIndex },
-      ...{ postponedDeletions, findSourcePermissions, isAdoptable, log, onError },
-      secretWriter: createSecretWriter(cluster, this.#cache),
+      ...{ postponedDeletions, findSourcePermissions, isAdoptable, publicUrl, log, onError },
+      secretWriter: this.#secretWriter,
       onRealmChange: (realm) => this.#controllers?.git.retryRefused(realm),
     })
   }

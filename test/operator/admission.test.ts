@@ -52,6 +52,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
       cluster: getOperatorCluster(),
       findSourcePermissions: () => undefined,
       isAdoptable: () => permitsAdoption,
+      scope: {},
       isWatchedNamespace: () => true,
       onError: (error) => failures.push(error),
     }

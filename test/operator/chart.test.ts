@@ -48,6 +48,10 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'tls.secret': ['tls.secret=tls'],
   'vault.secret': ['vault.secret=vault'],
   'operator.enabled': ['operator.enabled=false'],
+  'operator.namespaces': ['operator.namespaces={shop,web}'],
+  'operator.className': ['operator.className=staging'],
+  'operator.secrets.names': ['operator.secrets.names={smtp}'],
+  'operator.secrets.writtenIn': ['operator.secrets.writtenIn={shop}'],
   'operator.releaseOnUninstall': ['operator.releaseOnUninstall=true'],
   'aggregatedRoles.enabled': ['aggregatedRoles.enabled=false'],
   'admission.enabled': ['admission.enabled=true'],
@@ -168,7 +172,7 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   })
 
   test('the ClusterRole has permissions for every kind, and is omitted without the operator', () => {
-    const clusterRole = findResource(renderChart(requiredValues, { templates: ['cluster-role'] }), 'ClusterRole')
+    const clusterRole = findResource(renderChart(requiredValues, { templates: ['roles'] }), 'ClusterRole')
     const [resources, statusRule] = clusterRole.rules
     const names = renderChart(requiredValues)
       .filter(({ kind }) => kind === 'CustomResourceDefinition')
@@ -192,6 +196,42 @@ describe.skipIf(!hasHelm)(withHelm, () => {
       ['rbac.authorization.k8s.io/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-edit'],
     ])
     expect(findResource(withoutOperator, 'Deployment').spec.template.spec.automountServiceAccountToken).toBe(false)
+  })
+
+  test('operator.namespaces replaces each ClusterRole by Roles in these namespaces', () => {
+    const values = ['operator.namespaces={shop,web}', 'operator.secrets.writtenIn={shop}']
+    const rendered = renderChart([...requiredValues, ...values, 'operator.releaseOnUninstall=true'])
+    expect(rendered.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+    const listRoles = (role: string) =>
+      rendered
+        .filter(({ kind }) => kind === role)
+        .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+        .toSorted()
+    const expected = [
+      'identity/regent-lease',
+      'shop/regent-identity',
+      'shop/regent-identity-secrets',
+      'shop/regent-release',
+      'web/regent-identity',
+      'web/regent-release',
+    ]
+    expect(listRoles('Role')).toEqual(expected)
+    expect(listRoles('RoleBinding')).toEqual(expected)
+  })
+
+  test('Secrets are read by name if operator.secrets.names is set, and written only in operator.secrets.writtenIn', () => {
+    // biome-ignore lint/suspicious/noExplicitAny: rules of roles
+    const listSecretRules = (...values: string[]): any[] =>
+      renderChart([...requiredValues, ...values], { templates: ['roles'] })
+        .flatMap((role) => (role as { rules?: { resources: string[] }[] }).rules ?? [])
+        .filter(({ resources }) => resources.includes('secrets'))
+        .map(({ apiGroups: _, resources: __, ...rule }: { apiGroups?: string[]; resources: string[] }) => rule)
+    expect(listSecretRules()).toEqual([{ verbs: ['list', 'watch'] }])
+    expect(listSecretRules('operator.secrets.names={smtp,shop}', 'operator.secrets.writtenIn={*}')).toEqual([
+      { resourceNames: ['smtp', 'shop'], verbs: ['list', 'watch'] },
+      { verbs: ['create'] },
+      { resourceNames: ['smtp', 'shop'], verbs: ['patch', 'delete'] },
+    ])
   })
 
   test('admission.enabled adds a webhook for every kind but RealmSource, with a generated or a given certificate', () => {

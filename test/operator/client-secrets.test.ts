@@ -1,11 +1,12 @@
 // Secrets of clients that the operator writes into Secrets of Kubernetes.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Resource } from '../../src/operator/cluster/resource.ts'
-import { createSecretWriter } from '../../src/operator/secrets/secret-writer.ts'
+import { createSecretWriter } from '../../src/operator/cluster/secret-writer.ts'
 import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
+import { logInWithPassword } from '../support/password-login.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
 import {
@@ -29,6 +30,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const { id } = await getLiveObject(setup.service, SYSTEM, realm, 'client', client)
     await setup.service.write(ANN, realm, (context) => regenerateSecret(context, id))
   }
+  const canLogIn = async (realm: string, username: string, password: string) =>
+    (await logInWithPassword(realm, { username, password })).status === 200
   const secret = (name: string, data: object = {}, labels: object = {}) => ({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, labels }, data },
   })
@@ -83,6 +86,118 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(setup.operator.failures).toEqual([])
   })
 
+  test('a template writes several keys, and keys of other writers stay', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(resource('Realm', 'acme', { realm }))
+    const template = {
+      OIDC_ISSUER: '$(issuer)',
+      'config.json': '{"id":"$(clientId)","secret":"$(clientSecret)","realm":"$(realm)","price":"$$(5)"}',
+    }
+    await space.apply(shop({ writeSecretTo: { name: 'for-shop', template } }))
+    await space.waitForReady(shop({}), 'True')
+    const clientSecret = await getClientSecret(realm, 'shop')
+    const issuer = `https://id.example.org/realms/${realm}`
+    const config = `{"id":"shop","secret":"${clientSecret}","realm":"${realm}","price":"$(5)"}`
+    expect(await readTexts(space, 'for-shop')).toEqual({ OIDC_ISSUER: issuer, 'config.json': config })
+
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const added = { data: { mine: btoa('stays') } }
+    await setup.kubernetes.request('PATCH', await pathOf(space, 'for-shop'), added, merge)
+    await space.apply(shop({ writeSecretTo: { name: 'for-shop', key: 'secret', template: { ID: '$(clientId)' } } }))
+    const expected = { ID: 'shop', mine: 'stays', secret: clientSecret }
+    await vi.waitFor(async () => expect(await readTexts(space, 'for-shop')).toEqual(expected), { timeout: 30_000 })
+
+    await space.apply(shop({ writeSecretTo: { name: 'for-shop', template: { ID: '$(clientName)' } } }))
+    const { status } = await space.waitForReady(shop({}), 'False', 'Invalid')
+    expect(findCondition({ status }, 'Ready').message).toBe(
+      'spec.writeSecretTo.template: $(clientName) does not exist. Use $(clientId), $(clientSecret), $(realm), $(issuer).',
+    )
+    // A public client has no secret, but an issuer.
+    await space.apply(shop({ publicClient: true, writeSecretTo: { name: 'for-shop', template: { ID: '$(issuer)' } } }))
+    await space.waitForReady(shop({}), 'True')
+    expect(await readTexts(space, 'for-shop')).toEqual({ ID: issuer, mine: 'stays' })
+  })
+
+  test('the Secret follows a changed name, and only loses its written keys if there are other ones', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    await space.apply(resource('Realm', 'acme', { realm: newName() }))
+    for (const name of ['first', 'second']) {
+      await space.apply(shop({ writeSecretTo: { name } }))
+      await space.waitForReady(shop({}), 'True')
+      expect(Object.keys(await readTexts(space, name))).toEqual(['client-secret'])
+    }
+    await space.waitForDeletion(secret('first'))
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const added = { data: { mine: btoa('stays') } }
+    await setup.kubernetes.request('PATCH', await pathOf(space, 'second'), added, merge)
+    await space.apply(shop({}))
+    await waitUntil(async () => JSON.stringify(await readTexts(space, 'second')) === JSON.stringify({ mine: 'stays' }))
+    expect((await space.get(secret('second'))).metadata.ownerReferences).toBeUndefined()
+  })
+
+  test('with deletionPolicy: Orphan the Secret stays, and belongs to the resource again when it is created again', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(resource('Realm', 'acme', { realm }))
+    const orphaned = shop({ deletionPolicy: 'Orphan', writeSecretTo: { name: 'for-shop' } })
+    await space.apply(orphaned)
+    await space.waitForReady(shop({}), 'True')
+    const before = await readTexts(space, 'for-shop')
+    await space.delete(shop({}))
+    await space.waitForDeletion(shop({}))
+    const { metadata } = await space.get(secret('for-shop'))
+    expect(metadata.ownerReferences).toBeUndefined()
+    await space.apply(orphaned)
+    const created = await space.waitForReady(shop({}), 'True')
+    expect((await space.get(secret('for-shop'))).metadata.ownerReferences).toMatchObject([
+      { uid: created.metadata.uid },
+    ])
+    expect(await readTexts(space, 'for-shop')).toEqual(before)
+  })
+
+  test('a deleted Secret is written again while the resource of a live client is invalid', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(resource('Realm', 'acme', { realm }))
+    await space.apply(shop({ writeSecretTo: { name: 'for-shop' } }))
+    await space.waitForReady(shop({}), 'True')
+    await space.apply(
+      shop({ authenticationFlowBindingOverrides: { browser: 'none' }, writeSecretTo: { name: 'for-shop' } }),
+    )
+    await space.waitForReady(shop({}), 'False')
+    await space.delete(secret('for-shop'))
+    const expected = await getClientSecret(realm, 'shop')
+    await waitUntil(async () => (await readTexts(space, 'for-shop'))['client-secret'] === expected)
+  })
+
+  test('writeSecretTo of a RealmUser writes a generated password, and a new one after the Secret was deleted', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(
+      resource('Realm', 'acme', { realm, enabled: true, passwordPolicy: 'length(20) and upperCase(2) and digits(2)' }),
+    )
+    const template = { LOGIN: '$(username):$(password)@$(issuer)' }
+    const profile = { email: 'bot@example.org', firstName: 'Build', lastName: 'Bot', enabled: true }
+    const bot = (spec: object) => resource('RealmUser', 'bot', { realmRef: { name: 'acme' }, ...profile, ...spec })
+    await space.apply(bot({ writeSecretTo: { name: 'bot', template } }))
+    const { status } = await space.waitForReady(bot({}), 'True')
+    const { password: first, LOGIN } = await readTexts(space, 'bot')
+    expect(LOGIN).toBe(`bot:${first}@https://id.example.org/realms/${realm}`)
+    expect(JSON.stringify(status)).not.toContain(first)
+    expect(await canLogIn(realm, 'bot', first!)).toBe(true)
+
+    await space.delete(secret('bot'))
+    await waitUntil(async () => ![undefined, first].includes((await readTexts(space, 'bot')).password))
+    const { password: second } = await readTexts(space, 'bot')
+    await waitUntil(() => canLogIn(realm, 'bot', second!))
+    expect(await canLogIn(realm, 'bot', first!)).toBe(false)
+    const credentials = [{ type: 'password', value: 'declared-password-1A' }]
+    await space.apply(bot({ writeSecretTo: { name: 'bot' }, credentials }))
+    const invalid = await space.waitForReady(bot({}), 'False', 'Invalid')
+    expect(findCondition(invalid, 'Ready').message).toContain('spec.writeSecretTo')
+  })
+
   test('a secret that is a reference to the vault is not written', async () => {
     const space = await createNamespace(setup.kubernetes)
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
@@ -130,9 +245,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       ...secret('overtaken', { 'client-secret': btoa(text) }),
       metadata: { name: 'overtaken', labels: { 'regent.dev/secret': 'true' }, ownerReferences },
     })
-    const target = { owner, namespace: space.namespace, name: 'overtaken', key: 'client-secret' }
+    const target = { owner, namespace: space.namespace, name: 'overtaken' }
     const writeSecret = (lastRead: Resource | undefined, text: string) =>
-      createSecretWriter(getOperatorCluster(), { findSecret: () => lastRead, put: () => {} }).write({ ...target, text })
+      createSecretWriter(getOperatorCluster(), {
+        findSecret: () => lastRead,
+        listSecrets: () => [],
+        put: () => {},
+      }).write({ ...target, texts: { 'client-secret': text } })
 
     await space.apply(createOwnedSecret('first'))
     const first = await space.get(secret('overtaken'))

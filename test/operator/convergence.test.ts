@@ -15,6 +15,7 @@ import {
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { hasOwnCluster, type OwnCluster, onOwnCluster, startOwnCluster } from '../support/own-cluster.ts'
 import { createResourceChurn, type ResourceChurn, retryUntilSuccess } from '../support/resource-churn.ts'
+import { newName } from '../support/service.ts'
 
 const SECONDS = Number(process.env.REGENT_FAULT_SECONDS ?? 15)
 const isCampaign = process.env.REGENT_FAULT_SECONDS !== undefined
@@ -56,10 +57,19 @@ describe.skipIf(!isAvailable)(usesOwnCluster ? onOwnCluster : onKubernetes, () =
 
   /** The number of started processes, for their names in the database. */
   let started = 0
+  const lease = newName('lease')
   const serve = () => {
     const url = Object.assign(new URL(cli.database!), { search: `application_name=server-${++started}` }).href
     const namespaces = churn.namespaces.join(',')
-    const more = ['--operator', '--operator-namespaces', namespaces, '--source-lease', String(LEASE)]
+    const more = [
+      '--operator',
+      '--operator-namespaces',
+      namespaces,
+      '--source-lease',
+      String(LEASE),
+      '--operator-lease',
+      lease,
+    ]
     return cli.serve('--source', '', '--database', url, ...more)
   }
   const seconds = (least: number, most: number) => after((least + random() * (most - least)) * 1000)

@@ -329,6 +329,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.waitForReady(acme, 'True')
     const ending = new AbortController()
     const inCluster = watchWebhookSources(getOperatorCluster(), {
+      scope: {},
       isWatchedNamespace: () => true,
       onError: () => {},
       signal: ending.signal,

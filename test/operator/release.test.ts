@@ -28,7 +28,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('finalizers of Regent are removed in the given namespaces, and deleted resources disappear', async () => {
     const [{ space, items }, other] = [await createReleasableNamespace(), await createReleasableNamespace()]
     await space.delete(items[1]!)
-    expect(await releaseFinalizers(getOperatorCluster(), [space.namespace])).toEqual([
+    expect(await releaseFinalizers(getOperatorCluster(), { namespaces: [space.namespace] })).toEqual([
       { kind: 'Realm', count: 1 },
       { kind: 'RealmClient', count: 1 },
       { kind: 'RealmSource', count: 1 },
@@ -36,7 +36,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const item of items) expect((await space.get(item)).metadata.finalizers).toEqual([OTHER])
     for (const item of other.items)
       expect((await other.space.get(item)).metadata.finalizers).toEqual([FINALIZER, OTHER])
-    expect(await releaseFinalizers(getOperatorCluster(), [space.namespace])).toEqual([])
+    expect(await releaseFinalizers(getOperatorCluster(), { namespaces: [space.namespace] })).toEqual([])
     for (const item of [...items, ...other.items]) {
       await space.removeFinalizers(item)
       await other.space.removeFinalizers(item)

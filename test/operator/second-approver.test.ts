@@ -34,6 +34,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
       cluster: getOperatorCluster(),
       findSourcePermissions: () => undefined,
       isAdoptable: () => false,
+      scope: {},
       isWatchedNamespace: () => true,
       onError: (error) => failures.push(error),
     })

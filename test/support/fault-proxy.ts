@@ -61,6 +61,7 @@ export async function openFaultProxy(file: string | undefined): Promise<FaultPro
   if (file === undefined) config.loadFromDefault()
   else config.loadFromFile(file)
   const upstream = config.getCurrentCluster()!.server
+  const { namespace } = config.getContextObject(config.getCurrentContext())!
   const injected = new Map<Fault, number>()
   let choice: FaultChoice = () => undefined
   const faultAt = (moment: FaultMoment): Fault | undefined => {
@@ -119,7 +120,7 @@ export async function openFaultProxy(file: string | undefined): Promise<FaultPro
   const text = {
     clusters: [{ name: 'proxy', cluster: { server: address, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'proxy', user: {} }],
-    contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'proxy' } }],
+    contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'proxy', namespace } }],
     'current-context': 'proxy',
   }
   await writeFile(path, JSON.stringify(text))

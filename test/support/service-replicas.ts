@@ -15,12 +15,16 @@ export interface ServiceReplicas {
 /** Allows connections to this machine, where the servers of tests run. */
 const outbound = createOutbound({ development: true })
 
+/** Opens a service for a database, as another server process does. The caller must close it. */
+export function openReplica(location: { readonly url?: string }, clock?: () => Date): Promise<Service> {
+  return openService({ location, outbound, key: new Uint8Array(32), ...(clock && { clock }) })
+}
+
 /** Opens two services with a new database and a master realm. They are closed after the tests of the calling file. */
 export async function openServiceReplicas(clock?: () => Date): Promise<ServiceReplicas> {
   const location = await newDatabase()
-  const open = () => openService({ location, outbound, key: new Uint8Array(32), ...(clock && { clock }) })
-  const service = await open()
-  const other = location.url ? await open() : service
+  const service = await openReplica(location, clock)
+  const other = location.url ? await openReplica(location, clock) : service
   await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   afterAll(async () => {
     for (const opened of new Set([service, other])) await opened.close()

@@ -32,11 +32,13 @@ export const getOperatorCluster = (): ClusterClient => {
   return cluster
 }
 
-/** Starts an operator for a service. */
-export function startOperator(service: Service, options: Partial<OperatorOptions> = {}): TestOperator {
+/** Starts an operator for a service. `seconds`: the duration of its lease. */
+export function startOperator(service: Service, options: Partial<OperatorOptions> = {}, seconds = 15): TestOperator {
   const failures: unknown[] = []
   const operatorOptions: OperatorOptions = {
     cluster: getOperatorCluster(),
+    scope: {},
+    publicUrl: 'https://id.example.org',
     findSourcePermissions: () => undefined,
     isAdoptable: () => false,
     isWatchedNamespace: (namespace) => spaces.has(namespace),
@@ -47,7 +49,7 @@ export function startOperator(service: Service, options: Partial<OperatorOptions
   }
   const seeker = startLeaseElection(service, createOperator(service, operatorOptions), {
     name: OPERATOR_LEASE,
-    seconds: 15,
+    seconds,
   })
   return { failures, stop: () => seeker.close() }
 }

@@ -126,3 +126,73 @@ httpGet:
 yes
 {{- end }}
 {{- end }}
+
+{{- /* Rules with which the operator reads and applies resources, in a namespace or in all. */}}
+{{- define "regent.operatorRules" -}}
+{{- $resources := include "regent.resources" . | fromYamlArray -}}
+# Patch: finalizers.
+- apiGroups: [regent.dev]
+  resources: {{- toYaml $resources | nindent 4 }}
+  verbs: [list, watch, patch]
+- apiGroups: [regent.dev]
+  resources:
+    {{- range $resources }}
+    - {{ . }}/status
+    {{- end }}
+  verbs: [patch]
+- apiGroups: [k8s.keycloak.org]
+  resources: [keycloakrealmimports, keycloakoidcclients, keycloaksamlclients]
+  verbs: [list, watch]
+- apiGroups: [k8s.keycloak.org]
+  resources: [keycloakrealmimports/status]
+  verbs: [patch]
+{{- with .Values.operator.secrets.names }}
+# Secrets that resources may name.
+- apiGroups: ['']
+  resources: [secrets]
+  resourceNames: {{- toYaml . | nindent 4 }}
+  verbs: [list, watch]
+{{- else }}
+# Only Secrets with the label regent.dev/secret are read. A role cannot select labels.
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [list, watch]
+{{- end }}
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
+{{- end }}
+
+{{- /* Rules with which the operator writes Secrets. Their creation cannot be limited by name. */}}
+{{- define "regent.secretWriterRules" -}}
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [create]
+- apiGroups: ['']
+  resources: [secrets]
+  {{- with .Values.operator.secrets.names }}
+  resourceNames: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  verbs: [patch, delete]
+{{- end }}
+
+{{- /* Binding of a role to the service account. Values: context, kind and name of the role, and the namespace of a Role. */}}
+{{- define "regent.binding" -}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ .kind }}Binding
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels: {{- include "regent.labels" .context | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ .kind }}
+  name: {{ .name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "regent.serviceAccount" .context }}
+    namespace: {{ .context.Release.Namespace }}
+{{- end }}

@@ -3,8 +3,14 @@ import { connectToCluster } from '../../operator/cluster/cluster-client.ts'
 import { releaseFinalizers } from '../../operator/cluster/release-finalizers.ts'
 
 /** `regent operator release`: removes the finalizers, and prints how many. */
-export async function release({ namespaces }: { readonly namespaces?: readonly string[] }): Promise<void> {
-  const released = await releaseFinalizers(connectToCluster(), namespaces)
+export async function release({
+  namespaces,
+  class: className,
+}: {
+  readonly namespaces?: readonly string[]
+  readonly class?: string
+}): Promise<void> {
+  const released = await releaseFinalizers(connectToCluster(), { namespaces, className })
   for (const { kind, count } of released) console.log(`${kind}: ${count} released`)
   const total = released.reduce((sum, { count }) => sum + count, 0)
   console.log(

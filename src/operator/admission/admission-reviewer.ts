@@ -51,7 +51,7 @@ export interface AdmissionReviewer {
 /** Options of `createAdmissionReviewer`. */
 type AdmissionReviewerOptions = Pick<
   OperatorOptions,
-  'cluster' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions' | 'isAdoptable'
+  'cluster' | 'scope' | 'isWatchedNamespace' | 'onError' | 'findSourcePermissions' | 'isAdoptable'
 >
 
 /** A resource under review, the other resources of the cluster, and the deadline of the review. */
@@ -69,8 +69,9 @@ export function createAdmissionReviewer(
   options: AdmissionReviewerOptions,
   signal: AbortSignal,
 ): AdmissionReviewer {
-  const { cluster, isWatchedNamespace, onError } = options
-  const startWatch = (until: AbortSignal) => watchCluster(cluster, { onChange: () => {}, onError }, until)
+  const { cluster, scope, isWatchedNamespace, onError } = options
+  const handler = { onChange: () => {}, onError }
+  const startWatch = (until: AbortSignal) => watchCluster(cluster, { scope, handler, signal: until })
   const watch = startWatch(signal)
 
   const readSnapshot = async (until: AbortSignal) => {

@@ -28,6 +28,8 @@ export interface RequestPayload {
 export interface ClusterClient {
   /** URL of the API server. */
   readonly server: string
+  /** The namespace of the kubeconfig, or of the pod. */
+  readonly namespace: string
   /** Sends a request, and returns the JSON of the response. @throws ClusterError if the server refuses the request. */
   request<T>(method: HttpMethod, path: string, content?: RequestPayload): Promise<T>
   /**
@@ -149,6 +151,7 @@ export function connectToCluster(file?: string, log: (line: string) => void = ()
 
   return {
     server,
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
       const headers = { accept: 'application/json', 'content-type': content?.type ?? 'application/json' }
       const body = content === undefined ? undefined : JSON.stringify(content.body)

@@ -7,12 +7,22 @@ import type { ApiObject, Resource } from './resource.ts'
 
 /** A local copy of the resources of one kind. */
 export interface ResourceCache<R extends ApiObject = Resource> {
-  /** The resources by `namespace/name`; cluster-scoped ones by `/name`. */
-  readonly resources: ReadonlyMap<string, R>
+  list(): R[]
+  /** Finds a resource. `namespace`: empty for a cluster-scoped one. */
+  find(namespace: string, name: string): R | undefined
   /** Resolves after the first complete list, or when the informer has stopped. */
   readonly synced: Promise<void>
   /** Stores the response of a write, so that it is visible before the watch reports it. Ignores outdated versions. */
   put(resource: R): void
+  /** Returns why the resources cannot be read now, and since when; undefined if they can. */
+  getFailure(): ReadFailure | undefined
+}
+
+/** A failure to read resources. */
+export interface ReadFailure {
+  /** The time of the first of consecutive failures, in milliseconds of `performance.now()`. */
+  readonly since: number
+  readonly error: unknown
 }
 
 /** A handler of the events of informers. */
@@ -53,8 +63,9 @@ export interface InformerOptions {
  * as an empty list until it is served.
  */
 export class Informer<R extends ApiObject = Resource> implements ResourceCache<R> {
-  readonly resources = new Map<string, R>()
   readonly synced: Promise<void>
+  /** The resources by `namespace/name`. */
+  readonly #resources = new Map<string, R>()
   readonly #client: ClusterClient
   readonly #path: string
   readonly #selector: string
@@ -66,6 +77,7 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
   #resourceVersion: string | undefined
   /** The last reported error. */
   #reportedError: string | undefined
+  #failure: ReadFailure | undefined
 
   constructor(client: ClusterClient, { path, selector = '', handler, signal }: InformerOptions) {
     this.#client = client
@@ -82,9 +94,21 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
     if (signal.aborted) this.#stop()
   }
 
+  list(): R[] {
+    return [...this.#resources.values()]
+  }
+
+  find(namespace: string, name: string): R | undefined {
+    return this.#resources.get(`${namespace}/${name}`)
+  }
+
+  getFailure(): ReadFailure | undefined {
+    return this.#failure
+  }
+
   put(resource: R): void {
     // The watch may have reported a later version, or the deletion, before the response of the write arrived.
-    const cached = this.resources.get(getKey(resource))
+    const cached = this.#resources.get(getKey(resource))
     if (cached?.metadata.uid === resource.metadata.uid && isNewer(resource, cached)) this.#store(resource)
   }
 
@@ -95,6 +119,7 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
   async #reconcile(): Promise<ReconcileResult> {
     try {
       this.#resourceVersion ??= await this.#list()
+      this.#failure = undefined
       this.#resourceVersion = await this.#watch(this.#resourceVersion)
       this.#reportedError = undefined
       return { requeueAfter: getDelay(1) }
@@ -107,8 +132,12 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
   /** Decides whether to list again, and reports the failure: not the first one, which is often transient, and no error twice. */
   #handleFailure(error: unknown): void {
     const status = error instanceof ClusterError ? error.status : 500
-    // A server that failed may have other resources when it is back; one that only refuses a request has the same.
-    if ([404, 410].includes(status) || status >= 500) this.#resourceVersion = undefined
+    if (status !== 429) {
+      // The list shows whether the resources can be read again. A server that failed may have other ones by then.
+      this.#resourceVersion = undefined
+      // A kind that is not installed has no resources.
+      if (![404, 410].includes(status)) this.#failure ??= { since: performance.now(), error }
+    }
     if (status === 404) this.#markSynced()
     // A watch whose resource version is too old is continued by a list.
     if (status === 410 || !this.#queue.failures(this.#path) || String(error) === this.#reportedError) return
@@ -119,7 +148,7 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
 
   /** Lists all resources. Returns the resource version of the list. */
   async #list(): Promise<string> {
-    const before = new Map(this.resources)
+    const before = new Map(this.#resources)
     const { items, resourceVersion } = await listResources<R>(this.#client, this.#path, this.#selector)
     this.#replace(items, before)
     return resourceVersion
@@ -128,9 +157,9 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
   /** Replaces the cached resources by those of a list. `before`: the cached resources when the list began. */
   #replace(listed: readonly R[], before: ReadonlyMap<string, R>): void {
     const listedKeys = new Set(listed.map(getKey))
-    for (const key of [...this.resources.keys()]) if (!listedKeys.has(key)) this.#remove(key)
+    for (const key of [...this.#resources.keys()]) if (!listedKeys.has(key)) this.#remove(key)
     for (const resource of listed) {
-      const cached = this.resources.get(getKey(resource))
+      const cached = this.#resources.get(getKey(resource))
       // The list may hold an older version if the cluster was restored. What was written since the list began is newer.
       if (cached !== before.get(getKey(resource))) this.#update(resource)
       else if (!isSameVersion(resource, cached)) this.#store(resource)
@@ -174,17 +203,17 @@ export class Informer<R extends ApiObject = Resource> implements ResourceCache<R
 
   /** Stores a resource unless a newer version of it is cached, from the response of a write. */
   #update(resource: R): void {
-    const cached = this.resources.get(getKey(resource))
+    const cached = this.#resources.get(getKey(resource))
     if (cached?.metadata.uid !== resource.metadata.uid || isNewer(resource, cached)) this.#store(resource)
   }
 
   #store(resource: R): void {
-    this.resources.set(getKey(resource), resource)
+    this.#resources.set(getKey(resource), resource)
     this.#handler.onChange()
   }
 
   #remove(key: string): void {
-    this.resources.delete(key)
+    this.#resources.delete(key)
     this.#handler.onChange()
   }
 }

@@ -1,12 +1,14 @@
-// Watches the resources of Keycloak's operator for realms and clients, in a version that the cluster serves, while their definition exists.
-import type { ClusterClient } from './cluster-client.ts'
-import { Informer, type InformerHandler, type ResourceCache } from './informer.ts'
-import type { ApiObject } from './resource.ts'
+// Watches the resources of Keycloak's operator for realms and clients, in a version that the cluster serves.
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
+import { type ClusterClient, ClusterError } from './cluster-client.ts'
+import type { ResourceCache } from './informer.ts'
+import type { Resource } from './resource.ts'
+import { type WatchOptions, watchKind } from './watch-scope.ts'
 
-const GROUP = 'k8s.keycloak.org'
+const GROUP = '/apis/k8s.keycloak.org'
 
 /** The resources that Regent reads, by their kind. */
-export const keycloakPlurals: Readonly<Record<string, string>> = {
+const plurals: Readonly<Record<string, string>> = {
   KeycloakRealmImport: 'keycloakrealmimports',
   KeycloakOIDCClient: 'keycloakoidcclients',
   KeycloakSAMLClient: 'keycloaksamlclients',
@@ -14,62 +16,114 @@ export const keycloakPlurals: Readonly<Record<string, string>> = {
 
 /** The versions that Regent reads, in order of preference. */
 const VERSIONS = ['v2beta1', 'v2alpha1']
+/** Milliseconds between two looks for served versions, which need no permission. */
+const DISCOVERY_INTERVAL = 10_000
 
-/** A CustomResourceDefinition. */
-interface Definition extends ApiObject {
-  readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean }[] }
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+/** The versions of an API group, as the API server lists them. */
+interface ApiGroup {
+  readonly versions: readonly { readonly version: string }[]
+}
+/** The resources of a version of an API group. */
+interface ApiResources {
+  readonly resources: readonly { readonly name: string }[]
 }
 
-/** The informer of one version. */
-interface VersionInformer {
+/** The watch of one version. */
+interface VersionWatch {
   readonly version: string
-  readonly informer: Informer
+  readonly cache: ResourceCache
   readonly abort: AbortController
 }
 
-/** Watches resources of Keycloak's operator until the signal is aborted. There are none until their CRD is installed, which is watched. */
-export function watchKeycloakResources(
-  client: ClusterClient,
-  plural: string,
-  { handler, signal }: { readonly handler: InformerHandler; readonly signal: AbortSignal },
-): Pick<ResourceCache, 'resources' | 'synced'> {
-  let current: VersionInformer | undefined
-  const startInformer = (version: string): VersionInformer => {
-    const abort = new AbortController()
-    const path = `/apis/${GROUP}/${version}/${plural}`
-    const informer = new Informer(client, { path, handler, signal: AbortSignal.any([signal, abort.signal]) })
-    return { version, informer, abort }
-  }
-  const followDefinition = () => {
-    const [definition] = definitions.resources.values()
-    const versions = listServedVersions(definition)
-    const version = current && versions.includes(current.version) ? current.version : versions[0]
-    if (version === current?.version) return
-    current?.abort.abort()
-    current = version === undefined ? undefined : startInformer(version)
-    handler.onChange()
-  }
-  const definitions: ResourceCache<Definition> = new Informer<Definition>(client, {
-    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    selector: `fieldSelector=${encodeURIComponent(`metadata.name=${plural}.${GROUP}`)}`,
-    handler: { ...handler, onChange: followDefinition },
-    signal,
-  })
-  return {
-    get resources() {
-      return current?.informer.resources ?? new Map()
-    },
-    synced: definitions.synced.then(() => current?.informer.synced),
-  }
+/** The resources of Keycloak's operator. */
+export interface KeycloakResources {
+  /** Resolves after the first look for served versions, and the first list of each. */
+  readonly synced: Promise<void>
+  list(): Resource[]
+  findCache(kind: string): ResourceCache | undefined
 }
 
-/** Returns the versions that Regent reads and the API server serves. */
-function listServedVersions(definition: Definition | undefined): string[] {
-  if (!definition) return []
-  const { spec, status } = definition
-  const isEstablished = status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')
-  return VERSIONS.filter(
-    (version) => isEstablished && spec.versions.some(({ name, served }) => served && name === version),
-  )
+/** Watches resources of Keycloak's operator until the signal is aborted. There are none until their definitions are installed. */
+export function watchKeycloakResources(client: ClusterClient, options: WatchOptions): KeycloakResources {
+  return new KeycloakResourceWatch(client, options)
+}
+
+class KeycloakResourceWatch implements KeycloakResources {
+  readonly synced: Promise<void>
+  readonly #client: ClusterClient
+  readonly #options: WatchOptions
+  /** The watched version of each kind. */
+  readonly #watches = new Map<string, VersionWatch>()
+  readonly #queue: WorkQueue<string>
+
+  constructor(client: ClusterClient, options: WatchOptions) {
+    this.#client = client
+    this.#options = options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.synced = promise
+    this.#queue = new WorkQueue(
+      async () => {
+        await this.#discover()
+        resolve()
+        return { requeueAfter: DISCOVERY_INTERVAL }
+      },
+      { backOff: () => DISCOVERY_INTERVAL },
+    )
+    this.#queue.add(GROUP)
+    const stop = () => void this.#queue.close().then(resolve)
+    options.signal.addEventListener('abort', stop, { once: true })
+    if (options.signal.aborted) stop()
+  }
+
+  list(): Resource[] {
+    return [...this.#watches.values()].flatMap(({ cache }) => cache.list())
+  }
+
+  findCache(kind: string): ResourceCache | undefined {
+    return this.#watches.get(kind)?.cache
+  }
+
+  /** Watches each kind in the preferred version that is served. A kind that is not served any more keeps its watch. */
+  async #discover(): Promise<void> {
+    const served = await this.#listServed()
+    for (const [kind, plural] of Object.entries(plurals)) {
+      const version = VERSIONS.find((candidate) => served.get(candidate)?.has(plural))
+      const current = this.#watches.get(kind)
+      const isServed = current && served.get(current.version)?.has(plural)
+      if (version !== undefined && !isServed) await this.#replace(kind, version)
+    }
+  }
+
+  /** Watches another version of a kind. The resources of the former one stay until those of the new one are read. */
+  async #replace(kind: string, version: string): Promise<void> {
+    const abort = new AbortController()
+    const signal = AbortSignal.any([this.#options.signal, abort.signal])
+    const apiKind = { group: `${GROUP}/${version}`, plural: plurals[kind]! }
+    const cache = watchKind(this.#client, apiKind, { ...this.#options, signal })
+    await cache.synced
+    this.#watches.get(kind)?.abort.abort()
+    this.#watches.set(kind, { version, cache, abort })
+    this.#options.handler.onChange()
+  }
+
+  /** Returns the resources of each served version. */
+  async #listServed(): Promise<Map<string, Set<string>>> {
+    const group = await this.#read<ApiGroup>(GROUP)
+    const served = new Map<string, Set<string>>()
+    for (const { version } of group?.versions ?? []) {
+      if (!VERSIONS.includes(version)) continue
+      const { resources = [] } = (await this.#read<ApiResources>(`${GROUP}/${version}`)) ?? {}
+      served.set(version, new Set(resources.map(({ name }) => name)))
+    }
+    return served
+  }
+
+  async #read<T>(path: string): Promise<T | undefined> {
+    try {
+      return await this.#client.request<T>('GET', path)
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined
+      throw error
+    }
+  }
 }

@@ -6,6 +6,7 @@ import { listResources } from './list-resources.ts'
 import { FINALIZER, type Resource } from './resource.ts'
 import { getResourceNames, realmSourceNames } from './resource-names.ts'
 import { isConflict, ResourceWriter } from './resource-writer.ts'
+import { toListRequests, type WatchScope } from './watch-scope.ts'
 
 /** Attempts to remove the finalizers of resources that change meanwhile. */
 const MAX_ATTEMPTS = 5
@@ -17,37 +18,32 @@ export interface ReleasedKind {
 }
 
 /**
- * Removes the finalizers of the resources in some namespaces, or in all. Their objects stay live, and unmanaged. An operator that applies
+ * Removes the finalizers of the resources of a class in some namespaces, or in all. Their objects stay live, and unmanaged. An operator that applies
  * a namespace adds them again.
  *
  * @throws ClusterError if the API server refuses a request
  */
 export async function releaseFinalizers(
   client: ClusterClient,
-  namespaces: readonly string[] | undefined,
+  scope: Pick<WatchScope, 'namespaces' | 'className'>,
 ): Promise<ReleasedKind[]> {
   const names = [...Object.values(kinds).map(getResourceNames), realmSourceNames]
   const released: ReleasedKind[] = []
   for (const { kind, plural } of names)
-    released.push({ kind, count: await releaseKind(client, { kind, plural, namespaces }) })
+    released.push({ kind, count: await releaseKind(client, { kind, plural, scope }) })
   return released.filter(({ count }) => count > 0)
 }
 
 /** Removes the finalizers of the resources of a kind, and returns their number. A kind that is not installed has none. */
 async function releaseKind(
   client: ClusterClient,
-  {
-    kind,
-    plural,
-    namespaces,
-  }: { readonly kind: string; readonly plural: string; readonly namespaces: readonly string[] | undefined },
+  { kind, plural, scope }: { readonly kind: string; readonly plural: string; readonly scope: WatchScope },
 ): Promise<number> {
   const writer = new ResourceWriter(client, () => {})
   const released = new Set<string>()
   for (let attempt = 1; ; attempt++) {
-    const remaining = (await listInstalled(client, plural)).filter(
-      ({ metadata: { namespace, finalizers = [] } }) =>
-        finalizers.includes(FINALIZER) && (!namespaces || namespaces.includes(namespace!)),
+    const remaining = (await listInstalled(client, plural, scope)).filter(({ metadata }) =>
+      metadata.finalizers?.includes(FINALIZER),
     )
     const results = await Promise.allSettled(
       // Elements of lists have no kind.
@@ -61,9 +57,13 @@ async function releaseKind(
   }
 }
 
-async function listInstalled(client: ClusterClient, plural: string): Promise<Resource[]> {
+async function listInstalled(client: ClusterClient, plural: string, scope: WatchScope): Promise<Resource[]> {
+  const requests = toListRequests({ group: `/apis/${API_VERSION}`, plural }, scope)
   try {
-    return (await listResources<Resource>(client, `/apis/${API_VERSION}/${plural}`)).items
+    const lists = await Promise.all(
+      requests.map(({ path, selector }) => listResources<Resource>(client, path, selector)),
+    )
+    return lists.flatMap(({ items }) => items)
   } catch (error) {
     if (error instanceof ClusterError && error.status === 404) return []
     throw error

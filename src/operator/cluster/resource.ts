@@ -96,8 +96,13 @@ export const ADOPT_ANNOTATION = 'regent.dev/adopt'
 export const PRUNE_ANNOTATION = 'regent.dev/prune'
 /** Annotation that stops applying the resource, if its value is `disabled`. The object stays when the resource is deleted. */
 export const RECONCILE_ANNOTATION = 'regent.dev/reconcile'
+/** The field manager of all writes. */
+export const FIELD_MANAGER = 'regent'
 /** Label of the Secrets that the operator may read. Its value must be `true`. */
 export const SECRET_LABEL = 'regent.dev/secret'
+
+/** Label of the resources that a Regent of a class applies. Its value is the class. */
+export const CLASS_LABEL = 'regent.dev/class'
 
 /** Returns `Kind namespace/name`, the name of a resource in messages, inventory and plans. */
 export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Resource, 'kind' | 'metadata'>): string {

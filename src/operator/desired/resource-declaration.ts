@@ -10,6 +10,7 @@ import { DocumentError, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 import type { FindSecretText, SecretKey } from '../cluster/cluster-cache.ts'
 import { getResourceName, type Resource, SECRET_LABEL } from '../cluster/resource.ts'
 import { canReferToSecret } from './secret-fields.ts'
+import { getPasswordKey } from './secret-template.ts'
 
 /** The document of a resource. */
 export interface ResourceDeclaration {
@@ -90,7 +91,29 @@ interface ResolvedSpec {
 function resolveSecrets(resource: Resource, findSecretText: FindSecretText): ResolvedSpec {
   const resolver = new SecretResolver(resource, findSecretText)
   const spec = readObject(resolver.resolve(resource.spec ?? {}, ['spec']))
-  return { spec, texts: resolver.texts }
+  if (!hasGeneratedPassword(resource)) {
+    if (resource.kind === 'RealmUser' && isObject(spec.writeSecretTo)) throw createNeedlessSecret(resource)
+    return { spec, texts: resolver.texts }
+  }
+  const credentials = isList(spec.credentials) ? spec.credentials : []
+  const value = getGeneratedPassword(resource, findSecretText)
+  resolver.texts.set(toJsonPointer(['spec', 'credentials', credentials.length, 'value']), value)
+  return { spec: { ...spec, credentials: [...credentials, { type: 'password', value }] }, texts: resolver.texts }
+}
+
+/** Whether the password of a RealmUser is generated, and written to the Secret of `writeSecretTo`. */
+export function hasGeneratedPassword({ kind, spec = {} }: Resource): boolean {
+  if (kind !== 'RealmUser' || !isObject(spec.writeSecretTo)) return false
+  const credentials = isList(spec.credentials) ? spec.credentials : []
+  return !credentials.some((credential) => readObject(credential).type === 'password')
+}
+
+/** Returns the password in the Secret of a RealmUser. @throws SecretNotFound until it is generated */
+function getGeneratedPassword({ spec = {}, metadata }: Resource, findSecretText: FindSecretText): string {
+  const name = String(readObject(spec.writeSecretTo).name)
+  const password = findSecretText({ namespace: metadata.namespace!, name, key: getPasswordKey(spec) })
+  if (password === undefined) throw new SecretNotFound(`The password of the user is not in the Secret ${name} yet.`)
+  return password
 }
 
 /** Replaces references to Secrets in one resource. */
@@ -155,8 +178,16 @@ class SecretResolver {
   }
 }
 
+function createNeedlessSecret(resource: Resource): DocumentError {
+  const message = 'The user has a declared password, so that none is generated. Remove it, or remove writeSecretTo.'
+  return createFieldError(resource, ['spec', 'writeSecretTo'], message)
+}
+
 function createMisplacedReference(resource: Resource, path: DocumentPath): DocumentError {
+  return createFieldError(resource, path, 'This field is not secret and cannot refer to a Secret. Declare its value.')
+}
+
+function createFieldError(resource: Resource, path: DocumentPath, message: string): DocumentError {
   const file = [getResourceName(resource), ...path].join('/')
-  const message = 'This field is not secret and cannot refer to a Secret. Declare its value.'
   return new DocumentError([{ position: { file, line: 1, column: 1 }, message }])
 }

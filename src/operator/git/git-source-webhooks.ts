@@ -2,11 +2,11 @@
 import { readObject, readText } from '../../kinds/json.ts'
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { isSameRepository } from '../../reconcile/read/git-address.ts'
-import { createSecretLookup, SECRETS_QUERY } from '../cluster/cluster-cache.ts'
+import { createSecretLookup } from '../cluster/cluster-cache.ts'
 import type { ClusterClient } from '../cluster/cluster-client.ts'
-import { Informer } from '../cluster/informer.ts'
 import type { Resource } from '../cluster/resource.ts'
 import { realmSourceNames } from '../cluster/resource-names.ts'
+import { type WatchScope, watchKind, watchSecrets } from '../cluster/watch-scope.ts'
 import { getGitSourceName } from './git-source.ts'
 
 /** Finds RealmSources for webhooks. */
@@ -19,6 +19,7 @@ export interface WebhookSources {
 
 /** Options of `watchWebhookSources`. */
 export interface WebhookSourcesOptions {
+  readonly scope: WatchScope
   /** Whether the server reads resources of the namespace. */
   readonly isWatchedNamespace: (namespace: string) => boolean
   readonly onError: (error: unknown) => void
@@ -31,20 +32,19 @@ const getSourceName = ({ metadata }: Resource) => getGitSourceName(metadata.name
 /** Watches RealmSources and Secrets from the first webhook on, since most servers receive none. */
 export function watchWebhookSources(
   cluster: ClusterClient,
-  { isWatchedNamespace, onError, signal }: WebhookSourcesOptions,
+  { scope, isWatchedNamespace, onError, signal }: WebhookSourcesOptions,
 ): WebhookSources {
-  const watch = (path: string, selector = '') =>
-    new Informer(cluster, { path, selector, handler: { onChange: () => {}, onError }, signal })
+  const options = { scope, handler: { onChange: () => {}, onError }, signal }
   const startWatches = () => ({
-    sources: watch(`/apis/${API_VERSION}/${realmSourceNames.plural}`),
-    secrets: watch(SECRETS_QUERY.path, SECRETS_QUERY.selector),
+    sources: watchKind(cluster, { group: `/apis/${API_VERSION}`, plural: realmSourceNames.plural }, options),
+    secrets: watchSecrets(cluster, options),
   })
   let watches: ReturnType<typeof startWatches> | undefined
   const read = async () => {
     watches ??= startWatches()
     const { sources, secrets } = watches
     await Promise.all([sources.synced, secrets.synced])
-    const included = [...sources.resources.values()].filter(({ metadata }) => isWatchedNamespace(metadata.namespace!))
+    const included = sources.list().filter(({ metadata }) => isWatchedNamespace(metadata.namespace!))
     return { sources: included, findText: createSecretLookup(secrets) }
   }
   return {

@@ -9,12 +9,12 @@ import type { Service } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { confirmLease } from '../../service/operations/leases.ts'
 import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import type { SecretWriter } from '../cluster/secret-writer.ts'
 import { findSkipReason } from '../desired/dependencies.ts'
 import { type ClusterRealm, type DesiredRealms, getUnresolvedFiles } from '../desired/desired-realms.ts'
 import { getFingerprint } from '../desired/fingerprint.ts'
 import { createOperatorQueue, createWriteQueue } from '../operator-queue.ts'
-import { ClientSecretWriter } from '../secrets/client-secret-writer.ts'
-import type { SecretWriter } from '../secrets/secret-writer.ts'
+import { ResourceSecretWriter } from '../secrets/resource-secret-writer.ts'
 import { findOutage, type Outage } from '../status/outage.ts'
 import type { RealmRunResult } from '../status/realm-run-result.ts'
 import { FaultMemory } from './fault-memory.ts'
@@ -35,6 +35,8 @@ export interface RealmControllerOptions
   readonly lease: Lease
   readonly cache: ClusterCache
   readonly secretWriter: SecretWriter
+  /** The URL under which clients reach the server; undefined if no setting names it. */
+  readonly publicUrl: string | undefined
   readonly inventory: NamespaceInventory
   readonly postponedDeletions: PostponedDeletions
   /** Called after a run has changed something in a realm. */
@@ -47,7 +49,7 @@ export interface RealmControllerOptions
 export class RealmController {
   readonly #service: Service
   readonly #options: RealmControllerOptions
-  readonly #secrets: ClientSecretWriter
+  readonly #secrets: ResourceSecretWriter
   /** The fingerprint of each realm when its last reconciliation was queued. */
   readonly #fingerprints = new Map<string, string>()
   /** Realms that are queued since their resources have changed, and for no other reason. */
@@ -64,7 +66,7 @@ export class RealmController {
   #unresolvedFiles: ReadonlyMap<string, readonly string[]> = new Map()
 
   constructor(service: Service, options: RealmControllerOptions) {
-    const { cache, secretWriter, log, onError } = options
+    const { cache, secretWriter, publicUrl, log, onError } = options
     this.#service = service
     this.#log = new ReconciliationLog(log)
     this.#options = options
@@ -72,7 +74,7 @@ export class RealmController {
     this.#secretQueue = createWriteQueue((name) => this.#rewriteSecrets(name), onError)
     this.#statusController = new RealmStatusController(options)
     const onChange = (realm: string) => this.#secretQueue.add(realm)
-    this.#secrets = new ClientSecretWriter(service, { cache, secretWriter, onChange })
+    this.#secrets = new ResourceSecretWriter(service, { cache, secretWriter, publicUrl, onChange })
   }
 
   /** The realms that resources declare now. */

@@ -14,6 +14,7 @@ import {
   type ResourceStatus,
 } from '../cluster/resource.ts'
 import type { ResourceWriter } from '../cluster/resource-writer.ts'
+import type { SecretWriter } from '../cluster/secret-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import type { ResourceFault } from '../desired/resource-fault.ts'
@@ -28,6 +29,13 @@ export interface ReconciledRealm {
   readonly reconciliation: RealmReconciliation
 }
 
+/** Options of a StatusWriter. */
+export interface StatusWriterOptions {
+  readonly writer: ResourceWriter
+  readonly secretWriter: SecretWriter
+  readonly clock: () => Date
+}
+
 /**
  * Writes the status of resources. An unchanged status is not written again. Methods that write several throw the first error of the
  * API server after all others were written.
@@ -35,15 +43,17 @@ export interface ReconciledRealm {
 export class StatusWriter {
   readonly #cache: ClusterCache
   readonly #writer: ResourceWriter
+  readonly #secretWriter: SecretWriter
   readonly #clock: () => Date
   /** Versions of resources whose status was compared with the current one. */
   readonly #compared = new WeakSet<Resource>()
   /** By uid: the last status of resources of Keycloak's operator, whose definitions have other fields. */
   readonly #keycloakStatuses = new Map<string, ResourceStatus>()
 
-  constructor(cache: ClusterCache, writer: ResourceWriter, clock: () => Date) {
+  constructor(cache: ClusterCache, { writer, secretWriter, clock }: StatusWriterOptions) {
     this.#cache = cache
     this.#writer = writer
+    this.#secretWriter = secretWriter
     this.#clock = clock
   }
 
@@ -101,10 +111,11 @@ export class StatusWriter {
     this.#compared.add(latest)
   }
 
-  /** Removes the finalizer of a resource. `event`: reported before. */
-  async release({ resource }: DeclaringResource, event?: ResourceEvent): Promise<void> {
+  /** Removes the finalizer of a resource. Its Secrets stay if its object stays. `event`: reported before. */
+  async release({ resource, removal }: DeclaringResource, event?: ResourceEvent): Promise<void> {
     const latest = this.#cache.findLatest(resource)
     if (!latest) return
+    if (removal === 'released') await this.#secretWriter.disown(latest)
     if (event) await this.#writer.writeEvent(latest, event)
     await this.#writer.removeFinalizer(latest)
     this.#compared.add(latest)

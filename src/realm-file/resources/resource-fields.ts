@@ -44,7 +44,8 @@ export function locationFields(kind: Kind): z.ZodRawShape {
 /** Returns the settings that only apply in Kubernetes. */
 export function kubernetesFields(kind: Kind): z.ZodRawShape {
   if (kind.name === 'realm') return { ...commonSettings, ...realmSettings }
-  return kind.name === 'client' ? { ...commonSettings, ...clientSettings } : commonSettings
+  if (kind.name === 'client') return { ...commonSettings, ...clientSecretSettings }
+  return kind.name === 'user' ? { ...commonSettings, ...passwordSettings } : commonSettings
 }
 
 const commonSettings = {
@@ -115,12 +116,33 @@ const realmSettings = {
   ...sourceSettings.shape,
 }
 
-const clientSettings = {
+const secretName = name('Name of the Secret, in the namespace of the resource.')
+const secretTemplate = (variables: string) =>
+  z
+    .record(z.string(), z.string())
+    .optional()
+    .describe(
+      `Further keys with their texts, which may contain ${variables}, $(realm) and $(issuer). $$( is a literal $(.`,
+    )
+
+const clientSecretSettings = {
   writeSecretTo: z
     .strictObject({
-      name: name('Name of the Secret, in the namespace of the resource.'),
-      key: name('Key in the Secret. Default: client-secret.').optional(),
+      name: secretName,
+      key: name('Key of the client secret. Default: client-secret, or none with a template.').optional(),
+      template: secretTemplate('$(clientId), $(clientSecret)'),
     })
     .optional()
     .describe('The Kubernetes Secret to which the client secret is written.'),
+}
+
+const passwordSettings = {
+  writeSecretTo: z
+    .strictObject({
+      name: secretName,
+      key: name('Key of the password. Default: password.').optional(),
+      template: secretTemplate('$(username), $(password)'),
+    })
+    .optional()
+    .describe('The Kubernetes Secret to which a generated password is written. Not with a declared password.'),
 }

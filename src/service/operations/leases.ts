@@ -32,6 +32,16 @@ export interface LeaseCandidate {
   onNewHolder(holder: string, wasHolder: boolean): void
   /** Called if the store cannot be queried. */
   onError(error: unknown): void
+  /** A condition for the lease besides those of the store. Absent: none. */
+  readonly condition?: LeaseCondition
+}
+
+/** A condition that a process must meet to have a lease. It is confirmed before each renewal. */
+export interface LeaseCondition {
+  /** Meets the condition for `seconds`, or confirms that it is met. Returns false if it is not: the process releases the lease. */
+  confirm(holder: string, seconds: number): Promise<boolean>
+  /** Lets another process meet the condition. Must not throw. */
+  release(): Promise<void>
 }
 
 /** An election that runs until it is closed. */
@@ -44,7 +54,9 @@ export interface LeaseElection {
 
 /**
  * Takes part in the election of the holder of a lease of `seconds`: tries to get the lease, or to renew it, after each third of that
- * time and when it is released. The work ends only if another process has taken the lease. One or two statements for each try.
+ * time and when it is released. The work ends only if another process has taken the lease, or the condition is not met any more. One or
+ * two statements for each try. With a condition it tries after each tenth, and also ends the work if it could not renew the lease for two
+ * thirds, so that a process with a connection to the store can meet the condition.
  */
 export function startLeaseElection(
   service: Service,
@@ -56,13 +68,21 @@ export function startLeaseElection(
   return election
 }
 
+/** The time in which a process has a lease. */
+interface LeaseTerm {
+  readonly lease: Lease
+  readonly work: LeaseWork
+  /** The time of the last renewal, in milliseconds of `performance.now()`. */
+  renewedAt: number
+}
+
 class QueuedLeaseElection implements LeaseElection {
   readonly #service: Service
   readonly #candidate: LeaseCandidate
   readonly #request: Omit<Lease, 'token'>
   readonly #queue: WorkQueue<string>
   readonly #unsubscribe: () => void
-  #term: { readonly lease: Lease; readonly work: LeaseWork } | undefined
+  #term: LeaseTerm | undefined
   /** The last holder that was reported to the candidate. */
   #reportedHolder: string | undefined
 
@@ -70,13 +90,13 @@ class QueuedLeaseElection implements LeaseElection {
     this.#service = service
     this.#candidate = candidate
     this.#request = request
-    const third = (request.seconds * 1000) / 3
+    const interval = (request.seconds * 1000) / (candidate.condition ? 10 : 3)
     this.#queue = new WorkQueue<string>(
       async () => {
-        await this.#run().catch((error: unknown) => candidate.onError(error))
-        return { requeueAfter: third }
+        await this.#run().catch((error: unknown) => this.#handleFailure(error))
+        return { requeueAfter: interval }
       },
-      { backOff: () => third },
+      { backOff: () => interval },
     )
     this.#unsubscribe = service.subscribe(({ topic }) => {
       if (!this.#term && (topic === 'lease' || topic === 'everything')) this.tryNow()
@@ -90,27 +110,72 @@ class QueuedLeaseElection implements LeaseElection {
   async close(): Promise<void> {
     this.#unsubscribe()
     await this.#queue.close()
-    if (!this.#term) return
-    const { lease, work } = this.#term
-    await work.end()
-    await this.#service.query((tx) => releaseLease(tx, lease)).catch((error: unknown) => this.#candidate.onError(error))
+    await this.#endTerm()
+    await this.#candidate.condition?.release()
   }
 
   async #run(): Promise<void> {
-    const formerTerm = this.#term
-    if (formerTerm && (await this.#service.query((tx) => renewLease(tx, formerTerm.lease)))) return
-    this.#term = undefined
-    await formerTerm?.work.end()
-    if (!(await this.#take())) await this.#reportHolder(formerTerm !== undefined)
+    const wasHolder = this.#term !== undefined
+    if (this.#term && (await this.#renew(this.#term))) return
+    if (!(await this.#take())) await this.#reportHolder(wasHolder)
   }
 
-  /** Takes the lease if it is free, and starts the work. */
+  /** Confirms the condition and renews the lease. Ends the term if either fails. */
+  async #renew(term: LeaseTerm): Promise<boolean> {
+    if (!(await this.#confirmCondition())) {
+      await this.#endTerm()
+      return false
+    }
+    if (await this.#service.query((tx) => renewLease(tx, term.lease))) {
+      term.renewedAt = performance.now()
+      return true
+    }
+    this.#term = undefined
+    await term.work.end()
+    return false
+  }
+
+  /** Whether the condition is met; true if there is none. */
+  async #confirmCondition(): Promise<boolean> {
+    const { holder, seconds } = this.#request
+    return (await this.#candidate.condition?.confirm(holder, seconds)) ?? true
+  }
+
+  /** Ends the work, and releases the lease. */
+  async #endTerm(): Promise<void> {
+    const term = this.#term
+    if (!term) return
+    this.#term = undefined
+    await term.work.end()
+    await this.#service
+      .query((tx) => releaseLease(tx, term.lease))
+      .catch((error: unknown) => this.#candidate.onError(error))
+  }
+
+  /** Reports that the store cannot be queried. With a condition, another process that can query it may have the lease. */
+  async #handleFailure(error: unknown): Promise<void> {
+    this.#candidate.onError(error)
+    const { condition } = this.#candidate
+    if (!condition) return
+    if (this.#term) {
+      if (performance.now() - this.#term.renewedAt < (this.#request.seconds * 2000) / 3) return
+      const { work } = this.#term
+      this.#term = undefined
+      await work.end()
+    }
+    await condition.release()
+  }
+
+  /** Takes the lease if it is free and the condition is met, and starts the work. */
   async #take(): Promise<boolean> {
     const { engine, query } = this.#service
+    // Otherwise a process without a connection to the store would meet the condition in vain.
+    if (this.#candidate.condition) await query((tx) => findLeaseHolder(tx, this.#request.name))
+    if (!(await this.#confirmCondition())) return false
     const token = await query((tx) => takeLease(tx, this.#request, engine === 'PGlite'))
     if (token === undefined) return false
     const lease = { ...this.#request, token }
-    this.#term = { lease, work: this.#candidate.start(lease) }
+    this.#term = { lease, work: this.#candidate.start(lease), renewedAt: performance.now() }
     this.#reportedHolder = undefined
     return true
   }

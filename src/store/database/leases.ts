@@ -55,9 +55,10 @@ export async function releaseLease(tx: Transaction, { name, holder, token }: Lea
     select ${buildWakeUp({ topic: 'lease' })} from released`.execute(tx)
 }
 
-/** Returns the last holder of a lease. One statement. */
+/** Returns the holder of a lease that has not expired. One statement. */
 export async function findLeaseHolder(tx: Transaction, name: string): Promise<string | undefined> {
-  const lease = await query(row({ holder: text }))`select holder from lease where name = ${name}`.first(tx)
+  const lease = await query(row({ holder: text }))`
+    select holder from lease where name = ${name} and expires_at > clock_timestamp()`.first(tx)
   return lease?.holder
 }
 
