@@ -1,6 +1,6 @@
 // Checks the words of STYLE.md in code, texts, documentation and names of files. words.json contains the refused words with their replacements,
 // names that say nothing, and exceptions with their reasons.
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import {
   isBindingElement,
@@ -252,11 +252,13 @@ export function checkTypes(trees: readonly { readonly file: string; readonly tre
 /** Returns the problems of the repository with this root. */
 export function checkRepository(root: string, rules: WordRules): WordProblem[] {
   const api = new API()
-  const project = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()[0]!
-  const trees = project.rootFiles.map((path) => ({
-    file: relative(root, path),
-    tree: project.program.getSourceFile(path)!,
-  }))
+  const openProjects = ['.', 'src/console'].map((folder) => join(root, folder, 'tsconfig.json')).filter(existsSync)
+  const trees = api
+    .updateSnapshot({ openProjects })
+    .getProjects()
+    .flatMap(({ rootFiles, program }) =>
+      rootFiles.map((path) => ({ file: relative(root, path), tree: program.getSourceFile(path)! })),
+    )
   const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'charts/**/*.md'], { cwd: root })
   const texts = globSync(
     ['crds/**/*.yaml', 'examples/**/*.{yaml,json}', 'charts/**/*.{yaml,tpl,txt}', 'test/**/*.{yaml,txt}'],

@@ -1,6 +1,6 @@
 // Counts in src what makes code hard to read. structure.json contains the allowed number for each count, which is only ever lowered.
 // --list lists the positions, --lower lowers the allowed numbers to the current ones, --check prints only counts that are too high.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
   type AsExpression,
@@ -64,11 +64,14 @@ interface ParsedFile {
 /** Measures the files of src of the project with this root, which contains tsconfig.json. */
 export function measure(root: string): Structure {
   const api = new API()
-  const project = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()[0]!
-  const files = project.rootFiles
-    .map((path) => ({ file: relative(root, path), path }))
+  const openProjects = ['.', 'src/console'].map((folder) => join(root, folder, 'tsconfig.json')).filter(existsSync)
+  const files = api
+    .updateSnapshot({ openProjects })
+    .getProjects()
+    .flatMap(({ rootFiles, program }) =>
+      rootFiles.map((path) => ({ file: relative(root, path), tree: program.getSourceFile(path)! })),
+    )
     .filter(({ file }) => file.startsWith('src/'))
-    .map(({ file, path }) => ({ file, tree: project.program.getSourceFile(path)! }))
   const structure = { ...measureCode(files), crowdedFolders: crowdedFolders(files), smallFiles: smallFiles(files) }
   api.close()
   return structure

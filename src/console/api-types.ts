@@ -1,13 +1,13 @@
 // The parts of the API's representations that the console shows. The OpenAPI document describes them.
 
 /** Any JSON value. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
+export type JsonData = string | number | boolean | null | readonly JsonData[] | { readonly [name: string]: JsonData }
 
 /** A natural key, from the realm down. */
-export type ObjectKey = readonly string[]
+export type NaturalKey = readonly string[]
 
-/** Who changed something. */
-export interface Attribution {
+/** The actor of a change, and its time. */
+export interface AttributionRepresentation {
   readonly name: string
   readonly kind: string
   readonly client?: string
@@ -18,7 +18,7 @@ export interface Attribution {
 }
 
 /** A position in a document. */
-export interface Position {
+export interface PositionRepresentation {
   readonly file: string
   readonly line: number
   readonly column?: number
@@ -28,7 +28,7 @@ export interface Position {
 export type RealmStateName = 'failed' | 'pendingApproval' | 'drifted' | 'suspended' | 'inSync' | 'unmanaged'
 
 /** A realm with its state. */
-export interface RealmState {
+export interface RealmStateRepresentation {
   readonly realm: string
   readonly enabled: boolean
   readonly permissions: readonly string[]
@@ -36,11 +36,11 @@ export interface RealmState {
   readonly sources?: readonly string[]
   readonly drift?: number
   readonly pendingPlans?: number
-  readonly lastChange?: { readonly revision: number; readonly by: Attribution }
+  readonly lastChange?: { readonly revision: number; readonly by: AttributionRepresentation }
 }
 
 /** A condition of a source. */
-export interface Condition {
+export interface SourceConditionRepresentation {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
@@ -48,31 +48,31 @@ export interface Condition {
 }
 
 /** An attempt to apply a source. */
-export interface Attempt {
+export interface SourceAttemptRepresentation {
   readonly revision?: string
   readonly at: string
   readonly message?: string
 }
 
 /** A source with its status. */
-export interface SourceState {
+export interface SourceStateRepresentation {
   readonly name: string
   readonly realms: readonly string[]
   readonly suspended: { readonly by: string; readonly at: string; readonly renamedTo?: string } | null
   readonly status: {
-    readonly attempted?: Attempt
-    readonly applied?: Attempt
-    readonly ready?: Condition
-    readonly reconciling?: Condition
-    readonly stalled?: Condition
-    readonly problems?: readonly (Position & { readonly message: string })[]
+    readonly attempted?: SourceAttemptRepresentation
+    readonly applied?: SourceAttemptRepresentation
+    readonly ready?: SourceConditionRepresentation
+    readonly reconciling?: SourceConditionRepresentation
+    readonly stalled?: SourceConditionRepresentation
+    readonly problems?: readonly (PositionRepresentation & { readonly message: string })[]
     readonly nextTryAt?: string
-    readonly attempts?: readonly Attempt[]
+    readonly attempts?: readonly SourceAttemptRepresentation[]
   }
 }
 
 /** A source in a realm. */
-export interface RealmSource {
+export interface RealmSourceRepresentation {
   readonly realm: string
   readonly source: string
   readonly revision: string
@@ -83,14 +83,14 @@ export interface RealmSource {
 }
 
 /** A guard that blocks a plan. */
-export interface Guard {
+export interface GuardRepresentation {
   readonly guard: string
   readonly message: string
   readonly credentials?: string
 }
 
 /** A saved plan, without its changes. */
-export interface SavedPlan {
+export interface SavedPlanRepresentation {
   readonly id: string
   readonly state: 'pending' | 'approved' | 'ready' | 'applied' | 'expired'
   readonly digest: string
@@ -98,12 +98,12 @@ export interface SavedPlan {
   readonly realms: readonly {
     readonly realm: string
     readonly hasChanges: boolean
-    readonly guards: readonly Guard[]
+    readonly guards: readonly GuardRepresentation[]
     readonly appliedAt?: string
     readonly revision?: number
   }[]
   readonly appliesOnApproval: boolean
-  readonly created: Attribution
+  readonly created: AttributionRepresentation
   readonly expires: string
   readonly outdated: boolean
   readonly authors?: readonly string[]
@@ -112,105 +112,108 @@ export interface SavedPlan {
 }
 
 /** A changed field. */
-export interface FieldChange {
+export interface ChangeRepresentation {
   readonly path: string
-  readonly from?: Json
-  readonly to?: Json
-  readonly add?: readonly ObjectKey[]
-  readonly remove?: readonly ObjectKey[]
+  readonly from?: JsonData
+  readonly to?: JsonData
+  readonly add?: readonly NaturalKey[]
+  readonly remove?: readonly NaturalKey[]
   readonly reason?: 'declared' | 'drift' | 'undeclared'
-  readonly by?: Attribution
-  readonly position?: Position
+  readonly by?: AttributionRepresentation
+  readonly position?: PositionRepresentation
 }
 
 /** The operations on objects. */
-export type ObjectOperation = 'create' | 'update' | 'delete'
+export type ActionOperation = 'create' | 'update' | 'delete'
 
 /** The create, update or delete of one object. */
-export interface Action {
-  readonly operation: ObjectOperation
+export interface ActionRepresentation {
+  readonly operation: ActionOperation
   readonly kind: string
-  readonly key: ObjectKey
+  readonly key: NaturalKey
   readonly id?: string
-  readonly changes: readonly FieldChange[]
-  readonly deletedBy?: Attribution
+  readonly changes: readonly ChangeRepresentation[]
+  readonly deletedBy?: AttributionRepresentation
   readonly deletion?: { readonly file?: string; readonly line?: number }
-  readonly position?: Position
+  readonly position?: PositionRepresentation
 }
 
 /** A message about a plan. */
-export interface PlanNote {
+export interface NoteRepresentation {
   readonly message: string
-  readonly position?: Position
+  readonly position?: PositionRepresentation
 }
 
 /** The outcome of a plan in one realm. */
-export interface RealmOutcome {
+export interface RealmOutcomeRepresentation {
   readonly plan: {
     readonly realm: string
     readonly creates: boolean
-    readonly actions: readonly Action[]
-    readonly notes: readonly PlanNote[]
+    readonly actions: readonly ActionRepresentation[]
+    readonly notes: readonly NoteRepresentation[]
   }
   readonly consequences: readonly {
-    readonly operation: ObjectOperation
+    readonly operation: ActionOperation
     readonly kind: string
-    readonly key: ObjectKey
+    readonly key: NaturalKey
   }[]
   readonly effects: readonly {
     readonly kind: string
-    readonly key: ObjectKey
+    readonly key: NaturalKey
     readonly effect: string
     readonly count: number
   }[]
   readonly findings?: readonly {
     readonly rule: string
     readonly kind: string
-    readonly key: ObjectKey
+    readonly key: NaturalKey
     readonly path?: string
     readonly message: string
-    readonly position: Position
+    readonly position: PositionRepresentation
   }[]
-  readonly guards?: readonly Guard[]
+  readonly guards?: readonly GuardRepresentation[]
 }
 
 /** A saved plan with its changes. */
-export interface WholePlan extends SavedPlan {
-  readonly outcome: { readonly realms: readonly RealmOutcome[]; readonly notes: readonly PlanNote[] }
+export interface SavedPlanWithOutcome extends SavedPlanRepresentation {
+  readonly outcome: {
+    readonly realms: readonly RealmOutcomeRepresentation[]
+    readonly notes: readonly NoteRepresentation[]
+  }
 }
 
 /** A drifted field or object. */
-export interface Drift {
+export interface DriftRepresentation {
   readonly realm: string
   readonly source: string
   readonly kind: string
-  readonly key: ObjectKey
+  readonly key: NaturalKey
   readonly path?: string
-  readonly applied?: Json
-  readonly live?: Json
-  readonly by?: Attribution
+  readonly applied?: JsonData
+  readonly live?: JsonData
+  readonly by?: AttributionRepresentation
   readonly policy: 'correct' | 'report' | 'selfHeal'
   readonly file: string
   readonly line: number
 }
 
-/** What to commit to accept drift. */
-export interface AcceptedDrift {
-  readonly document?: Json
+/** Declarations that accept drift. */
+export interface AcceptedDriftRepresentation {
+  readonly document?: JsonData
   readonly edits: readonly {
     readonly source: string
     readonly file: string
     readonly line: number
     readonly kind: string
-    readonly key: ObjectKey
+    readonly key: NaturalKey
     readonly path?: string
-    readonly declared?: Json
-    readonly live?: Json
+    readonly declared?: JsonData
+    readonly live?: JsonData
   }[]
 }
 
 /** The number of objects of a kind. */
-export interface KindCount {
+export interface KindCountRepresentation {
   readonly kind: string
   readonly title: string
   readonly parents: readonly string[]
@@ -219,48 +222,48 @@ export interface KindCount {
 }
 
 /** An object in a list. */
-export interface ListedObject {
+export interface ListedObjectRepresentation {
   readonly id: string
-  readonly key: ObjectKey
+  readonly key: NaturalKey
   readonly sources: readonly string[]
 }
 
 /** The provenance of a field. */
-export interface FieldProvenance {
+export interface FieldProvenanceRepresentation {
   readonly path: string
-  readonly value?: Json
+  readonly value?: JsonData
   readonly declarations: readonly {
     readonly source: string
     readonly revision: string
     readonly file: string
     readonly line: number
   }[]
-  readonly by?: Attribution
+  readonly by?: AttributionRepresentation
 }
 
 /** An object with what is known about it. */
-export interface InspectedObject {
+export interface InspectedObjectRepresentation {
   readonly kind: string
-  readonly key: ObjectKey
+  readonly key: NaturalKey
   readonly id: string
   readonly path: string
   readonly url?: string
   readonly yaml: string
   readonly provenance?: {
-    readonly by?: Attribution
-    readonly fields: readonly FieldProvenance[]
+    readonly by?: AttributionRepresentation
+    readonly fields: readonly FieldProvenanceRepresentation[]
     readonly isJournalComplete: boolean
   }
   readonly history?: readonly {
     readonly revision: number
-    readonly operation: ObjectOperation
-    readonly by: Attribution
-    readonly changes: readonly FieldChange[]
+    readonly operation: ActionOperation
+    readonly by: AttributionRepresentation
+    readonly changes: readonly ChangeRepresentation[]
   }[]
 }
 
 /** A revision of a realm. */
-export interface Revision {
+export interface RevisionRepresentation {
   readonly number: number
   readonly at: string
   readonly actor: { readonly kind: string; readonly user?: string; readonly client?: string; readonly source?: string }
@@ -272,7 +275,7 @@ export interface Revision {
 }
 
 /** A user of a realm. */
-export interface User {
+export interface UserRepresentation {
   readonly id: string
   readonly username: string
   readonly firstName?: string
@@ -285,7 +288,7 @@ export interface User {
 }
 
 /** A session of a user. */
-export interface UserSession {
+export interface UserSessionRepresentation {
   readonly id: string
   readonly ipAddress?: string
   readonly start?: number
@@ -294,7 +297,7 @@ export interface UserSession {
 }
 
 /** The lock state of a user. */
-export interface LockState {
+export interface LockStateRepresentation {
   readonly numFailures: number
   readonly disabled: boolean
   readonly lastIPFailure?: string
@@ -302,7 +305,7 @@ export interface LockState {
 }
 
 /** A user event. */
-export interface UserEvent {
+export interface UserEventRepresentation {
   readonly time: number
   readonly type: string
   readonly clientId?: string
@@ -313,7 +316,7 @@ export interface UserEvent {
 }
 
 /** An admin event. */
-export interface AdminEvent {
+export interface AdminEventRepresentation {
   readonly time: number
   readonly operationType: string
   readonly resourceType: string

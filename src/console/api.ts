@@ -4,7 +4,7 @@ import { root } from './location.ts'
 import { texts } from './texts.ts'
 
 /** A failed call. */
-export class ApiError extends Error {
+export class CallError extends Error {
   /** The HTTP status; 0: no response arrived. */
   readonly status: number
   constructor(status: number, message: string) {
@@ -27,7 +27,7 @@ const TIMEOUT = 20_000
 /**
  * Calls an operation, and returns the parsed body of its response; null if it has none.
  *
- * @throws ApiError if it fails; DOMException if it is aborted by the caller
+ * @throws CallError if it fails; DOMException if it is aborted by the caller
  */
 export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
   const { signal, timeout = TIMEOUT } = options
@@ -36,22 +36,22 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
   try {
     const response = await send(path, options, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
     const text = await response.text()
-    if (!response.ok) throw new ApiError(response.status, readMessage(response.status, text))
+    if (!response.ok) throw new CallError(response.status, readMessage(response.status, text))
     return JSON.parse(text === '' ? 'null' : text)
   } catch (error) {
-    if (error instanceof ApiError || signal?.aborted) throw error
-    if (error instanceof SessionOver) throw new ApiError(401, texts.errors.sessionOver)
-    throw new ApiError(0, ended.signal.aborted ? texts.errors.timeout : texts.errors.offline)
+    if (error instanceof CallError || signal?.aborted) throw error
+    if (error instanceof SessionOver) throw new CallError(401, texts.errors.sessionOver)
+    throw new CallError(0, ended.signal.aborted ? texts.errors.timeout : texts.errors.offline)
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Opens a stream of server-sent events. @throws ApiError, or TypeError without a connection */
+/** Opens a stream of server-sent events. @throws CallError, or TypeError without a connection */
 export async function openStream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
   const response = await send(path, { accept: 'text/event-stream' }, signal)
   if (!response.ok || !response.body)
-    throw new ApiError(response.status, readMessage(response.status, await response.text()))
+    throw new CallError(response.status, readMessage(response.status, await response.text()))
   return response.body
 }
 

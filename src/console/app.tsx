@@ -1,7 +1,7 @@
 // Chooses the page of the address.
 
-import { ApiError } from './api.ts'
-import type { RealmState } from './api-types.ts'
+import { CallError } from './api.ts'
+import type { RealmStateRepresentation } from './api-types.ts'
 import { Layout, PageHeader } from './components/layout.tsx'
 import { Failure } from './components/states.tsx'
 import { address } from './location.ts'
@@ -10,7 +10,7 @@ import { PlanPage } from './pages/plan.tsx'
 import { PlansPage } from './pages/plans.tsx'
 import { RealmPage } from './pages/realm.tsx'
 import { SourcePage, SourcesPage } from './pages/sources.tsx'
-import { type Resource, useResource } from './resource.ts'
+import { type RemoteData, useResource } from './resource.ts'
 import { texts } from './texts.ts'
 
 /** The most realms that are read. Others are found by their name. */
@@ -18,7 +18,7 @@ const MOST_REALMS = 200
 
 /** The console after the log-in. */
 export function App() {
-  const realms = useResource<readonly RealmState[]>(`regent/v1/realms?max=${MOST_REALMS}`, {
+  const realms = useResource<readonly RealmStateRepresentation[]>(`regent/v1/realms?max=${MOST_REALMS}`, {
     topics: ['sources', 'plans', 'drift', 'revisions'],
   })
   return (
@@ -28,7 +28,7 @@ export function App() {
   )
 }
 
-function Page({ realms }: { readonly realms: Resource<readonly RealmState[]> }) {
+function Page({ realms }: { readonly realms: RemoteData<readonly RealmStateRepresentation[]> }) {
   const [section = '', name] = address.value.segments
   const all = realms.data ?? []
   if (section === '') return <OverviewPage realms={realms} />
@@ -44,7 +44,7 @@ function MissingPage() {
   return (
     <>
       <PageHeader title={texts.errors.notFound} />
-      <Failure error={new ApiError(404, '')} retry={() => {}} />
+      <Failure error={new CallError(404, '')} retry={() => {}} />
     </>
   )
 }

@@ -1,5 +1,5 @@
 // Formats of times, names and values.
-import type { ObjectKey } from './api-types.ts'
+import type { NaturalKey } from './api-types.ts'
 
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
@@ -36,6 +36,6 @@ export function toWords(name: string): string {
 }
 
 /** Returns the name of an object with those of its parents: `my-app / buyer`. The kinds of the parents come first in its key. */
-export function formatKey(key: ObjectKey): string {
+export function formatKey(key: NaturalKey): string {
   return key.slice((key.length - 1) / 2).join(' / ')
 }

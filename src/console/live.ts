@@ -1,9 +1,9 @@
 // The stream of changes. Pages read again what has changed.
 import { signal } from '@preact/signals'
-import { ApiError, openStream } from './api.ts'
+import { CallError, openStream } from './api.ts'
 import { isSessionOver } from './auth.ts'
 
-/** What changed. */
+/** The subject of a change. */
 export type Topic = 'sources' | 'plans' | 'drift' | 'revisions' | 'everything'
 
 /** A change that the server reports. */
@@ -12,8 +12,8 @@ export interface Change {
   readonly realm?: string
 }
 
-/** The state of the connection: `lost` after a failure, until it is established again. */
-export const connection = signal<'connecting' | 'live' | 'lost'>('connecting')
+/** The state of the connection: `interrupted` after a failure, until it is established again. */
+export const connection = signal<'connecting' | 'live' | 'interrupted'>('connecting')
 
 type ChangeListener = (change: Change) => void
 
@@ -39,8 +39,8 @@ export async function follow(): Promise<void> {
       })
     } catch (error) {
       failures++
-      if (failures > 1) connection.value = 'lost'
-      if (error instanceof ApiError && error.status === 403) failures = DELAYS.length
+      if (failures > 1) connection.value = 'interrupted'
+      if (error instanceof CallError && error.status === 403) failures = DELAYS.length
     }
     await delay(DELAYS[Math.min(failures, DELAYS.length - 1)]!)
     await waitForSession()

@@ -1,17 +1,17 @@
 // Data of the API that a page shows, read again when it changes.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, call } from './api.ts'
+import { CallError, call } from './api.ts'
 import { onChange, type Topic } from './live.ts'
 
 /** Data and its state. While it is read again, the previous data and error remain. */
-export interface Resource<T> {
+export interface RemoteData<T> {
   readonly data: T | undefined
-  readonly error: ApiError | undefined
+  readonly error: CallError | undefined
   readonly isLoading: boolean
   reload(): void
 }
 
-/** What to read again, and when: after changes of these topics, in this realm if there is one. */
+/** The changes after which data is read again: of these topics, in this realm if there is one. */
 export interface ResourceOptions {
   readonly topics?: readonly Topic[]
   readonly realm?: string
@@ -20,12 +20,12 @@ export interface ResourceOptions {
 interface ResourceState<T> {
   readonly path: string | undefined
   readonly data?: T
-  readonly error?: ApiError
+  readonly error?: CallError
   readonly isLoading: boolean
 }
 
 /** Reads a path of the API; without one, nothing. */
-export function useResource<T>(path: string | undefined, { topics = [], realm }: ResourceOptions = {}): Resource<T> {
+export function useResource<T>(path: string | undefined, { topics = [], realm }: ResourceOptions = {}): RemoteData<T> {
   const [state, setState] = useState<ResourceState<T>>({ path, isLoading: path !== undefined })
   const load = useRef(() => {})
   const observed = topics.join()
@@ -45,7 +45,7 @@ export function useResource<T>(path: string | undefined, { topics = [], realm }:
         setState((before) => (before.path === path ? { ...before, isLoading: true } : { path, isLoading: true }))
         const result = await call<T>(path, { signal: controller.signal }).then(
           (data) => ({ data }),
-          (error: unknown) => ({ error: error instanceof ApiError ? error : new ApiError(0, String(error)) }),
+          (error: unknown) => ({ error: error instanceof CallError ? error : new CallError(0, String(error)) }),
         )
         if (controller.signal.aborted) return
         setState((before) => ({
@@ -81,13 +81,13 @@ export function useResource<T>(path: string | undefined, { topics = [], realm }:
 const PAGE = 100
 
 /** A list that is read page by page. */
-export interface PagedResource<T> extends Resource<readonly T[]> {
+export interface PagedData<T> extends RemoteData<readonly T[]> {
   readonly hasMore: boolean
   showMore(): void
 }
 
 /** Reads the first page of a list, and further ones on demand. `path` has a query. */
-export function usePages<T>(path: string, realm?: string): PagedResource<T> {
+export function usePages<T>(path: string, realm?: string): PagedData<T> {
   const first = useResource<readonly T[]>(`${path}&first=0&max=${PAGE}`, {
     topics: ['revisions'],
     ...(realm !== undefined && { realm }),
@@ -97,12 +97,12 @@ export function usePages<T>(path: string, realm?: string): PagedResource<T> {
     readonly items: readonly T[]
     readonly isLast: boolean
   }>()
-  const own = further?.path === path ? further : { path, items: [], isLast: false }
-  const items = first.data && [...first.data, ...own.items]
+  const followingPages = further?.path === path ? further : { path, items: [], isLast: false }
+  const items = first.data && [...first.data, ...followingPages.items]
   const showMore = async () => {
     const next = await call<readonly T[]>(`${path}&first=${items?.length ?? 0}&max=${PAGE}`)
-    setFurther({ path, items: [...own.items, ...next], isLast: next.length < PAGE })
+    setFurther({ path, items: [...followingPages.items, ...next], isLast: next.length < PAGE })
   }
-  const hasMore = (first.data?.length ?? 0) === PAGE && !own.isLast
+  const hasMore = (first.data?.length ?? 0) === PAGE && !followingPages.isLast
   return { ...first, data: items, hasMore, showMore: () => void showMore().catch(first.reload) }
 }

@@ -1,7 +1,21 @@
 // All texts of the console, in English.
 
-const plural = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+const plural = (count: number, singular: string, pluralForm = `${singular}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? singular : pluralForm}`
+
+/** The effects of a plan on users, by their names in the API. */
+const effectNames: Readonly<Record<string, (count: number) => string>> = {
+  unlinksUsers: (count: number) => `unlinks ${plural(count, 'user')}`,
+  blocksLogins: (count: number) => `blocks log-ins of ${plural(count, 'user')}`,
+  locksOutUsers: (count: number) => `locks out ${plural(count, 'user')}`,
+  removesRoleFromUsers: (count: number) => `takes the role from ${plural(count, 'user')}`,
+  removesRoleFromGroups: (count: number) => `takes the role from ${plural(count, 'group')}`,
+  removesMembers: (count: number) => `removes ${plural(count, 'member')}`,
+  endsSessions: (count: number) => `ends ${plural(count, 'session')}`,
+  disablesSessions: (count: number) => `disables ${plural(count, 'session')}`,
+  removesConsents: (count: number) => `removes ${plural(count, 'consent')}`,
+  orphansUsers: (count: number) => `leaves ${plural(count, 'user')} without a federation provider`,
+}
 
 /** The texts of the console. */
 export const texts = {
@@ -23,7 +37,7 @@ export const texts = {
   removed: 'removed',
   added: 'added',
   secret: 'secret',
-  connection: { connecting: 'Connecting …', live: 'Live', lost: 'Connection lost. Reconnecting …' },
+  connection: { connecting: 'Connecting …', live: 'Live', interrupted: 'Connection lost. Reconnecting …' },
   nav: {
     main: 'Console',
     overview: 'Overview',
@@ -144,18 +158,7 @@ export const texts = {
     matches: (count: number, total: number) => `${count} of ${plural(total, 'object')}`,
     fields: (count: number) => plural(count, 'field'),
     reasons: { declared: 'declared', drift: 'drift', undeclared: 'removed from the source' },
-    effectNames: {
-      unlinksUsers: (count: number) => `unlinks ${plural(count, 'user')}`,
-      blocksLogins: (count: number) => `blocks log-ins of ${plural(count, 'user')}`,
-      locksOutUsers: (count: number) => `locks out ${plural(count, 'user')}`,
-      removesRoleFromUsers: (count: number) => `takes the role from ${plural(count, 'user')}`,
-      removesRoleFromGroups: (count: number) => `takes the role from ${plural(count, 'group')}`,
-      removesMembers: (count: number) => `removes ${plural(count, 'member')}`,
-      endsSessions: (count: number) => `ends ${plural(count, 'session')}`,
-      disablesSessions: (count: number) => `disables ${plural(count, 'session')}`,
-      removesConsents: (count: number) => `removes ${plural(count, 'consent')}`,
-      orphansUsers: (count: number) => `leaves ${plural(count, 'user')} without a federation provider`,
-    } as Readonly<Record<string, (count: number) => string>>,
+    effectNames,
   },
   operations: { create: 'create', update: 'update', delete: 'delete' },
   sources: {
@@ -177,7 +180,7 @@ export const texts = {
     suspended: 'The source is suspended.',
     resumed: 'The source is resumed.',
     suspendQuestion: (name: string) => `Suspend source ${name}?`,
-    suspendHint: 'The server reads and applies it no more, until it is resumed.',
+    suspendHint: 'The server does not read or apply it until it is resumed.',
     suspendedBy: (name: string) => `Suspended by ${name}`,
     rolledBack: (realm: string, revision: number, by: string) =>
       `Suspended in ${realm}: ${by} rolled back to r${revision}`,

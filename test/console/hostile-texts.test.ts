@@ -21,7 +21,7 @@ const hostileTexts = [
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
-/** Members whose values decide what the console does, and are not shown as they are. */
+/** Members whose values decide label the console does, and are not shown as they are. */
 const FIXED = /^(?:operation|state|status|permissions|at|expires|since|policy|reason|id|realm|url|kind|parents|time)$/
 
 /** Adds a hostile text to all texts of a response. */
@@ -30,7 +30,9 @@ function poison(value: Json, hostile: string, name = ''): Json {
   if (Array.isArray(value))
     return name === 'permissions' ? value : value.map((element) => poison(element, hostile, name))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, poison(each, hostile, member)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([member, content]) => [member, poison(content, hostile, member)]),
+  )
 }
 
 describe.skipIf(!chromiumPath)(inChromium, () => {
@@ -56,20 +58,20 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await server.close()
   })
 
-  const expectHarmless = async (page: Page, what: string) => {
+  const expectHarmless = async (page: Page, label: string) => {
     await page.locator('main h1').waitFor()
     await page.waitForTimeout(150)
-    expect(await page.evaluate('window.executed'), what).toBeUndefined()
+    expect(await page.evaluate('window.executed'), label).toBeUndefined()
     expect(
       await page.locator('script:not([src]), img, iframe, [onerror], [onload], a[href^="javascript:" i]').count(),
-      what,
+      label,
     ).toBe(0)
     expect(
       await page
         .locator('main b, main i')
         .filter({ hasText: /^bold$/ })
         .count(),
-      what,
+      label,
     ).toBe(0)
   }
 

@@ -17,7 +17,7 @@ clients:
     redirectUris: [https://shop.example.com/callback]
 roles:
   realm:
-${['buyer', 'seller', 'courier', 'auditor', 'guest'].map((name) => `    - name: ${name}`).join('\n')}
+${['buyer', 'seller', 'courier', 'auditor', 'helper'].map((name) => `    - name: ${name}`).join('\n')}
 `
 
 describe.skipIf(!chromiumPath)(inChromium, () => {
@@ -91,7 +91,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
 
   test('a plan that is pending approval is shown field by field, and applied when it is approved', async () => {
     const fewer = realmFile
-      .replace(/ {4}- name: (seller|courier|auditor|guest)\n/g, '')
+      .replace(/ {4}- name: (seller|courier|auditor|helper)\n/g, '')
       .replace('Web shop', 'Web store')
     await write(fewer)
     await page.getByRole('link', { name: /^Plan .* is pending approval$/ }).click()
@@ -166,7 +166,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await callAsAdmin(server.url, { ...settings, body: { accessTokenLifespan: 60 } })
   })
 
-  test('while the server restarts the page says so, and shows what has changed meanwhile', async () => {
+  test('while the server restarts the page reports it, and then shows what has changed meanwhile', async () => {
     const port = new URL(server.url).port
     const second = await openConsole(browser, server.url)
     await second.page.getByText('Live', { exact: true }).waitFor()

@@ -94,7 +94,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   })
 
   const open = () => openConsole(browser, server.url)
-  const settle = async (page: Page) => {
+  const waitUntilLoaded = async (page: Page) => {
     await page.locator('main h1').waitFor()
     await page.locator('main .skeleton').first().waitFor({ state: 'detached' })
   }
@@ -116,7 +116,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
         await page.setViewportSize({ width, height: 900 })
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
-          await settle(page)
+          await waitUntilLoaded(page)
           await expectNoOverflow(page, `${name} at ${width} px`)
           await expectAccessible(page, `${name} at ${width} px, ${colorScheme}`)
         }
@@ -156,7 +156,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await page.clock.install()
     let isSilent = true
     await respond(page, (route) => (isSilent ? undefined : route.continue()))
-    for (const [name, path] of reading().filter(([each]) => each !== 'missing')) {
+    for (const [name, path] of reading().filter(([name]) => name !== 'missing')) {
       await show(path)
       await page.locator('main .skeleton').first().waitFor()
       await page.clock.fastForward(25_000)
@@ -206,12 +206,12 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   test('a change counts as done only after the server has confirmed it, and its error is shown', async () => {
     const { page, show, close } = await open()
     await show(pages.plan!)
-    const held = Promise.withResolvers<Route>()
-    await page.route(/\/approve$/, (route) => held.resolve(route))
+    const approval = Promise.withResolvers<Route>()
+    await page.route(/\/approve$/, (route) => approval.resolve(route))
     await page.getByRole('button', { name: 'Approve', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Approve' }).click()
-    const route = await held.promise
+    const route = await approval.promise
     expect(await dialog.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
     expect(await page.locator('.toast').innerText()).toBe('')
     expect(await page.locator('main').innerText()).not.toMatch(/Approved by/)

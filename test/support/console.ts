@@ -81,7 +81,7 @@ export async function logIn(page: Page, { username = 'admin', password = 'admin'
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Expects that the page has no violations of the accessibility rules of WCAG 2.2 AA, as far as axe finds them. */
-export async function expectAccessible(page: Page, what: string): Promise<void> {
+export async function expectAccessible(page: Page, label: string): Promise<void> {
   // The page's policy allows no further scripts, the debugger does.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: axe })
@@ -92,13 +92,13 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
     returnByValue: true,
   })
   await session.detach()
-  expect(JSON.parse(result.value), what).toEqual([])
+  expect(JSON.parse(result.value), label).toEqual([])
 }
 
 /** Expects that nothing is wider than the window. */
-export async function expectNoOverflow(page: Page, what: string): Promise<void> {
+export async function expectNoOverflow(page: Page, label: string): Promise<void> {
   const wide = await page.evaluate(`[...document.querySelectorAll('body *')]
     .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.hidden, thead'))
     .map((element) => element.tagName + '.' + element.getAttribute('class')).slice(0, 5)`)
-  expect(wide, what).toEqual([])
+  expect(wide, label).toEqual([])
 }

@@ -1,6 +1,6 @@
 // The actions of a plan or of a comparison, object by object and field by field.
 import { useState } from 'preact/hooks'
-import type { Action, FieldChange, ObjectOperation } from '../api-types.ts'
+import type { ActionOperation, ActionRepresentation, ChangeRepresentation } from '../api-types.ts'
 import { formatKey, toWords } from '../format.ts'
 import { texts } from '../texts.ts'
 import { Actor, ObjectName, OperationSign, PositionText } from './basics.tsx'
@@ -9,15 +9,15 @@ import { ChangedValue } from './value-diff.tsx'
 
 /** Up to so many actions are open at first. More get a search. */
 const MOST_OPEN = 12
-/** Actions that are shown at once. */
+/** Actions that are visibleActions at once. */
 const PAGE = 200
 /** A list of actions with a search. */
-export function ActionList({ actions }: { readonly actions: readonly Action[] }) {
+export function ActionList({ actions }: { readonly actions: readonly ActionRepresentation[] }) {
   const [search, setSearch] = useState('')
   const [shownCount, setShownCount] = useState(PAGE)
   const [isOpen, setOpen] = useState(actions.length <= MOST_OPEN)
   const matching = search ? actions.filter((action) => describe(action).includes(search.toLowerCase())) : actions
-  const shown = matching.slice(0, shownCount)
+  const visibleActions = matching.slice(0, shownCount)
   return (
     <>
       {actions.length > MOST_OPEN && (
@@ -41,11 +41,11 @@ export function ActionList({ actions }: { readonly actions: readonly Action[] })
         </div>
       )}
       <ul class="changes">
-        {shown.map((action) => (
+        {visibleActions.map((action) => (
           <ActionItem key={describe(action)} action={action} isOpenAtFirst={isOpen} />
         ))}
       </ul>
-      {shown.length < matching.length && (
+      {visibleActions.length < matching.length && (
         <button type="button" class="more" onClick={() => setShownCount(shownCount + PAGE)}>
           {texts.more}
         </button>
@@ -54,11 +54,17 @@ export function ActionList({ actions }: { readonly actions: readonly Action[] })
   )
 }
 
-function describe({ operation, kind, key }: Action): string {
+function describe({ operation, kind, key }: ActionRepresentation): string {
   return `${operation} ${toWords(kind)} ${formatKey(key)}`.toLowerCase()
 }
 
-function ActionItem({ action, isOpenAtFirst }: { readonly action: Action; readonly isOpenAtFirst: boolean }) {
+function ActionItem({
+  action,
+  isOpenAtFirst,
+}: {
+  readonly action: ActionRepresentation
+  readonly isOpenAtFirst: boolean
+}) {
   const { operation, kind, key, changes, deletedBy, deletion } = action
   const position = deletion?.file === undefined ? action.position : { file: deletion.file, line: deletion.line ?? 1 }
   const [isOpen, setOpen] = useState(isOpenAtFirst)
@@ -96,7 +102,7 @@ function ActionItem({ action, isOpenAtFirst }: { readonly action: Action; readon
 }
 
 /** The changed fields of an object. */
-export function FieldChanges({ changes }: { readonly changes: readonly FieldChange[] }) {
+export function FieldChanges({ changes }: { readonly changes: readonly ChangeRepresentation[] }) {
   return (
     <dl class="fields">
       {changes.map((change) => (
@@ -116,8 +122,8 @@ export function FieldChanges({ changes }: { readonly changes: readonly FieldChan
 }
 
 /** The numbers of actions by operation. */
-export function ActionCounts({ actions }: { readonly actions: readonly { readonly operation: ObjectOperation }[] }) {
-  const count = (operation: ObjectOperation) => actions.filter((action) => action.operation === operation).length
+export function ActionCounts({ actions }: { readonly actions: readonly { readonly operation: ActionOperation }[] }) {
+  const count = (operation: ActionOperation) => actions.filter((action) => action.operation === operation).length
   return <Counts created={count('create')} updated={count('update')} deleted={count('delete')} />
 }
 

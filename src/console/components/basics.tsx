@@ -1,7 +1,7 @@
 // Small parts of pages: links, times, badges, names of actors and objects.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Attribution, ObjectKey, ObjectOperation, RealmStateName } from '../api-types.ts'
+import type { ActionOperation, AttributionRepresentation, NaturalKey, RealmStateName } from '../api-types.ts'
 import { formatDistance, formatKey, formatTime, toWords } from '../format.ts'
 import { navigate, toPath } from '../location.ts'
 import { texts } from '../texts.ts'
@@ -77,7 +77,7 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: string; re
 }
 
 /** The sign of an operation on an object. */
-export function OperationSign({ operation }: { readonly operation: ObjectOperation }) {
+export function OperationSign({ operation }: { readonly operation: ActionOperation }) {
   const sign = { create: '+', update: '~', delete: '−' }[operation]
   return (
     <span class={`sign ${operation}`}>
@@ -87,8 +87,8 @@ export function OperationSign({ operation }: { readonly operation: ObjectOperati
   )
 }
 
-/** Who changed something, and when. */
-export function Actor({ by, hasTime = true }: { readonly by: Attribution; readonly hasTime?: boolean }) {
+/** The actor of a change, and its time. */
+export function Actor({ by, hasTime = true }: { readonly by: AttributionRepresentation; readonly hasTime?: boolean }) {
   const details = [by.client, by.address].filter(Boolean).join(', ')
   return (
     <span class="actor" title={details || undefined}>
@@ -106,7 +106,7 @@ export function Actor({ by, hasTime = true }: { readonly by: Attribution; readon
 }
 
 /** Returns the path of the page of an object. */
-export function toObjectPath(realm: string, kind: string, key: ObjectKey): string {
+export function toObjectPath(realm: string, kind: string, key: NaturalKey): string {
   return toPath(['realms', realm, 'objects', kind], { key })
 }
 
@@ -118,7 +118,7 @@ export function ObjectLink({
 }: {
   readonly realm: string
   readonly kind: string
-  readonly objectKey: ObjectKey
+  readonly objectKey: NaturalKey
 }) {
   return (
     <Link to={toObjectPath(realm, kind, objectKey)} class="object">
@@ -128,7 +128,7 @@ export function ObjectLink({
 }
 
 /** The name of an object after its kind. */
-export function ObjectName({ kind, objectKey }: { readonly kind: string; readonly objectKey: ObjectKey }) {
+export function ObjectName({ kind, objectKey }: { readonly kind: string; readonly objectKey: NaturalKey }) {
   return (
     <>
       <span class="quiet">{toWords(kind)} </span>

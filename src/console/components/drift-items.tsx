@@ -1,7 +1,7 @@
 // Drifted fields and objects, with the actions that end the drift: correct, or accept.
 import { useState } from 'preact/hooks'
 import { call } from '../api.ts'
-import type { AcceptedDrift, Drift, RealmState } from '../api-types.ts'
+import type { AcceptedDriftRepresentation, DriftRepresentation, RealmStateRepresentation } from '../api-types.ts'
 import { formatKey } from '../format.ts'
 import { useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
@@ -12,40 +12,46 @@ import { ChangedValue, toText } from './value-diff.tsx'
 import { YamlText } from './yaml-text.tsx'
 
 /** A list of drift. */
-export function DriftItems({ realm, drift }: { readonly realm: RealmState; readonly drift: readonly Drift[] }) {
-  const [accepted, setAccepted] = useState<Drift>()
+export function DriftItems({
+  realm,
+  drift,
+}: {
+  readonly realm: RealmStateRepresentation
+  readonly drift: readonly DriftRepresentation[]
+}) {
+  const [accepted, setAccepted] = useState<DriftRepresentation>()
   const [source, setSource] = useState<string>()
   const mayCorrect = realm.permissions.includes('administer-realm')
   return (
     <>
       <ul class="list drift-list">
-        {drift.map((each) => (
-          <li key={`${each.source} ${each.kind} ${formatKey(each.key)} ${each.path}`}>
+        {drift.map((item) => (
+          <li key={`${item.source} ${item.kind} ${formatKey(item.key)} ${item.path}`}>
             <div class="what">
-              <ObjectLink realm={realm.realm} kind={each.kind} objectKey={each.key} />
-              {each.path !== undefined && <code>{each.path}</code>}
-              {each.policy !== 'correct' && <Badge>{texts.drift.policies[each.policy]}</Badge>}
+              <ObjectLink realm={realm.realm} kind={item.kind} objectKey={item.key} />
+              {item.path !== undefined && <code>{item.path}</code>}
+              {item.policy !== 'correct' && <Badge>{texts.drift.policies[item.policy]}</Badge>}
             </div>
             <div class="right buttons-inline">
-              <button type="button" class="small" onClick={() => setAccepted(each)}>
+              <button type="button" class="small" onClick={() => setAccepted(item)}>
                 {texts.drift.accept}
               </button>
-              {mayCorrect && each.policy !== 'report' && (
-                <button type="button" class="small" onClick={() => setSource(each.source)}>
+              {mayCorrect && item.policy !== 'report' && (
+                <button type="button" class="small" onClick={() => setSource(item.source)}>
                   {texts.drift.correct}
                 </button>
               )}
             </div>
             <div class="wide">
-              <DriftValue drift={each} />
+              <DriftValue drift={item} />
             </div>
             <p class="wide quiet">
-              {each.by && (
+              {item.by && (
                 <>
-                  <Actor by={each.by} /> ·{' '}
+                  <Actor by={item.by} /> ·{' '}
                 </>
               )}
-              {each.source} <PositionText file={each.file} line={each.line} />
+              {item.source} <PositionText file={item.file} line={item.line} />
             </p>
           </li>
         ))}
@@ -53,7 +59,7 @@ export function DriftItems({ realm, drift }: { readonly realm: RealmState; reado
       {source !== undefined && (
         <CorrectDialog
           source={source}
-          count={drift.filter((each) => each.source === source && each.policy !== 'report').length}
+          count={drift.filter((candidate) => candidate.source === source && candidate.policy !== 'report').length}
           onClose={() => setSource(undefined)}
         />
       )}
@@ -62,7 +68,7 @@ export function DriftItems({ realm, drift }: { readonly realm: RealmState; reado
   )
 }
 
-function DriftValue({ drift: { path, applied, live } }: { readonly drift: Drift }) {
+function DriftValue({ drift: { path, applied, live } }: { readonly drift: DriftRepresentation }) {
   if (path === undefined) return <span class="problem">{texts.drift.deletedObject}</span>
   if (applied === undefined && live === undefined) return <span class="quiet">{texts.drift.secretChanged}</span>
   return <ChangedValue change={{ from: applied ?? null, to: live ?? null }} />
@@ -100,10 +106,10 @@ function AcceptDialog({
   onClose,
 }: {
   readonly realm: string
-  readonly drift: Drift
+  readonly drift: DriftRepresentation
   readonly onClose: () => void
 }) {
-  const accepted = useResource<AcceptedDrift>(`regent/v1/accept/${encodeURIComponent(realm)}?users=true`)
+  const accepted = useResource<AcceptedDriftRepresentation>(`regent/v1/accept/${encodeURIComponent(realm)}?users=true`)
   return (
     <Dialog title={texts.drift.acceptTitle} onClose={onClose}>
       <p>{texts.drift.acceptHint}</p>
@@ -142,7 +148,7 @@ function AcceptDialog({
 }
 
 /** Returns a value in YAML: JSON is YAML too. */
-function toYamlValue(value: Drift['live']): string {
+function toYamlValue(value: DriftRepresentation['live']): string {
   if (
     typeof value === 'string' &&
     /^[A-Za-z][\w ./-]*$/.test(value) &&

@@ -1,11 +1,11 @@
 // The frame of all pages: navigation, account, state of the connection, announcements.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RealmState } from '../api-types.ts'
+import type { RealmStateRepresentation } from '../api-types.ts'
 import { beginLogin, isSessionOver, logOut, user } from '../auth.ts'
 import { connection } from '../live.ts'
 import { address, toPath } from '../location.ts'
-import type { Resource } from '../resource.ts'
+import type { RemoteData } from '../resource.ts'
 import { texts } from '../texts.ts'
 import { Link } from './basics.tsx'
 import { announcement, Dialog } from './dialog.tsx'
@@ -19,7 +19,7 @@ export function Layout({
   realms,
   children,
 }: {
-  readonly realms: Resource<readonly RealmState[]>
+  readonly realms: RemoteData<readonly RealmStateRepresentation[]>
   readonly children: ComponentChildren
 }) {
   const [isOpen, setOpen] = useState(false)
@@ -73,7 +73,7 @@ function Connection() {
   )
 }
 
-function Navigation({ realms }: { readonly realms: readonly RealmState[] }) {
+function Navigation({ realms }: { readonly realms: readonly RealmStateRepresentation[] }) {
   const { segments } = address.value
   const [section = '', name] = segments
   const pending = realms.reduce((sum, { pendingPlans = 0 }) => sum + pendingPlans, 0)
@@ -110,13 +110,16 @@ function Navigation({ realms }: { readonly realms: readonly RealmState[] }) {
   )
 }
 
-function listShownRealms(realms: readonly RealmState[], current: string | undefined): RealmState[] {
-  const shown = realms.slice(0, MOST_REALMS)
+function listShownRealms(
+  realms: readonly RealmStateRepresentation[],
+  current: string | undefined,
+): RealmStateRepresentation[] {
+  const listedRealms = realms.slice(0, MOST_REALMS)
   const chosen = realms.find(({ realm }) => realm === current)
-  return chosen && !shown.includes(chosen) ? [...shown, chosen] : shown
+  return chosen && !listedRealms.includes(chosen) ? [...listedRealms, chosen] : listedRealms
 }
 
-function RealmNavigation({ realm: { realm, permissions, drift = 0 } }: { readonly realm: RealmState }) {
+function RealmNavigation({ realm: { realm, permissions, drift = 0 } }: { readonly realm: RealmStateRepresentation }) {
   const section = address.value.segments[2] ?? 'objects'
   const can = (permission: string) => permissions.includes(permission)
   const item = (name: 'objects' | 'drift' | 'history' | 'users' | 'events', count = 0) => (

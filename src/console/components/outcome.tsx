@@ -1,5 +1,5 @@
 // The plan of a realm with its consequences, affected users, lint and notes.
-import type { RealmOutcome } from '../api-types.ts'
+import type { RealmOutcomeRepresentation } from '../api-types.ts'
 import { formatKey, toWords } from '../format.ts'
 import { texts } from '../texts.ts'
 import { ActionCounts, ActionList } from './action-list.tsx'
@@ -7,8 +7,8 @@ import { Badge, ObjectName, OperationSign, PositionText } from './basics.tsx'
 import { Empty } from './states.tsx'
 
 /** The plan of one realm. */
-export function OutcomeView({ outcome }: { readonly outcome: RealmOutcome }) {
-  const { plan, consequences, effects, findings = [] } = outcome
+export function OutcomeView({ outcome }: { readonly outcome: RealmOutcomeRepresentation }) {
+  const { plan, consequences, effects } = outcome
   return (
     <section class="outcome" aria-label={plan.realm}>
       <div class="toolbar">
@@ -46,32 +46,41 @@ export function OutcomeView({ outcome }: { readonly outcome: RealmOutcome }) {
             </ul>
           </details>
         )}
-        {findings.length > 0 && (
-          <div class="panel">
-            <h3>{texts.plans.findings}</h3>
-            <ul class="findings">
-              {findings.map(({ rule, kind, key, message, position }) => (
-                <li key={`${rule} ${kind} ${formatKey(key)} ${message}`}>
-                  <Badge tone="amber">{rule}</Badge> {toWords(kind)} <b>{formatKey(key)}</b>: {message}{' '}
-                  <PositionText {...position} />
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-        {plan.notes.length > 0 && (
-          <div class="panel">
-            <h3>{texts.plans.notes}</h3>
-            <ul class="findings">
-              {plan.notes.map(({ message, position }) => (
-                <li key={message}>
-                  {message} {position && <PositionText {...position} />}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
+        <Remarks outcome={outcome} />
       </div>
     </section>
+  )
+}
+
+/** The findings of lint, and the notes. */
+function Remarks({ outcome: { plan, findings = [] } }: { readonly outcome: RealmOutcomeRepresentation }) {
+  return (
+    <>
+      {findings.length > 0 && (
+        <div class="panel">
+          <h3>{texts.plans.findings}</h3>
+          <ul class="findings">
+            {findings.map(({ rule, kind, key, message, position }) => (
+              <li key={`${rule} ${kind} ${formatKey(key)} ${message}`}>
+                <Badge tone="amber">{rule}</Badge> {toWords(kind)} <b>{formatKey(key)}</b>: {message}{' '}
+                <PositionText {...position} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {plan.notes.length > 0 && (
+        <div class="panel">
+          <h3>{texts.plans.notes}</h3>
+          <ul class="findings">
+            {plan.notes.map(({ message, position }) => (
+              <li key={message}>
+                {message} {position && <PositionText {...position} />}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
   )
 }

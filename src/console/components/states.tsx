@@ -1,8 +1,8 @@
 // What a page shows instead of its data: that it loads, that there is none, or why it could not be loaded.
 import type { ComponentChildren } from 'preact'
-import type { ApiError } from '../api.ts'
+import type { CallError } from '../api.ts'
 import { toPath } from '../location.ts'
-import type { Resource } from '../resource.ts'
+import type { RemoteData } from '../resource.ts'
 import { texts } from '../texts.ts'
 import { Link } from './basics.tsx'
 import { Icon } from './icons.tsx'
@@ -12,7 +12,7 @@ export function Loaded<T>({
   resource,
   children,
 }: {
-  readonly resource: Resource<T>
+  readonly resource: RemoteData<T>
   readonly children: (data: T) => ComponentChildren
 }) {
   const { data, error, reload } = resource
@@ -47,8 +47,8 @@ export function Loading() {
   )
 }
 
-/** Why data could not be loaded, and a way on. */
-export function Failure({ error, retry }: { readonly error: ApiError; readonly retry: () => void }) {
+/** The reason why data could not be loaded, and a way on. */
+export function Failure({ error, retry }: { readonly error: CallError; readonly retry: () => void }) {
   const isForbidden = error.status === 403
   const isMissing = error.status === 404
   const title = isForbidden ? texts.errors.forbidden : isMissing ? texts.errors.notFound : texts.errors.title

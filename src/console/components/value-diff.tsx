@@ -1,7 +1,7 @@
 // Values, and the differences between two of them, also inside of long ones.
 import { diffLines, diffWordsWithSpace } from 'diff'
 import { useState } from 'preact/hooks'
-import type { FieldChange, Json, ObjectKey } from '../api-types.ts'
+import type { ChangeRepresentation, JsonData, NaturalKey } from '../api-types.ts'
 import { formatKey } from '../format.ts'
 import { texts } from '../texts.ts'
 
@@ -13,7 +13,7 @@ const MOST_COMPARED = 20_000
 const CONTEXT = 2
 
 /** Renders a value as text: texts as they are, the rest as JSON in lines. */
-export function toText(value: Json | undefined): string {
+export function toText(value: JsonData | undefined): string {
   if (value === undefined || value === null) return texts.none
   if (typeof value === 'string') return value
   if (typeof value !== 'object') return String(value)
@@ -21,7 +21,7 @@ export function toText(value: Json | undefined): string {
 }
 
 /** Returns text with lines of its own for JSON inside of it. */
-function toComparable(value: Json | undefined): string {
+function toComparable(value: JsonData | undefined): string {
   const text = toText(value)
   if (typeof value === 'string' && /^[[{]/.test(text)) {
     try {
@@ -34,7 +34,11 @@ function toComparable(value: Json | undefined): string {
 }
 
 /** The change of a field: from the value before to the one after it. */
-export function ChangedValue({ change }: { readonly change: Pick<FieldChange, 'from' | 'to' | 'add' | 'remove'> }) {
+export function ChangedValue({
+  change,
+}: {
+  readonly change: Pick<ChangeRepresentation, 'from' | 'to' | 'add' | 'remove'>
+}) {
   const { from, to, add, remove } = change
   if (add || remove) return <KeyChanges added={(add ?? []).map(toKeyText)} removed={(remove ?? []).map(toKeyText)} />
   if (Array.isArray(from ?? []) && Array.isArray(to ?? []) && areTexts(from) && areTexts(to)) {
@@ -47,10 +51,10 @@ export function ChangedValue({ change }: { readonly change: Pick<FieldChange, 'f
   return <TextChange from={toComparable(from)} to={toComparable(to)} hasFrom={isValue(from)} hasTo={isValue(to)} />
 }
 
-const isValue = (value: Json | undefined) => value !== undefined && value !== null
-const toKeyText = (key: ObjectKey) => formatKey(key)
-const areTexts = (value: Json | undefined) => toTexts(value).every((text) => typeof text === 'string')
-const toTexts = (value: Json | undefined): readonly string[] => (Array.isArray(value) ? value : [])
+const isValue = (value: JsonData | undefined) => value !== undefined && value !== null
+const toKeyText = (key: NaturalKey) => formatKey(key)
+const areTexts = (value: JsonData | undefined) => toTexts(value).every((text) => typeof text === 'string')
+const toTexts = (value: JsonData | undefined): readonly string[] => (Array.isArray(value) ? value : [])
 
 function KeyChanges({ added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] }) {
   return (
@@ -157,17 +161,17 @@ function Ins({ text }: { readonly text: string }) {
 }
 
 /** Returns the texts of a list of texts or natural keys. */
-function toElements(value: Json): readonly string[] | undefined {
+function toElements(value: JsonData): readonly string[] | undefined {
   if (!Array.isArray(value) || !value.length) return undefined
-  const elements = value.map((element: Json) => (Array.isArray(element) ? formatKey(element) : element))
+  const elements = value.map((element: JsonData) => (Array.isArray(element) ? formatKey(element) : element))
   return elements.every((element) => typeof element === 'string') ? elements : undefined
 }
 
-/** Lines of a value that are shown at first. */
+/** Lines of a value that are visibleText at first. */
 const SHOWN_LINES = 8
 
 /** A value, of which long ones can be opened. */
-export function Value({ value }: { readonly value: Json | undefined }) {
+export function Value({ value }: { readonly value: JsonData | undefined }) {
   const [isOpen, setOpen] = useState(false)
   if (value === undefined) return <span class="quiet">{texts.secret}</span>
   if (value === null || value === '' || (Array.isArray(value) && !value.length))
@@ -186,10 +190,10 @@ export function Value({ value }: { readonly value: Json | undefined }) {
   const text = toComparable(value)
   const lines = text.split('\n')
   const isLong = lines.length > SHOWN_LINES || text.length > 400
-  const shown = isOpen || !isLong ? text : lines.slice(0, SHOWN_LINES).join('\n').slice(0, 400)
+  const visibleText = isOpen || !isLong ? text : lines.slice(0, SHOWN_LINES).join('\n').slice(0, 400)
   return (
     <span class="value">
-      <code>{shown}</code>
+      <code>{visibleText}</code>
       {isLong && (
         <button type="button" class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? '−' : texts.more}

@@ -1,6 +1,11 @@
 // The events of a realm: those of users, and those of administrators.
 import { useId } from 'preact/hooks'
-import type { AdminEvent, Json, RealmState, UserEvent } from '../api-types.ts'
+import type {
+  AdminEventRepresentation,
+  JsonData,
+  RealmStateRepresentation,
+  UserEventRepresentation,
+} from '../api-types.ts'
 import { Badge, Link, Time } from '../components/basics.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
@@ -34,7 +39,7 @@ const filters = {
 const CAPITALS: readonly string[] = ['type', 'operationTypes', 'resourceTypes']
 
 /** The page of events. */
-export function EventsPage({ realm: { realm } }: { readonly realm: RealmState }) {
+export function EventsPage({ realm: { realm } }: { readonly realm: RealmStateRepresentation }) {
   const { query } = address.value
   const kind = query.get('kind') === 'admin' ? 'admin' : 'user'
   const chosen = filters[kind].flatMap(([name]) => {
@@ -111,12 +116,20 @@ interface EventLine {
   readonly name: string
   readonly error: string | undefined
   readonly facts: readonly (string | undefined)[]
-  readonly details: Json
+  readonly details: JsonData
 }
 
 function UserEvents({ path }: { readonly path: string }) {
-  const events = usePages<UserEvent>(path)
-  const toLine = ({ time, type, error, clientId, userId, ipAddress, details = {} }: UserEvent): EventLine => ({
+  const events = usePages<UserEventRepresentation>(path)
+  const toLine = ({
+    time,
+    type,
+    error,
+    clientId,
+    userId,
+    ipAddress,
+    details = {},
+  }: UserEventRepresentation): EventLine => ({
     time,
     name: type,
     error,
@@ -133,8 +146,8 @@ function UserEvents({ path }: { readonly path: string }) {
 }
 
 function AdminEvents({ path, realm }: { readonly path: string; readonly realm: string }) {
-  const events = usePages<AdminEvent>(path, realm)
-  const toLine = (event: AdminEvent): EventLine => ({
+  const events = usePages<AdminEventRepresentation>(path, realm)
+  const toLine = (event: AdminEventRepresentation): EventLine => ({
     time: event.time,
     name: `${event.operationType} ${event.resourceType}`,
     error: event.error,

@@ -1,7 +1,13 @@
 // The history of a realm: its revisions, differences between two of them, and rollback.
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from '../api.ts'
-import type { Action, Attribution, RealmOutcome, RealmState, Revision } from '../api-types.ts'
+import { CallError, call } from '../api.ts'
+import type {
+  ActionRepresentation,
+  AttributionRepresentation,
+  RealmOutcomeRepresentation,
+  RealmStateRepresentation,
+  RevisionRepresentation,
+} from '../api-types.ts'
 import { ActionCounts, ActionList, Counts } from '../components/action-list.tsx'
 import { Actor, Badge, Link } from '../components/basics.tsx'
 import { announce, ConfirmDialog } from '../components/dialog.tsx'
@@ -16,7 +22,7 @@ import { texts } from '../texts.ts'
 const PAGE = 100
 
 /** The page of the history, of a comparison, or of a rollback. */
-export function HistoryPage({ realm: { realm } }: { readonly realm: RealmState }) {
+export function HistoryPage({ realm: { realm } }: { readonly realm: RealmStateRepresentation }) {
   const { query } = address.value
   const [from, to, revision] = [query.get('from'), query.get('to'), query.get('rollback')]
   if (revision !== null) return <RollbackPage key={revision} realm={realm} revision={Number(revision)} />
@@ -27,12 +33,12 @@ export function HistoryPage({ realm: { realm } }: { readonly realm: RealmState }
 function RevisionsPage({ realm }: { readonly realm: string }) {
   const [count, setCount] = useState(PAGE)
   const [chosen, setChosen] = useState<readonly number[]>([])
-  const revisions = useResource<readonly Revision[]>(
+  const revisions = useResource<readonly RevisionRepresentation[]>(
     `regent/v1/history/${encodeURIComponent(realm)}?max=${Math.min(count, 1000)}`,
     { topics: ['revisions'], realm },
   )
   const choose = (number: number, isChosen: boolean) =>
-    setChosen(isChosen ? [...chosen, number].slice(-2) : chosen.filter((each) => each !== number))
+    setChosen(isChosen ? [...chosen, number].slice(-2) : chosen.filter((candidate) => candidate !== number))
   const [from, to] = [Math.min(...chosen), Math.max(...chosen)]
   return (
     <>
@@ -91,7 +97,7 @@ function RevisionItem({
   choose,
 }: {
   readonly realm: string
-  readonly revision: Revision
+  readonly revision: RevisionRepresentation
   readonly previous: number | undefined
   readonly isCurrent: boolean
   readonly isChosen: boolean
@@ -136,7 +142,10 @@ function RevisionItem({
   )
 }
 
-function toAttribution(actor: Revision['actor'] & Partial<Attribution>, at: string): Attribution {
+function toAttribution(
+  actor: RevisionRepresentation['actor'] & Partial<AttributionRepresentation>,
+  at: string,
+): AttributionRepresentation {
   const { kind, user, client, source, rolledBackTo } = actor
   return {
     name: user ?? source ?? client ?? kind,
@@ -155,7 +164,9 @@ function toCrumbs(realm: string) {
 }
 
 function ComparePage({ realm, from, to }: { readonly realm: string; readonly from: number; readonly to: number }) {
-  const actions = useResource<readonly Action[]>(`regent/v1/diff/${encodeURIComponent(realm)}?from=${from}&to=${to}`)
+  const actions = useResource<readonly ActionRepresentation[]>(
+    `regent/v1/diff/${encodeURIComponent(realm)}?from=${from}&to=${to}`,
+  )
   return (
     <>
       <PageHeader title={texts.history.compareTitle(from, to)} crumbs={toCrumbs(realm)}>
@@ -170,23 +181,9 @@ function ComparePage({ realm, from, to }: { readonly realm: string; readonly fro
 
 /** Shows the plan of a rollback first. */
 function RollbackPage({ realm, revision }: { readonly realm: string; readonly revision: number }) {
-  const [outcome, setOutcome] = useState<RealmOutcome>()
-  const [error, setError] = useState<ApiError>()
+  const { outcome, error, retry } = useRollbackPlan(realm, revision)
   const [isAsking, setAsking] = useState(false)
-  const [attempt, setAttempt] = useState(0)
-  const path = `regent/v1/rollback/${encodeURIComponent(realm)}`
-  useEffect(() => {
-    const controller = new AbortController()
-    setError(undefined)
-    call<RealmOutcome>(path, { method: 'POST', body: { revision, dryRun: true }, signal: controller.signal }).then(
-      setOutcome,
-      (failure: unknown) => {
-        if (!controller.signal.aborted)
-          setError(failure instanceof ApiError ? failure : new ApiError(0, String(failure)))
-      },
-    )
-    return () => controller.abort()
-  }, [path, revision, attempt])
+  const path = toRollbackPath(realm)
   const run = async () => {
     await call(path, { method: 'POST', body: { revision }, timeout: 120_000 })
     announce(texts.history.rolledBack(revision))
@@ -203,7 +200,7 @@ function RollbackPage({ realm, revision }: { readonly realm: string; readonly re
         )}
       </PageHeader>
       {error ? (
-        <Failure error={error} retry={() => setAttempt(attempt + 1)} />
+        <Failure error={error} retry={retry} />
       ) : !outcome ? (
         <Loading />
       ) : hasChanges ? (
@@ -229,4 +226,28 @@ function RollbackPage({ realm, revision }: { readonly realm: string; readonly re
       )}
     </>
   )
+}
+
+const toRollbackPath = (realm: string) => `regent/v1/rollback/${encodeURIComponent(realm)}`
+
+/** Plans a rollback, without making it. */
+function useRollbackPlan(realm: string, revision: number) {
+  const [outcome, setOutcome] = useState<RealmOutcomeRepresentation>()
+  const [error, setError] = useState<CallError>()
+  const [attempt, setAttempt] = useState(0)
+  const path = toRollbackPath(realm)
+  useEffect(() => {
+    const controller = new AbortController()
+    setError(undefined)
+    call<RealmOutcomeRepresentation>(path, {
+      method: 'POST',
+      body: { revision, dryRun: true },
+      signal: controller.signal,
+    }).then(setOutcome, (failure: unknown) => {
+      if (!controller.signal.aborted)
+        setError(failure instanceof CallError ? failure : new CallError(0, String(failure)))
+    })
+    return () => controller.abort()
+  }, [path, revision, attempt])
+  return { outcome, error, retry: () => setAttempt(attempt + 1) }
 }

@@ -1,6 +1,12 @@
 // One object: its declaration, where its values come from, its drift and its history.
 import { useState } from 'preact/hooks'
-import type { Drift, FieldProvenance, InspectedObject, ObjectKey, RealmState } from '../api-types.ts'
+import type {
+  DriftRepresentation,
+  FieldProvenanceRepresentation,
+  InspectedObjectRepresentation,
+  NaturalKey,
+  RealmStateRepresentation,
+} from '../api-types.ts'
 import { FieldChanges } from '../components/action-list.tsx'
 import { Actor, Badge, OperationSign, PositionText, Time } from '../components/basics.tsx'
 import { DriftItems } from '../components/drift-items.tsx'
@@ -19,13 +25,13 @@ export function ObjectPage({
   kind,
   objectKey,
 }: {
-  readonly realm: RealmState
+  readonly realm: RealmStateRepresentation
   readonly kind: string
-  readonly objectKey: ObjectKey
+  readonly objectKey: NaturalKey
 }) {
   const name = realm.realm
   const query = new URLSearchParams([['kind', kind], ...objectKey.map((part) => ['key', part])])
-  const object = useResource<InspectedObject>(`regent/v1/object/${encodeURIComponent(name)}?${query}`, {
+  const object = useResource<InspectedObjectRepresentation>(`regent/v1/object/${encodeURIComponent(name)}?${query}`, {
     topics: ['revisions', 'drift'],
     realm: name,
   })
@@ -55,26 +61,28 @@ function OwnDrift({
   kind,
   objectKey,
 }: {
-  readonly realm: RealmState
+  readonly realm: RealmStateRepresentation
   readonly kind: string
-  readonly objectKey: ObjectKey
+  readonly objectKey: NaturalKey
 }) {
   const name = realm.realm
-  const drift = useResource<readonly Drift[]>(`regent/v1/drift?realm=${encodeURIComponent(name)}`, {
+  const drift = useResource<readonly DriftRepresentation[]>(`regent/v1/drift?realm=${encodeURIComponent(name)}`, {
     topics: ['drift', 'revisions'],
     realm: name,
   })
-  const own = (drift.data ?? []).filter((each) => each.kind === kind && formatKey(each.key) === formatKey(objectKey))
-  if (!own.length) return null
+  const objectDrift = (drift.data ?? []).filter(
+    (candidate) => candidate.kind === kind && formatKey(candidate.key) === formatKey(objectKey),
+  )
+  if (!objectDrift.length) return null
   return (
     <section aria-labelledby="drift" class="spaced">
       <h2 id="drift">{texts.drift.title}</h2>
-      <DriftItems realm={realm} drift={own} />
+      <DriftItems realm={realm} drift={objectDrift} />
     </section>
   )
 }
 
-function ObjectDetails({ object: { yaml, provenance, history } }: { readonly object: InspectedObject }) {
+function ObjectDetails({ object: { yaml, provenance, history } }: { readonly object: InspectedObjectRepresentation }) {
   return (
     <div class={provenance || history ? 'split' : ''}>
       <div class="stack">
@@ -105,7 +113,7 @@ function ObjectDetails({ object: { yaml, provenance, history } }: { readonly obj
   )
 }
 
-function Provenance({ fields }: { readonly fields: readonly FieldProvenance[] }) {
+function Provenance({ fields }: { readonly fields: readonly FieldProvenanceRepresentation[] }) {
   return (
     <dl class="provenance">
       {fields.map(({ path, value, declarations, by }) => (
@@ -130,7 +138,7 @@ function Provenance({ fields }: { readonly fields: readonly FieldProvenance[] })
   )
 }
 
-function History({ history }: { readonly history: NonNullable<InspectedObject['history']> }) {
+function History({ history }: { readonly history: NonNullable<InspectedObjectRepresentation['history']> }) {
   const [count, setCount] = useState(10)
   if (!history.length) return <p class="quiet">{texts.object.historyEmpty}</p>
   return (

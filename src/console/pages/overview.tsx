@@ -1,21 +1,26 @@
 // The overview: what needs attention, and all realms with their state.
 import { useState } from 'preact/hooks'
-import type { RealmState, RealmStateName, SavedPlan, SourceState } from '../api-types.ts'
+import type {
+  RealmStateName,
+  RealmStateRepresentation,
+  SavedPlanRepresentation,
+  SourceStateRepresentation,
+} from '../api-types.ts'
 import { Actor, Badge, Link, PositionText, StateBadge, Time } from '../components/basics.tsx'
 import { Icon } from '../components/icons.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { shortenRevision } from '../format.ts'
 import { toPath } from '../location.ts'
-import { type Resource, useResource } from '../resource.ts'
+import { type RemoteData, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
 const states: readonly RealmStateName[] = ['failed', 'pendingApproval', 'drifted', 'suspended', 'inSync', 'unmanaged']
 
 /** The start page. */
-export function OverviewPage({ realms }: { readonly realms: Resource<readonly RealmState[]> }) {
-  const sources = useResource<readonly SourceState[]>('regent/v1/source-states', { topics: ['sources'] })
-  const plans = useResource<readonly SavedPlan[]>('regent/v1/plans', { topics: ['plans'] })
+export function OverviewPage({ realms }: { readonly realms: RemoteData<readonly RealmStateRepresentation[]> }) {
+  const sources = useResource<readonly SourceStateRepresentation[]>('regent/v1/source-states', { topics: ['sources'] })
+  const plans = useResource<readonly SavedPlanRepresentation[]>('regent/v1/plans', { topics: ['plans'] })
   return (
     <>
       <PageHeader title={texts.overview.title} />
@@ -36,9 +41,9 @@ function Attention({
   sources,
   plans,
 }: {
-  readonly realms: readonly RealmState[]
-  readonly sources: readonly SourceState[]
-  readonly plans: readonly SavedPlan[]
+  readonly realms: readonly RealmStateRepresentation[]
+  readonly sources: readonly SourceStateRepresentation[]
+  readonly plans: readonly SavedPlanRepresentation[]
 }) {
   const failed = sources.filter(({ status: { ready } }) => ready?.status === 'False' && isFailure(ready.reason))
   const pending = plans.filter(({ state }) => state === 'pending')
@@ -95,7 +100,7 @@ function Calm() {
   )
 }
 
-function FailedSource({ source: { name, status } }: { readonly source: SourceState }) {
+function FailedSource({ source: { name, status } }: { readonly source: SourceStateRepresentation }) {
   const problems = status.problems ?? []
   return (
     <li class="card failed">
@@ -117,7 +122,7 @@ function FailedSource({ source: { name, status } }: { readonly source: SourceSta
   )
 }
 
-function PendingPlan({ plan: { id, realms, created } }: { readonly plan: SavedPlan }) {
+function PendingPlan({ plan: { id, realms, created } }: { readonly plan: SavedPlanRepresentation }) {
   return (
     <li class="card pendingApproval">
       <Icon name="clock" />
@@ -138,10 +143,10 @@ function PendingPlan({ plan: { id, realms, created } }: { readonly plan: SavedPl
   )
 }
 
-function RealmTable({ realms }: { readonly realms: readonly RealmState[] }) {
+function RealmTable({ realms }: { readonly realms: readonly RealmStateRepresentation[] }) {
   const [search, setSearch] = useState('')
   const [state, setState] = useState<RealmStateName>()
-  const shown = realms.filter(
+  const matchingRealms = realms.filter(
     (realm) =>
       realm.realm.toLowerCase().includes(search.toLowerCase()) && (state === undefined || realm.state === state),
   )
@@ -162,7 +167,7 @@ function RealmTable({ realms }: { readonly realms: readonly RealmState[] }) {
           />
         </label>
       </div>
-      {shown.length === 0 ? (
+      {matchingRealms.length === 0 ? (
         <Empty title={texts.overview.empty} />
       ) : (
         <table class="realms">
@@ -175,7 +180,7 @@ function RealmTable({ realms }: { readonly realms: readonly RealmState[] }) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((realm) => (
+            {matchingRealms.map((realm) => (
               <RealmRow key={realm.realm} realm={realm} />
             ))}
           </tbody>
@@ -190,7 +195,7 @@ function StateFilter({
   state,
   choose,
 }: {
-  readonly realms: readonly RealmState[]
+  readonly realms: readonly RealmStateRepresentation[]
   readonly state: RealmStateName | undefined
   readonly choose: (state: RealmStateName | undefined) => void
 }) {
@@ -217,7 +222,7 @@ function StateFilter({
   )
 }
 
-function RealmRow({ realm }: { readonly realm: RealmState }) {
+function RealmRow({ realm }: { readonly realm: RealmStateRepresentation }) {
   const { state, sources, drift = 0, lastChange, enabled } = realm
   return (
     <tr>

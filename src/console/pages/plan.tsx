@@ -1,7 +1,7 @@
 // One saved plan: its changes, and its approval.
 import { useState } from 'preact/hooks'
 import { call } from '../api.ts'
-import type { RealmState, WholePlan } from '../api-types.ts'
+import type { RealmStateRepresentation, SavedPlanWithOutcome } from '../api-types.ts'
 import { user } from '../auth.ts'
 import { Actor, Time } from '../components/basics.tsx'
 import { announce, ConfirmDialog } from '../components/dialog.tsx'
@@ -21,9 +21,15 @@ type Decision = 'approve' | 'apply' | 'reject'
 const APPLY_TIMEOUT = 300_000
 
 /** The page of a saved plan. */
-export function PlanPage({ id, realms }: { readonly id: string; readonly realms: readonly RealmState[] }) {
+export function PlanPage({
+  id,
+  realms,
+}: {
+  readonly id: string
+  readonly realms: readonly RealmStateRepresentation[]
+}) {
   const path = `regent/v1/plans/${encodeURIComponent(id)}`
-  const plan = useResource<WholePlan>(path, { topics: ['plans'] })
+  const plan = useResource<SavedPlanWithOutcome>(path, { topics: ['plans'] })
   const [decision, setDecision] = useState<Decision>()
   const crumbs = [{ text: texts.plans.title, to: toPath(['plans']) }]
   return (
@@ -34,7 +40,7 @@ export function PlanPage({ id, realms }: { readonly id: string; readonly realms:
       <Loaded resource={plan}>
         {(loaded) => (
           <>
-            <Facts plan={loaded} />
+            <PlanFacts plan={loaded} />
             <Guards plan={loaded} />
             {loaded.outcome.realms.map((outcome) => (
               <OutcomeView key={outcome.plan.realm} outcome={outcome} />
@@ -59,8 +65,8 @@ function Buttons({
   realms,
   choose,
 }: {
-  readonly plan: WholePlan
-  readonly realms: readonly RealmState[]
+  readonly plan: SavedPlanWithOutcome
+  readonly realms: readonly RealmStateRepresentation[]
   readonly choose: (decision: Decision) => void
 }) {
   const isOpen = plan.state === 'pending' || plan.state === 'ready' || plan.state === 'approved'
@@ -89,9 +95,9 @@ function Buttons({
 }
 
 /** Whether the server would refuse the user's approval, since they made the changes. */
-const isOwn = ({ authors = [] }: WholePlan) => authors.includes(user.value?.name ?? '')
+const isOwn = ({ authors = [] }: SavedPlanWithOutcome) => authors.includes(user.value?.name ?? '')
 
-function Facts({ plan }: { readonly plan: WholePlan }) {
+function PlanFacts({ plan }: { readonly plan: SavedPlanWithOutcome }) {
   const { state, created, expires, sources, approvedBy, approvedAt } = plan
   return (
     <p class="facts-line">
@@ -118,7 +124,7 @@ function Facts({ plan }: { readonly plan: WholePlan }) {
   )
 }
 
-function Guards({ plan }: { readonly plan: WholePlan }) {
+function Guards({ plan }: { readonly plan: SavedPlanWithOutcome }) {
   const guards = plan.realms.flatMap(({ guards }) => guards)
   const isPending = plan.state === 'pending'
   return (
@@ -146,33 +152,16 @@ function DecisionDialog({
   onClose,
   onDone,
 }: {
-  readonly plan: WholePlan
+  readonly plan: SavedPlanWithOutcome
   readonly decision: Decision
   readonly onClose: () => void
   readonly onDone: () => void
 }) {
-  const { id, digest, appliesOnApproval } = plan
+  const { id, appliesOnApproval } = plan
   const [withCredentials, setWithCredentials] = useState(false)
   const count = plan.outcome.realms.reduce((sum, { plan: { actions } }) => sum + actions.length, 0)
   const setsCredentials = plan.realms.some(({ guards }) => guards.some(({ credentials }) => credentials !== undefined))
-  const path = `regent/v1/plans/${encodeURIComponent(id)}`
-  const run = {
-    approve: async () => {
-      await call(`${path}/approve`, { method: 'POST', body: { withCredentials }, timeout: APPLY_TIMEOUT })
-      announce(appliesOnApproval ? texts.plans.applied : texts.plans.approved)
-      onDone()
-    },
-    apply: async () => {
-      await call(`${path}/apply`, { method: 'POST', body: { digest }, timeout: APPLY_TIMEOUT })
-      announce(texts.plans.appliedOnly)
-      onDone()
-    },
-    reject: async () => {
-      await call(path, { method: 'DELETE' })
-      announce(texts.plans.rejected)
-      navigate(toPath(['plans']))
-    },
-  }
+  const run = createDecisions(plan, { withCredentials, onDone })
   const content = {
     approve: [texts.plans.approveQuestion(id), texts.plans.approveHint(count, appliesOnApproval)],
     apply: [texts.plans.applyQuestion(id), texts.plans.applyHint(count)],
@@ -201,4 +190,29 @@ function DecisionDialog({
       )}
     </ConfirmDialog>
   )
+}
+
+/** Returns the functions that make each decision. */
+function createDecisions(
+  { id, digest, appliesOnApproval }: SavedPlanWithOutcome,
+  { withCredentials, onDone }: { readonly withCredentials: boolean; readonly onDone: () => void },
+): Readonly<Record<Decision, () => Promise<void>>> {
+  const path = `regent/v1/plans/${encodeURIComponent(id)}`
+  return {
+    approve: async () => {
+      await call(`${path}/approve`, { method: 'POST', body: { withCredentials }, timeout: APPLY_TIMEOUT })
+      announce(appliesOnApproval ? texts.plans.applied : texts.plans.approved)
+      onDone()
+    },
+    apply: async () => {
+      await call(`${path}/apply`, { method: 'POST', body: { digest }, timeout: APPLY_TIMEOUT })
+      announce(texts.plans.appliedOnly)
+      onDone()
+    },
+    reject: async () => {
+      await call(path, { method: 'DELETE' })
+      announce(texts.plans.rejected)
+      navigate(toPath(['plans']))
+    },
+  }
 }

@@ -1,5 +1,5 @@
 // Saved plans: the list of them.
-import type { SavedPlan } from '../api-types.ts'
+import type { SavedPlanRepresentation } from '../api-types.ts'
 import { Actor, Badge, Link, Time } from '../components/basics.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
@@ -8,7 +8,7 @@ import { toPath } from '../location.ts'
 import { useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
-const tones: Readonly<Record<SavedPlan['state'], string>> = {
+const tones: Readonly<Record<SavedPlanRepresentation['state'], string>> = {
   pending: 'violet',
   approved: 'green',
   ready: 'amber',
@@ -17,13 +17,13 @@ const tones: Readonly<Record<SavedPlan['state'], string>> = {
 }
 
 /** The state of a saved plan. */
-export function PlanBadge({ state }: { readonly state: SavedPlan['state'] }) {
+export function PlanBadge({ state }: { readonly state: SavedPlanRepresentation['state'] }) {
   return <Badge tone={tones[state]}>{texts.plans.states[state]}</Badge>
 }
 
 /** The page of all saved plans that the user may approve. */
 export function PlansPage() {
-  const plans = useResource<readonly SavedPlan[]>('regent/v1/plans', { topics: ['plans', 'revisions'] })
+  const plans = useResource<readonly SavedPlanRepresentation[]>('regent/v1/plans', { topics: ['plans', 'revisions'] })
   const { columns } = texts.plans
   return (
     <>
@@ -57,7 +57,11 @@ export function PlansPage() {
   )
 }
 
-function PlanRow({ plan: { id, state, realms, sources, created, expires } }: { readonly plan: SavedPlan }) {
+function PlanRow({
+  plan: { id, state, realms, sources, created, expires },
+}: {
+  readonly plan: SavedPlanRepresentation
+}) {
   const { columns } = texts.plans
   return (
     <tr>

@@ -1,33 +1,38 @@
 // The pages of a realm: its objects by kind, drift, history, users and events.
-import { ApiError } from '../api.ts'
-import type { Drift, KindCount, ListedObject, RealmState } from '../api-types.ts'
+import { CallError } from '../api.ts'
+import type {
+  DriftRepresentation,
+  KindCountRepresentation,
+  ListedObjectRepresentation,
+  RealmStateRepresentation,
+} from '../api-types.ts'
 import { Badge, Link, StateBadge, toObjectPath } from '../components/basics.tsx'
+import { DriftItems } from '../components/drift-items.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { SearchField } from '../components/search-field.tsx'
 import { Empty, Failure, Loaded, Loading } from '../components/states.tsx'
 import { formatKey } from '../format.ts'
 import { address, navigate, toPath } from '../location.ts'
-import { type Resource, usePages, useResource } from '../resource.ts'
+import { type RemoteData, usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
-import { DriftPage } from './drift.tsx'
 import { EventsPage } from './events.tsx'
 import { HistoryPage } from './history.tsx'
 import { ObjectPage } from './object.tsx'
 import { UserPage, UsersPage } from './users.tsx'
 
 /** A page of the realm that the address names. */
-export function RealmPage({ realms }: { readonly realms: Resource<readonly RealmState[]> }) {
+export function RealmPage({ realms }: { readonly realms: RemoteData<readonly RealmStateRepresentation[]> }) {
   const { segments, query } = address.value
   const [, name = '', section = 'objects', detail] = segments
   const listed = realms.data?.find(({ realm }) => realm === name)
   const isMissing = realms.data !== undefined && !listed
   // The list has the first realms only.
-  const searched = useResource<readonly RealmState[]>(
+  const searched = useResource<readonly RealmStateRepresentation[]>(
     isMissing ? `regent/v1/realms?max=500&search=${encodeURIComponent(name)}` : undefined,
   )
   const realm = listed ?? searched.data?.find((candidate) => candidate.realm === name)
   if (!realm) {
-    const error = realms.error ?? searched.error ?? (searched.data && new ApiError(404, ''))
+    const error = realms.error ?? searched.error ?? (searched.data && new CallError(404, ''))
     return (
       <>
         <PageHeader title={name} />
@@ -47,14 +52,14 @@ export function RealmPage({ realms }: { readonly realms: Resource<readonly Realm
   return (
     <>
       <PageHeader title={texts.errors.notFound} />
-      <Failure error={new ApiError(404, '')} retry={() => {}} />
+      <Failure error={new CallError(404, '')} retry={() => {}} />
     </>
   )
 }
 
-function ObjectsPage({ realm, kind }: { readonly realm: RealmState; readonly kind: string | undefined }) {
+function ObjectsPage({ realm, kind }: { readonly realm: RealmStateRepresentation; readonly kind: string | undefined }) {
   const name = realm.realm
-  const counts = useResource<readonly KindCount[]>(`regent/v1/objects/${encodeURIComponent(name)}`, {
+  const counts = useResource<readonly KindCountRepresentation[]>(`regent/v1/objects/${encodeURIComponent(name)}`, {
     topics: ['revisions'],
     realm: name,
   })
@@ -65,7 +70,7 @@ function ObjectsPage({ realm, kind }: { readonly realm: RealmState; readonly kin
       <Loaded resource={counts}>
         {(all) => {
           const chosen =
-            all.find((counted) => counted.kind === kind) ?? all.find(({ kind: each }) => each === 'client') ?? all[0]
+            all.find((counted) => counted.kind === kind) ?? all.find((counted) => counted.kind === 'client') ?? all[0]
           return (
             <div class="columns">
               <KindList realm={name} counts={all} chosen={chosen?.kind} drift={drift} />
@@ -78,9 +83,9 @@ function ObjectsPage({ realm, kind }: { readonly realm: RealmState; readonly kin
   )
 }
 
-function useDrift({ realm, permissions }: RealmState): readonly Drift[] {
+function useDrift({ realm, permissions }: RealmStateRepresentation): readonly DriftRepresentation[] {
   const path = permissions.includes('accept-drift') ? `regent/v1/drift?realm=${encodeURIComponent(realm)}` : undefined
-  return useResource<readonly Drift[]>(path, { topics: ['drift', 'revisions'], realm }).data ?? []
+  return useResource<readonly DriftRepresentation[]>(path, { topics: ['drift', 'revisions'], realm }).data ?? []
 }
 
 function KindList({
@@ -90,14 +95,15 @@ function KindList({
   drift,
 }: {
   readonly realm: string
-  readonly counts: readonly KindCount[]
+  readonly counts: readonly KindCountRepresentation[]
   readonly chosen: string | undefined
-  readonly drift: readonly Drift[]
+  readonly drift: readonly DriftRepresentation[]
 }) {
   return (
     <nav class="kinds" aria-label={texts.realm.kinds}>
       {sortByParent(counts).map(({ kind, title, count, managed, depth }) => {
-        const drifted = new Set(drift.filter((each) => each.kind === kind).map(({ key }) => formatKey(key))).size
+        const drifted = new Set(drift.filter((candidate) => candidate.kind === kind).map(({ key }) => formatKey(key)))
+          .size
         return (
           <Link
             key={kind}
@@ -129,14 +135,16 @@ const FIRST_KINDS = [
   'authenticationFlow',
 ]
 
-const getRank = ({ kind }: KindCount) => FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1
+const getRank = ({ kind }: KindCountRepresentation) => FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1
 
-/** Returns kinds in the order of a tree: each after its parent, if all its objects have one and the list has it. */
-function sortByParent(counts: readonly KindCount[]): (KindCount & { readonly depth: number })[] {
+/** Returns kinds in the order of a tree: children after their parent, if all its objects have one and the list has it. */
+function sortByParent(
+  counts: readonly KindCountRepresentation[],
+): (KindCountRepresentation & { readonly depth: number })[] {
   const names = new Set(counts.map(({ kind }) => kind))
-  const parentOf = ({ parents, kind }: KindCount) =>
+  const parentOf = ({ parents, kind }: KindCountRepresentation) =>
     FIRST_KINDS.includes(kind) ? undefined : parents.find((parent) => parent !== kind && names.has(parent))
-  const list = (parent: string | undefined, depth: number): (KindCount & { readonly depth: number })[] =>
+  const list = (parent: string | undefined, depth: number): (KindCountRepresentation & { readonly depth: number })[] =>
     counts
       .filter((counted) => parentOf(counted) === parent)
       .toSorted((a, b) => getRank(a) - getRank(b))
@@ -152,46 +160,27 @@ function ObjectList({
   drift,
 }: {
   readonly realm: string
-  readonly counted: KindCount
-  readonly drift: readonly Drift[]
+  readonly counted: KindCountRepresentation
+  readonly drift: readonly DriftRepresentation[]
 }) {
   const { kind, title, count } = counted
   const { query } = address.value
   const search = query.get('search') ?? ''
   const managed = query.get('managed') ?? ''
-  const list = usePages<ListedObject>(
+  const list = usePages<ListedObjectRepresentation>(
     `regent/v1/objects/${encodeURIComponent(realm)}/${kind}?search=${encodeURIComponent(search)}${managed && `&managed=${managed}`}`,
     realm,
   )
   const show = (changes: { readonly search?: string; readonly managed?: ManagedFilter }) =>
     navigate(toPath(['realms', realm, 'objects', kind], { search, managed, ...changes }), { replaces: true })
-  const drifted = new Set(drift.filter((each) => each.kind === kind).map(({ key }) => formatKey(key)))
+  const drifted = new Set(drift.filter((candidate) => candidate.kind === kind).map(({ key }) => formatKey(key)))
   return (
     <section aria-labelledby="kind">
       <div class="toolbar">
         <h2 id="kind" class="capital">
           {title} <span class="quiet">{count.toLocaleString('en')}</span>
         </h2>
-        <fieldset class="chips">
-          <legend class="hidden">{texts.realm.managedFilter}</legend>
-          {(
-            [
-              ['', texts.realm.all],
-              ['true', texts.realm.managed],
-              ['false', texts.realm.unmanaged],
-            ] as const
-          ).map(([value, text]) => (
-            <button
-              key={value}
-              type="button"
-              class="chip"
-              aria-pressed={managed === value}
-              onClick={() => show({ managed: value })}
-            >
-              {text}
-            </button>
-          ))}
-        </fieldset>
+        <ManagedChips chosen={managed} choose={(value) => show({ managed: value })} />
         <SearchField label={texts.realm.find(title)} value={search} onSearch={(text) => show({ search: text })} />
       </div>
       <Loaded resource={list}>
@@ -200,17 +189,7 @@ function ObjectList({
             <Empty title={search || managed ? texts.realm.noMatch : texts.realm.empty} />
           ) : (
             <>
-              <ul class="list large">
-                {objects.map(({ id, key, sources }) => (
-                  <li key={id}>
-                    <Link to={toObjectPath(realm, kind, key)} class="name">
-                      {formatKey(key)}
-                    </Link>
-                    {drifted.has(formatKey(key)) && <Badge tone="amber">{texts.realm.drifted}</Badge>}
-                    <span class="right quiet">{sources.length ? sources.join(', ') : texts.realm.unmanagedBadge}</span>
-                  </li>
-                ))}
-              </ul>
+              <ObjectItems realm={realm} kind={kind} objects={objects} drifted={drifted} />
               {list.hasMore && (
                 <button type="button" class="more" onClick={list.showMore}>
                   {texts.more}
@@ -221,5 +200,78 @@ function ObjectList({
         }
       </Loaded>
     </section>
+  )
+}
+
+function ObjectItems({
+  realm,
+  kind,
+  objects,
+  drifted,
+}: {
+  readonly realm: string
+  readonly kind: string
+  readonly objects: readonly ListedObjectRepresentation[]
+  readonly drifted: ReadonlySet<string>
+}) {
+  return (
+    <ul class="list large">
+      {objects.map(({ id, key, sources }) => (
+        <li key={id}>
+          <Link to={toObjectPath(realm, kind, key)} class="name">
+            {formatKey(key)}
+          </Link>
+          {drifted.has(formatKey(key)) && <Badge tone="amber">{texts.realm.drifted}</Badge>}
+          <span class="right quiet">{sources.length ? sources.join(', ') : texts.realm.unmanagedBadge}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ManagedChips({
+  chosen,
+  choose,
+}: {
+  readonly chosen: string
+  readonly choose: (value: ManagedFilter) => void
+}) {
+  const { all, managed, unmanaged } = texts.realm
+  const choices = [
+    ['', all],
+    ['true', managed],
+    ['false', unmanaged],
+  ] as const
+  return (
+    <fieldset class="chips">
+      <legend class="hidden">{texts.realm.managedFilter}</legend>
+      {choices.map(([value, text]) => (
+        <button key={value} type="button" class="chip" aria-pressed={chosen === value} onClick={() => choose(value)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+function DriftPage({ realm }: { readonly realm: RealmStateRepresentation }) {
+  const name = realm.realm
+  const drift = useResource<readonly DriftRepresentation[]>(`regent/v1/drift?realm=${encodeURIComponent(name)}`, {
+    topics: ['drift', 'revisions'],
+    realm: name,
+  })
+  return (
+    <>
+      <PageHeader title={texts.drift.title} crumbs={[{ text: name, to: toPath(['realms', name]) }]} />
+      <Loaded resource={drift}>
+        {(all) =>
+          all.length ? (
+            <DriftItems realm={realm} drift={all} />
+          ) : (
+            <Empty title={texts.drift.empty} hint={texts.drift.emptyHint} />
+          )
+        }
+      </Loaded>
+    </>
   )
 }

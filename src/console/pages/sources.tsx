@@ -1,7 +1,7 @@
 // Sources: their status, the log of their last runs, and what administrators do with them.
 import { useState } from 'preact/hooks'
-import { ApiError, call } from '../api.ts'
-import type { RealmSource, RealmState, SourceState } from '../api-types.ts'
+import { CallError, call } from '../api.ts'
+import type { RealmSourceRepresentation, RealmStateRepresentation, SourceStateRepresentation } from '../api-types.ts'
 import { Badge, Link, PositionText, Time } from '../components/basics.tsx'
 import { ActionButton, announce, ConfirmDialog } from '../components/dialog.tsx'
 import { Icon } from '../components/icons.tsx'
@@ -9,7 +9,7 @@ import { PageHeader } from '../components/layout.tsx'
 import { Empty, Failure, Loaded } from '../components/states.tsx'
 import { shortenRevision } from '../format.ts'
 import { toPath } from '../location.ts'
-import { type Resource, useResource } from '../resource.ts'
+import { type RemoteData, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
 /** The page of all sources that the user may view. */
@@ -48,22 +48,39 @@ export function SourcesPage() {
 }
 
 function useSources() {
-  return useResource<readonly SourceState[]>('regent/v1/source-states', { topics: ['sources', 'revisions'] })
+  return useResource<readonly SourceStateRepresentation[]>('regent/v1/source-states', {
+    topics: ['sources', 'revisions'],
+  })
 }
 
 function useRealmSources() {
-  return useResource<readonly RealmSource[]>('regent/v1/sources', { topics: ['sources', 'drift', 'revisions'] })
+  return useResource<readonly RealmSourceRepresentation[]>('regent/v1/sources', {
+    topics: ['sources', 'drift', 'revisions'],
+  })
 }
 
 /** Whether an administrator has suspended the source, or a rollback in one of its realms. */
-function isSuspended({ name, suspended, status }: SourceState, inRealms: readonly RealmSource[]): boolean {
+function isSuspended(
+  { name, suspended, status }: SourceStateRepresentation,
+  inRealms: readonly RealmSourceRepresentation[],
+): boolean {
   const isRolledBack = status.ready?.reason === 'RolledBack'
-  return suspended !== null || isRolledBack || inRealms.some((each) => each.source === name && each.suspended !== null)
+  return (
+    suspended !== null ||
+    isRolledBack ||
+    inRealms.some((candidate) => candidate.source === name && candidate.suspended !== null)
+  )
 }
 
-function SourceRow({ source, inRealms }: { readonly source: SourceState; readonly inRealms: readonly RealmSource[] }) {
+function SourceRow({
+  source,
+  inRealms,
+}: {
+  readonly source: SourceStateRepresentation
+  readonly inRealms: readonly RealmSourceRepresentation[]
+}) {
   const { name, realms, status } = source
-  const shown = status.applied ?? status.attempted
+  const attempt = status.applied ?? status.attempted
   return (
     <tr>
       <th scope="row" data-label={texts.overview.columns.sources}>
@@ -75,11 +92,11 @@ function SourceRow({ source, inRealms }: { readonly source: SourceState; readonl
         <SourceBadge source={source} inRealms={inRealms} />
       </td>
       <td data-label={texts.sources.revision}>
-        {shown && (
+        {attempt && (
           <>
-            <code>{shortenRevision(shown.revision ?? texts.unknown)}</code>{' '}
+            <code>{shortenRevision(attempt.revision ?? texts.unknown)}</code>{' '}
             <span class="quiet">
-              <Time at={shown.at} />
+              <Time at={attempt.at} />
             </span>
           </>
         )}
@@ -100,8 +117,8 @@ function SourceBadge({
   source,
   inRealms,
 }: {
-  readonly source: SourceState
-  readonly inRealms: readonly RealmSource[]
+  readonly source: SourceStateRepresentation
+  readonly inRealms: readonly RealmSourceRepresentation[]
 }) {
   const { states } = texts.sources
   const { ready } = source.status
@@ -113,7 +130,13 @@ function SourceBadge({
 }
 
 /** The page of a source. */
-export function SourcePage({ name, realms }: { readonly name: string; readonly realms: readonly RealmState[] }) {
+export function SourcePage({
+  name,
+  realms,
+}: {
+  readonly name: string
+  readonly realms: readonly RealmStateRepresentation[]
+}) {
   const sources = useSources()
   const inRealms = useRealmSources()
   const source = sources.data?.find((candidate) => candidate.name === name)
@@ -129,7 +152,7 @@ export function SourcePage({ name, realms }: { readonly name: string; readonly r
           source ? (
             <SourceDetails source={source} inRealms={inRealms} />
           ) : (
-            <Failure error={new ApiError(404, '')} retry={sources.reload} />
+            <Failure error={new CallError(404, '')} retry={sources.reload} />
           )
         }
       </Loaded>
@@ -143,9 +166,9 @@ function SourceButtons({
   realms,
   onDone,
 }: {
-  readonly source: SourceState
-  readonly inRealms: readonly RealmSource[]
-  readonly realms: readonly RealmState[]
+  readonly source: SourceStateRepresentation
+  readonly inRealms: readonly RealmSourceRepresentation[]
+  readonly realms: readonly RealmStateRepresentation[]
   readonly onDone: () => void
 }) {
   const [isAsking, setAsking] = useState(false)
@@ -194,8 +217,8 @@ function SourceDetails({
   source,
   inRealms,
 }: {
-  readonly source: SourceState
-  readonly inRealms: Resource<readonly RealmSource[]>
+  readonly source: SourceStateRepresentation
+  readonly inRealms: RemoteData<readonly RealmSourceRepresentation[]>
 }) {
   const { suspended, status } = source
   const { ready, problems = [] } = status
@@ -242,7 +265,7 @@ function SourceDetails({
   )
 }
 
-function Runs({ source: { status } }: { readonly source: SourceState }) {
+function Runs({ source: { status } }: { readonly source: SourceStateRepresentation }) {
   const { attempts = [], nextTryAt } = status
   if (!attempts.length) return <p class="quiet">{texts.sources.noRuns}</p>
   return (
@@ -275,7 +298,7 @@ function RealmsOfSource({
   inRealms,
 }: {
   readonly name: string
-  readonly inRealms: Resource<readonly RealmSource[]>
+  readonly inRealms: RemoteData<readonly RealmSourceRepresentation[]>
 }) {
   return (
     <section class="panel" aria-labelledby="managed">

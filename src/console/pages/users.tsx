@@ -1,25 +1,30 @@
 // Users at a glance: what support needs daily.
 import { useState } from 'preact/hooks'
 import { call } from '../api.ts'
-import type { LockState, RealmState, User, UserSession } from '../api-types.ts'
+import type {
+  LockStateRepresentation,
+  RealmStateRepresentation,
+  UserRepresentation,
+  UserSessionRepresentation,
+} from '../api-types.ts'
 import { Badge, Link, Time } from '../components/basics.tsx'
 import { ActionButton, announce, ConfirmDialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/layout.tsx'
 import { SearchField } from '../components/search-field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { address, navigate, toPath } from '../location.ts'
-import { type Resource, usePages, useResource } from '../resource.ts'
+import { type RemoteData, usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
 /** Returns the path of a realm in the admin API. */
 const toAdminPath = (realm: string) => `admin/realms/${encodeURIComponent(realm)}`
 
-const fullName = ({ firstName, lastName }: User) => [firstName, lastName].filter(Boolean).join(' ')
+const fullName = ({ firstName, lastName }: UserRepresentation) => [firstName, lastName].filter(Boolean).join(' ')
 
 /** The page of all users, with a search. */
-export function UsersPage({ realm: { realm } }: { readonly realm: RealmState }) {
+export function UsersPage({ realm: { realm } }: { readonly realm: RealmStateRepresentation }) {
   const search = address.value.query.get('search') ?? ''
-  const users = usePages<User>(
+  const users = usePages<UserRepresentation>(
     `${toAdminPath(realm)}/users?briefRepresentation=true&search=${encodeURIComponent(search)}`,
     realm,
   )
@@ -51,18 +56,7 @@ export function UsersPage({ realm: { realm } }: { readonly realm: RealmState }) 
                 </thead>
                 <tbody>
                   {all.map((user) => (
-                    <tr key={user.id}>
-                      <th scope="row" data-label={columns.username}>
-                        <Link to={toPath(['realms', realm, 'users', user.id])} class="name">
-                          {user.username}
-                        </Link>
-                      </th>
-                      <td data-label={columns.name}>{fullName(user)}</td>
-                      <td data-label={columns.email}>{user.email}</td>
-                      <td data-label={columns.state}>
-                        {user.enabled ? texts.users.enabled : <Badge tone="red">{texts.users.disabled}</Badge>}
-                      </td>
-                    </tr>
+                    <UserRow key={user.id} realm={realm} user={user} />
                   ))}
                 </tbody>
               </table>
@@ -82,10 +76,16 @@ export function UsersPage({ realm: { realm } }: { readonly realm: RealmState }) 
 type Question = 'logOut' | 'password' | 'disable'
 
 /** The page of a user. */
-export function UserPage({ realm: { realm, permissions }, id }: { readonly realm: RealmState; readonly id: string }) {
+export function UserPage({
+  realm: { realm, permissions },
+  id,
+}: {
+  readonly realm: RealmStateRepresentation
+  readonly id: string
+}) {
   const path = `${toAdminPath(realm)}/users/${encodeURIComponent(id)}`
-  const account = useResource<User>(path, { topics: ['revisions'], realm })
-  const sessions = useResource<readonly UserSession[]>(`${path}/sessions`)
+  const account = useResource<UserRepresentation>(path, { topics: ['revisions'], realm })
+  const sessions = useResource<readonly UserSessionRepresentation[]>(`${path}/sessions`)
   const [question, setQuestion] = useState<Question>()
   const mayManage = permissions.includes('manage-users')
   const crumbs = [
@@ -101,20 +101,7 @@ export function UserPage({ realm: { realm, permissions }, id }: { readonly realm
   return (
     <>
       <PageHeader title={user?.username ?? id} crumbs={crumbs}>
-        {user && mayManage && (
-          <>
-            {user.enabled ? (
-              <button type="button" onClick={() => setQuestion('disable')}>
-                {texts.users.disable}
-              </button>
-            ) : (
-              <ActionButton run={() => enable(true)}>{texts.users.enable}</ActionButton>
-            )}
-            <button type="button" onClick={() => setQuestion('password')}>
-              {texts.users.resetPassword}
-            </button>
-          </>
-        )}
+        {user && mayManage && <UserButtons user={user} enable={() => enable(true)} ask={setQuestion} />}
       </PageHeader>
       <Loaded resource={account}>
         {(loaded) => (
@@ -132,34 +119,15 @@ export function UserPage({ realm: { realm, permissions }, id }: { readonly realm
           </div>
         )}
       </Loaded>
-      {user && question === 'password' && (
-        <PasswordDialog path={path} name={user.username} onClose={() => setQuestion(undefined)} />
-      )}
-      {user && question === 'disable' && (
-        <ConfirmDialog
-          title={texts.users.disableQuestion(user.username)}
-          confirm={texts.users.disable}
-          isDangerous
-          run={() => enable(false)}
+      {user && question && (
+        <UserDialog
+          question={question}
+          path={path}
+          user={user}
+          disable={() => enable(false)}
+          onLogOut={sessions.reload}
           onClose={() => setQuestion(undefined)}
-        >
-          <p>{texts.users.disableHint}</p>
-        </ConfirmDialog>
-      )}
-      {user && question === 'logOut' && (
-        <ConfirmDialog
-          title={texts.users.logOutQuestion(user.username)}
-          confirm={texts.users.logOutAll}
-          isDangerous
-          run={async () => {
-            await call(`${path}/logout`, { method: 'POST' })
-            announce(texts.users.loggedOut)
-            sessions.reload()
-          }}
-          onClose={() => setQuestion(undefined)}
-        >
-          <p>{texts.users.logOutHint}</p>
-        </ConfirmDialog>
+        />
       )}
     </>
   )
@@ -170,17 +138,10 @@ function AccountPanel({
   realm,
   mayManage,
 }: {
-  readonly user: User
+  readonly user: UserRepresentation
   readonly realm: string
   readonly mayManage: boolean
 }) {
-  const lockPath = `${toAdminPath(realm)}/attack-detection/brute-force/users/${encodeURIComponent(user.id)}`
-  const lock = useResource<LockState>(lockPath)
-  const unlock = async () => {
-    await call(lockPath, { method: 'DELETE' })
-    announce(texts.users.unlocked)
-    lock.reload()
-  }
   return (
     <section class="panel" aria-labelledby="account">
       <h2 id="account">{texts.users.account}</h2>
@@ -192,18 +153,7 @@ function AccountPanel({
           ) : (
             <Badge tone="red">{texts.users.disabled}</Badge>
           )}{' '}
-          {lock.data?.disabled && <Badge tone="red">{texts.users.locked}</Badge>}{' '}
-          {lock.data && lock.data.numFailures > 0 && (
-            <span class="quiet">
-              {texts.users.lockedHint(lock.data.numFailures)}{' '}
-              {lock.data.lastFailure ? <Time at={lock.data.lastFailure} /> : null}
-            </span>
-          )}{' '}
-          {mayManage && lock.data && (lock.data.disabled || lock.data.numFailures > 0) && (
-            <ActionButton class="small" run={unlock}>
-              {texts.users.unlock}
-            </ActionButton>
-          )}
+          <LockStateView realm={realm} id={user.id} mayManage={mayManage} />
         </dd>
         <dt>{texts.users.columns.name}</dt>
         <dd>{fullName(user) || texts.none}</dd>
@@ -233,7 +183,7 @@ function Sessions({
   mayManage,
   onLogOut,
 }: {
-  readonly sessions: Resource<readonly UserSession[]>
+  readonly sessions: RemoteData<readonly UserSessionRepresentation[]>
   readonly realm: string
   readonly mayManage: boolean
   readonly onLogOut: () => void
@@ -292,7 +242,7 @@ function RequiredActions({
   mayManage,
   onDone,
 }: {
-  readonly user: User
+  readonly user: UserRepresentation
   readonly path: string
   readonly realm: string
   readonly mayManage: boolean
@@ -319,19 +269,15 @@ function RequiredActions({
             {all
               .filter(({ alias, enabled }) => enabled || chosen.includes(alias))
               .map(({ alias, name }) => (
-                <label key={alias} class="tick">
-                  <input
-                    type="checkbox"
-                    disabled={!mayManage}
-                    checked={chosen.includes(alias)}
-                    onChange={(event) =>
-                      setChanged(
-                        event.currentTarget.checked ? [...chosen, alias] : chosen.filter((each) => each !== alias),
-                      )
-                    }
-                  />
-                  {name ?? alias}
-                </label>
+                <Tick
+                  key={alias}
+                  text={name ?? alias}
+                  isChecked={chosen.includes(alias)}
+                  isEnabled={mayManage}
+                  change={(isChecked) =>
+                    setChanged(isChecked ? [...chosen, alias] : chosen.filter((action) => action !== alias))
+                  }
+                />
               ))}
             {mayManage && changed && (
               <ActionButton class="primary" run={save}>
@@ -385,5 +331,151 @@ function PasswordDialog({
         {texts.users.temporary}
       </label>
     </ConfirmDialog>
+  )
+}
+
+function UserDialog({
+  question,
+  path,
+  user: { username },
+  disable,
+  onLogOut,
+  onClose,
+}: {
+  readonly question: Question
+  readonly path: string
+  readonly user: UserRepresentation
+  readonly disable: () => Promise<void>
+  readonly onLogOut: () => void
+  readonly onClose: () => void
+}) {
+  if (question === 'password') return <PasswordDialog path={path} name={username} onClose={onClose} />
+  if (question === 'disable')
+    return (
+      <ConfirmDialog
+        title={texts.users.disableQuestion(username)}
+        confirm={texts.users.disable}
+        isDangerous
+        run={disable}
+        onClose={onClose}
+      >
+        <p>{texts.users.disableHint}</p>
+      </ConfirmDialog>
+    )
+  return (
+    <ConfirmDialog
+      title={texts.users.logOutQuestion(username)}
+      confirm={texts.users.logOutAll}
+      isDangerous
+      run={async () => {
+        await call(`${path}/logout`, { method: 'POST' })
+        announce(texts.users.loggedOut)
+        onLogOut()
+      }}
+      onClose={onClose}
+    >
+      <p>{texts.users.logOutHint}</p>
+    </ConfirmDialog>
+  )
+}
+
+function UserRow({ realm, user }: { readonly realm: string; readonly user: UserRepresentation }) {
+  const { columns } = texts.users
+  return (
+    <tr>
+      <th scope="row" data-label={columns.username}>
+        <Link to={toPath(['realms', realm, 'users', user.id])} class="name">
+          {user.username}
+        </Link>
+      </th>
+      <td data-label={columns.name}>{fullName(user)}</td>
+      <td data-label={columns.email}>{user.email}</td>
+      <td data-label={columns.state}>
+        {user.enabled ? texts.users.enabled : <Badge tone="red">{texts.users.disabled}</Badge>}
+      </td>
+    </tr>
+  )
+}
+
+function LockStateView({
+  realm,
+  id,
+  mayManage,
+}: {
+  readonly realm: string
+  readonly id: string
+  readonly mayManage: boolean
+}) {
+  const lockPath = `${toAdminPath(realm)}/attack-detection/brute-force/users/${encodeURIComponent(id)}`
+  const lock = useResource<LockStateRepresentation>(lockPath)
+  const unlock = async () => {
+    await call(lockPath, { method: 'DELETE' })
+    announce(texts.users.unlocked)
+    lock.reload()
+  }
+  return (
+    <>
+      {lock.data?.disabled && <Badge tone="red">{texts.users.locked}</Badge>}{' '}
+      {lock.data && lock.data.numFailures > 0 && (
+        <span class="quiet">
+          {texts.users.lockedHint(lock.data.numFailures)}{' '}
+          {lock.data.lastFailure ? <Time at={lock.data.lastFailure} /> : null}
+        </span>
+      )}{' '}
+      {mayManage && lock.data && (lock.data.disabled || lock.data.numFailures > 0) && (
+        <ActionButton class="small" run={unlock}>
+          {texts.users.unlock}
+        </ActionButton>
+      )}
+    </>
+  )
+}
+
+function UserButtons({
+  user: { enabled },
+  enable,
+  ask,
+}: {
+  readonly user: UserRepresentation
+  readonly enable: () => Promise<void>
+  readonly ask: (question: Question) => void
+}) {
+  return (
+    <>
+      {enabled ? (
+        <button type="button" onClick={() => ask('disable')}>
+          {texts.users.disable}
+        </button>
+      ) : (
+        <ActionButton run={enable}>{texts.users.enable}</ActionButton>
+      )}
+      <button type="button" onClick={() => ask('password')}>
+        {texts.users.resetPassword}
+      </button>
+    </>
+  )
+}
+
+function Tick({
+  text,
+  isChecked,
+  isEnabled,
+  change,
+}: {
+  readonly text: string
+  readonly isChecked: boolean
+  readonly isEnabled: boolean
+  readonly change: (isChecked: boolean) => void
+}) {
+  return (
+    <label class="tick">
+      <input
+        type="checkbox"
+        disabled={!isEnabled}
+        checked={isChecked}
+        onChange={(event) => change(event.currentTarget.checked)}
+      />
+      {text}
+    </label>
   )
 }
