@@ -7,6 +7,8 @@ import { defineConfig, type Plugin } from 'rolldown'
 import packageJson from './package.json' with { type: 'json' }
 import { bundleConsole } from './src/http/server/bundle-console.ts'
 
+const webConsole = await bundleConsole()
+
 export default defineConfig({
   input: 'src/main.ts',
   platform: 'node',
@@ -20,27 +22,29 @@ export default defineConfig({
     'fsevents',
   ],
   output: { dir: 'dist', cleanDir: true },
-  plugins: [webConsole(), licenses()],
+  plugins: [addConsole(), licenses()],
 })
 
 /** Writes the files of the web console to dist/console. */
-function webConsole(): Plugin {
+function addConsole(): Plugin {
   return {
     name: 'console',
-    async generateBundle() {
-      for (const [name, source] of await bundleConsole())
+    generateBundle() {
+      for (const [name, source] of webConsole.files)
         this.emitFile({ type: 'asset', fileName: `console/${name}`, source })
     },
   }
 }
 
-/** Writes the licenses of the packages in the chunks to dist/licenses.txt. */
+/** Writes the licenses of the packages in the chunks and in the console to dist/licenses.txt. */
 function licenses(): Plugin {
   return {
     name: 'licenses',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((output) => (output.type === 'chunk' ? output.moduleIds : []))
-      const folders = new Set(modules.filter((id) => id.includes('/node_modules/')).map(findPackageFolder))
+      const folders = new Set(
+        [...modules, ...webConsole.modules].filter((id) => id.includes('/node_modules/')).map(findPackageFolder),
+      )
       const source = [...folders]
         .sort()
         .map(renderLicense)

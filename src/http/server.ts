@@ -29,7 +29,7 @@ import { findCertificates } from './server/client-certificates.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
-import { renderHomePage } from './server/home.ts'
+import { renderHomePage, renderMissingPage } from './server/home.ts'
 import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
@@ -126,8 +126,14 @@ export async function createServer(service: Service, options: ServerOptions = {}
     await (await import('./server/metrics.ts')).serveMetrics(app, service, { isPublic })
   }
   const outages = getOutageLog(app, service)
+  const linksOf = (request: FastifyRequest) => ({ base: baseOf(request), hasConsole: options.console === true })
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StoreUnreachable) outages.report(error)
+    if (request.is404 && isOfBrowser(request))
+      return reply
+        .code(404)
+        .type('text/html; charset=utf-8')
+        .send(renderMissingPage(linksOf(request), request.url))
     return sendError(error, request, reply)
   })
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
@@ -146,9 +152,14 @@ export async function createServer(service: Service, options: ServerOptions = {}
   if (options.console) await app.register((await import('./server/console.ts')).serveConsole, { baseOf })
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
-    return reply.type('text/html; charset=utf-8').send(renderHomePage(baseOf(request), names))
+    return reply.type('text/html; charset=utf-8').send(renderHomePage(linksOf(request), names))
   })
   return app
+}
+
+/** Whether a user opens the address in a browser, which accepts HTML before all other types. */
+function isOfBrowser({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^text\/html\b/.test(headers.accept ?? '')
 }
 
 function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOptions): FastifyInstance {

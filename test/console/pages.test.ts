@@ -278,3 +278,27 @@ test('the files of the console have at most 300 KB over the wire', async () => {
   expect(size).toBeLessThan(300_000)
   await server.close()
 })
+
+test('unknown addresses and the address of the admin console lead browsers on, and programs get JSON', async () => {
+  const server = await startConsoleServer()
+  const get = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
+    fetch(`${server.url}${path}`, { headers: { accept }, redirect: 'manual' })
+  for (const path of ['/nowhere', '/admin/nowhere', '/regent/v1/nowhere', '/console.html?a=<b>']) {
+    const response = await get(path)
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(await response.text()).toMatch(/Open the console/)
+    expect((await get(path, 'application/json')).headers.get('content-type')).toBe('application/json')
+  }
+  expect(await (await get('/console.html?a=<b>')).text()).not.toMatch(/<b>/)
+  for (const [path, target] of [
+    ['/console', 'master'],
+    ['/admin', 'master'],
+    ['/admin/', 'master'],
+    ['/admin/acme/console/', 'acme'],
+  ] as const) {
+    const response = await get(path)
+    expect([response.status, response.headers.get('location')]).toEqual([302, `/console/${target}/`])
+  }
+  expect(await (await get('/')).text()).toMatch(/href="http:[^"]*\/console"/)
+  await server.close()
+})

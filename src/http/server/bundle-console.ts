@@ -5,8 +5,16 @@ import { fileURLToPath } from 'node:url'
 /** The folder with the code of the console. */
 const folder = fileURLToPath(new URL('../../console/', import.meta.url))
 
-/** Returns the texts of the console's files by name: its script, and its stylesheet. */
-export async function bundleConsole(): Promise<Map<string, string>> {
+/** The console in the form that browsers load. */
+export interface ConsoleBundle {
+  /** The texts of the files by name: the script, and the stylesheet. */
+  readonly files: ReadonlyMap<string, string>
+  /** The paths of the modules that became part of the script. */
+  readonly modules: readonly string[]
+}
+
+/** Bundles the console. */
+export async function bundleConsole(): Promise<ConsoleBundle> {
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({
     input: `${folder}main.tsx`,
@@ -17,8 +25,9 @@ export async function bundleConsole(): Promise<Map<string, string>> {
   const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false })
   await bundle.close()
   const style = await readFile(`${folder}style.css`, 'utf8')
-  return new Map([
+  const files = new Map([
     ['console.js', output[0].code],
     ['console.css', style],
   ])
+  return { files, modules: output[0].moduleIds }
 }

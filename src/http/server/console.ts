@@ -81,7 +81,7 @@ export async function serveConsole(
 }
 
 async function readConsoleFiles(): Promise<ConsoleFiles> {
-  const texts = existsSync(BUILT) ? await readBuiltFiles() : await bundleConsole()
+  const texts = existsSync(BUILT) ? await readBuiltFiles() : (await bundleConsole()).files
   const files = new Map([...texts].map(([name, text]) => [name, { type: TYPES[name]!, text }]))
   files.set('icon.svg', { type: 'image/svg+xml', text: ICON })
   const hash = createHash('sha256')
