@@ -86,9 +86,14 @@ export interface PagedData<T> extends RemoteData<readonly T[]> {
   showMore(): void
 }
 
+/** Returns the query that selects the page after some elements. */
+export type PageQuery<T> = (items: readonly T[], max: number) => string
+
+const byNumber: PageQuery<unknown> = ({ length }, max) => `first=${length}&max=${max}`
+
 /** Reads the first page of a list, and further ones on demand. `path` has a query. */
-export function usePages<T>(path: string, realm?: string): PagedData<T> {
-  const first = useResource<readonly T[]>(`${path}&first=0&max=${PAGE}`, {
+export function usePages<T>(path: string, realm?: string, toQuery: PageQuery<T> = byNumber): PagedData<T> {
+  const first = useResource<readonly T[]>(`${path}&${toQuery([], PAGE)}`, {
     topics: ['revisions'],
     ...(realm !== undefined && { realm }),
   })
@@ -100,7 +105,7 @@ export function usePages<T>(path: string, realm?: string): PagedData<T> {
   const followingPages = further?.path === path ? further : { path, items: [], isLast: false }
   const items = first.data && [...first.data, ...followingPages.items]
   const showMore = async () => {
-    const next = await call<readonly T[]>(`${path}&first=${items?.length ?? 0}&max=${PAGE}`)
+    const next = await call<readonly T[]>(`${path}&${toQuery(items ?? [], PAGE)}`)
     setFurther({ path, items: [...followingPages.items, ...next], isLast: next.length < PAGE })
   }
   const hasMore = (first.data?.length ?? 0) === PAGE && !followingPages.isLast

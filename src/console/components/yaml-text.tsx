@@ -13,9 +13,12 @@ export function YamlText({ text }: { readonly text: string }) {
   return (
     <div class="yaml-box">
       <pre class="yaml">
-        {text.split('\n').map((line, at) => (
-          <YamlLine key={at} line={line} />
-        ))}
+        {text
+          .trimEnd()
+          .split('\n')
+          .map((line, at) => (
+            <YamlLine key={at} line={line} />
+          ))}
       </pre>
       <button type="button" class="small" onClick={() => void copy()}>
         {isCopied ? texts.copied : texts.copy}

@@ -16,10 +16,14 @@ import { OutcomeView } from '../components/outcome.tsx'
 import { Empty, Failure, Loaded, Loading } from '../components/states.tsx'
 import { shortenRevision } from '../format.ts'
 import { address, navigate, toPath } from '../location.ts'
-import { useResource } from '../resource.ts'
+import { usePages, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
-const PAGE = 100
+/** Selects revisions before those that were read. */
+const toRevisionQuery = (revisions: readonly RevisionRepresentation[], max: number) => {
+  const last = revisions.at(-1)
+  return `${last ? `before=${last.number}&` : ''}max=${max}`
+}
 
 /** The page of the history, of a comparison, or of a rollback. */
 export function HistoryPage({ realm: { realm } }: { readonly realm: RealmStateRepresentation }) {
@@ -31,11 +35,11 @@ export function HistoryPage({ realm: { realm } }: { readonly realm: RealmStateRe
 }
 
 function RevisionsPage({ realm }: { readonly realm: string }) {
-  const [count, setCount] = useState(PAGE)
   const [chosen, setChosen] = useState<readonly number[]>([])
-  const revisions = useResource<readonly RevisionRepresentation[]>(
-    `regent/v1/history/${encodeURIComponent(realm)}?max=${Math.min(count, 1000)}`,
-    { topics: ['revisions'], realm },
+  const revisions = usePages<RevisionRepresentation>(
+    `regent/v1/history/${encodeURIComponent(realm)}?`,
+    realm,
+    toRevisionQuery,
   )
   const choose = (number: number, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, number].slice(-2) : chosen.filter((candidate) => candidate !== number))
@@ -62,8 +66,8 @@ function RevisionsPage({ realm }: { readonly realm: string }) {
                   />
                 ))}
               </ol>
-              {all.length === count && count < 1000 && (
-                <button type="button" class="more" onClick={() => setCount(count * 3)}>
+              {revisions.hasMore && (
+                <button type="button" class="more" onClick={revisions.showMore}>
                   {texts.more}
                 </button>
               )}
