@@ -54,7 +54,8 @@ export async function countObjects(tx: Transaction, realm: number, kinds: readon
       select ${kind}::text as kind, (
         select count(*)::integer from ${sql.table(tables[kind].name)} t where t.${sql.ref(tables[kind].realm)} = ${realm}
       ) as count, (
-        select count(distinct i.object)::integer from inventory i where ${buildManagement(realm, kind)}
+        select count(*)::integer
+        from (select from inventory i where ${buildManagement(realm, kind)} group by i.object) m
       ) as managed`,
   )
   return query(countedKindRow)`${sql.join(counts, sql` union all `)}`.all(tx)

@@ -75,6 +75,11 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   test('each page is interactive in time, and the heap stays small', { timeout: 600_000 }, async () => {
     const { page, show, errors, close } = await openConsole(browser, server.url)
     const durations: Record<string, number> = {}
+    const slow: string[] = []
+    page.on('requestfinished', (request) => {
+      const { responseEnd } = request.timing()
+      if (responseEnd > 300) slow.push(`${Math.round(responseEnd)} ms: ${request.url()}`)
+    })
     const session = await page.context().newCDPSession(page)
     let largestHeap = 0
     for (const [path, selector] of pages) {
@@ -87,7 +92,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
       const { usedSize } = await session.send('Runtime.getHeapUsage')
       largestHeap = Math.max(largestHeap, usedSize)
     }
-    if (process.env.REGENT_MILLISECONDS) console.log(durations, `heap: ${Math.round(largestHeap / 1e6)} MB`)
+    if (process.env.REGENT_MILLISECONDS) console.log(durations, slow, `heap: ${Math.round(largestHeap / 1e6)} MB`)
     expect(Object.entries(durations).filter(([, duration]) => duration > longest)).toEqual([])
     expect(largestHeap).toBeLessThan(LARGEST_HEAP)
     expect(errors).toEqual([])

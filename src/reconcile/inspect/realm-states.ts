@@ -2,10 +2,10 @@
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { type AdminPermissions, hasPermission, listPermissionsIn } from '../../service/context/admin-permissions.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
-import type { RealmRow, RealmSourceRow } from '../../service/context/store-types.ts'
+import type { RealmRow } from '../../service/context/store-types.ts'
 import { listLastRealmChanges } from '../../service/journal/history.ts'
 import { getPlanState, listSavedPlans } from '../../service/sources/saved-plans.ts'
-import { listMarkedRealms, listPermittedSources } from '../../service/sources/source-records.ts'
+import { listMarkedRealms, listRolledBackRealms } from '../../service/sources/source-records.ts'
 import { listSourceStates, type SourceState } from '../../service/sources/source-status.ts'
 import { listRealmDrift } from '../drift/drift.ts'
 import type { Attribution } from '../model/action.ts'
@@ -60,7 +60,8 @@ export async function listRealmStates(
 /** The facts about realms from which their states follow. */
 interface RealmFacts {
   readonly sources: readonly SourceState[]
-  readonly realmSources: readonly RealmSourceRow[]
+  /** Names of realms with sources that a rollback suspends. */
+  readonly rolledBack: ReadonlySet<string>
   readonly pendingPlans: ReadonlyMap<string, number>
   readonly drift: ReadonlyMap<string, number>
   readonly lastChanges: ReadonlyMap<number, NonNullable<RealmState['lastChange']>>
@@ -82,7 +83,7 @@ async function readFacts(service: Service, caller: Caller, realms: readonly Real
     : []
   return {
     sources: await listSourceStates(service, caller),
-    realmSources: await listPermittedSources(service, caller),
+    rolledBack: new Set(await listRolledBackRealms(service)),
     pendingPlans: await countPendingPlans(service, caller),
     drift,
     lastChanges: new Map(
@@ -111,13 +112,12 @@ function toRealmState(
   const drift = facts.drift.get(name) ?? 0
   const pendingPlans = facts.pendingPlans.get(name) ?? 0
   const lastChange = facts.lastChanges.get(number)
-  const suspendedByRollback = facts.realmSources.some(({ realm, suspended }) => realm === name && suspended !== null)
   return {
     realm: name,
     enabled,
     permissions: listPermissionsIn(permissions, name),
     ...(can('suspend-sources') && {
-      state: findState({ sources, drift, pendingPlans, suspendedByRollback }),
+      state: findState({ sources, drift, pendingPlans, suspendedByRollback: facts.rolledBack.has(name) }),
       sources: sources.map((source) => source.name),
     }),
     ...(can('accept-drift') && { drift }),

@@ -30,6 +30,7 @@ import {
   resumeSource,
   selectAppliedAndPending,
   selectRealmSources,
+  selectRolledBackRealms,
 } from '../../store/sources/sources.ts'
 import { hasPermission } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
@@ -154,6 +155,11 @@ export function listReleasedRealms(service: Service): Promise<{ realm: string; s
 /** Returns the names of the realms that have marked inventory rows; others have no drift. One statement. */
 export function listMarkedRealms(service: Service): Promise<string[]> {
   return service.query(selectMarkedRealms)
+}
+
+/** Returns the names of the realms with sources that a rollback suspends. One statement. */
+export function listRolledBackRealms(service: Service): Promise<string[]> {
+  return service.query(selectRolledBackRealms)
 }
 
 /** Returns the realms with these numbers that exist. One statement. */

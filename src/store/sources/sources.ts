@@ -212,6 +212,15 @@ export async function selectRealmSources(tx: Transaction, realm?: number): Promi
     order by s.name, r.name`.all(tx)
 }
 
+/** Returns the names of the realms with sources that a rollback suspends. One statement. */
+export async function selectRolledBackRealms(tx: Transaction): Promise<string[]> {
+  const realms = await query(row({ name: text }))`
+    select distinct r.name from realm r join source_realm sr on sr.realm = r.number where sr.suspended is not null`.all(
+    tx,
+  )
+  return realms.map(({ name }) => name)
+}
+
 /** Suspends all sources of a realm because of a rollback. One statement. */
 export async function suspendSources(tx: Transaction, realm: number, suspended: RollbackSuspension): Promise<void> {
   await sql`update source_realm set suspended = ${JSON.stringify(suspended)}::jsonb where realm = ${realm}`.execute(tx)
