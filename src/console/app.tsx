@@ -5,16 +5,13 @@ import type { RealmStateRepresentation } from './api-types.ts'
 import { Layout, PageHeader } from './components/layout.tsx'
 import { Failure } from './components/states.tsx'
 import { address } from './location.ts'
-import { OverviewPage } from './pages/overview.tsx'
+import { MOST_REALMS, OverviewPage } from './pages/overview.tsx'
 import { PlanPage } from './pages/plan.tsx'
 import { PlansPage } from './pages/plans.tsx'
 import { RealmPage } from './pages/realm.tsx'
 import { SourcePage, SourcesPage } from './pages/sources.tsx'
 import { type RemoteData, useResource } from './resource.ts'
 import { texts } from './texts.ts'
-
-/** The most realms that are read. Others are found by their name. */
-const MOST_REALMS = 200
 
 /** The console after the log-in. */
 export function App() {

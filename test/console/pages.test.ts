@@ -1,6 +1,7 @@
 // Each page of the console: its layout in all sizes and colour schemes, its accessibility, and what it shows without data.
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
 import { planAndSave } from '../../src/reconcile/run/saved-plans.ts'
 import { chromiumPath, inChromium, startChromium } from '../support/chromium.ts'
 import { expectAccessible, expectNoOverflow, logIn, openConsole, startConsoleServer } from '../support/console.ts'
@@ -263,6 +264,13 @@ test('the page allows scripts, styles and connections of its own server only, an
   expect(policyText).not.toMatch(/unsafe|https?:|\*/)
   expect(await response.text()).not.toMatch(/<script(?![^>]*src=)|<style| style=| on\w+=/)
   await server.close()
+})
+
+test('without the option there is no console, and no redirect to it', async () => {
+  const app = await createServer(service)
+  for (const path of ['/console', '/console/master/', '/resources/console/console.js', '/admin'])
+    expect((await app.inject(path)).statusCode).toBe(404)
+  await app.close()
 })
 
 test('the files of the console have at most 300 KB over the wire', async () => {

@@ -109,7 +109,9 @@ function AcceptDialog({
   readonly drift: DriftRepresentation
   readonly onClose: () => void
 }) {
-  const accepted = useResource<AcceptedDriftRepresentation>(`regent/v1/accept/${encodeURIComponent(realm)}?users=true`)
+  const accepted = useResource<AcceptedDriftRepresentation>(
+    `regent/v1/accept/${encodeURIComponent(realm)}?users=${drift.kind === 'user'}`,
+  )
   return (
     <Dialog title={texts.drift.acceptTitle} onClose={onClose}>
       <p>{texts.drift.acceptHint}</p>

@@ -175,9 +175,15 @@ function Account() {
         <b>{account.name}</b>
         <span class="quiet">{account.realm}</span>
       </p>
-      <button type="button" class="small" onClick={logOut}>
-        {texts.logOut}
-      </button>
+      {isSessionOver.value ? (
+        <button type="button" class="small" onClick={() => void beginLogin()}>
+          {texts.logInAgain}
+        </button>
+      ) : (
+        <button type="button" class="small" onClick={logOut}>
+          {texts.logOut}
+        </button>
+      )}
     </section>
   )
 }

@@ -15,6 +15,9 @@ import { toPath } from '../location.ts'
 import { type RemoteData, useResource } from '../resource.ts'
 import { texts } from '../texts.ts'
 
+/** The most realms that are read at once. */
+export const MOST_REALMS = 200
+
 const states: readonly RealmStateName[] = ['failed', 'pendingApproval', 'drifted', 'suspended', 'inSync', 'unmanaged']
 
 /** The start page. */
@@ -146,7 +149,14 @@ function PendingPlan({ plan: { id, realms, created } }: { readonly plan: SavedPl
 function RealmTable({ realms }: { readonly realms: readonly RealmStateRepresentation[] }) {
   const [search, setSearch] = useState('')
   const [state, setState] = useState<RealmStateName>()
-  const matchingRealms = realms.filter(
+  // The list has the first realms only. The server searches among all.
+  const searched = useResource<readonly RealmStateRepresentation[]>(
+    search && realms.length >= MOST_REALMS
+      ? `regent/v1/realms?max=${MOST_REALMS}&search=${encodeURIComponent(search)}`
+      : undefined,
+    { topics: ['sources', 'plans', 'drift', 'revisions'] },
+  )
+  const matchingRealms = (searched.data ?? realms).filter(
     (realm) =>
       realm.realm.toLowerCase().includes(search.toLowerCase()) && (state === undefined || realm.state === state),
   )
