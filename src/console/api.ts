@@ -41,7 +41,8 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
   } catch (error) {
     if (error instanceof CallError || signal?.aborted) throw error
     if (error instanceof SessionOver) throw new CallError(401, texts.errors.sessionOver)
-    throw new CallError(0, ended.signal.aborted ? texts.errors.timeout : texts.errors.offline)
+    const isTimeout = ended.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
+    throw new CallError(0, isTimeout ? texts.errors.timeout : texts.errors.offline)
   } finally {
     clearTimeout(timer)
   }
