@@ -380,6 +380,13 @@ export const settings = {
     summary: 'Read the key of that certificate from this file',
     description: 'PEM file with the private key of that certificate.',
   }),
+  admissionWebhook: setting('admission-webhook', {
+    placeholder: 'name',
+    schema: z.string().min(1),
+    summary: 'Make the certificate of this webhook',
+    description:
+      'Name of the ValidatingWebhookConfiguration for which Regent makes a certificate itself, renews it, and keeps it in a Secret with the name of the service of the webhook. Instead of certificate files.',
+  }),
   admissionClientCaFile: setting('admission-client-ca-file', {
     placeholder: 'file',
     schema: text,
@@ -489,7 +496,6 @@ const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeo
   ['httpsCertificateKeyFile', 'httpsCertificateFile', 'required with the key of a certificate'],
   ['admissionCertificateFile', 'admissionCertificateKeyFile', 'required with an admission certificate'],
   ['admissionCertificateKeyFile', 'admissionCertificateFile', 'required with the key of a certificate'],
-  ['admissionClientCaFile', 'admissionCertificateFile', 'required with a client CA'],
   ['databaseDirect', 'database', 'required with a direct connection to the database'],
   ['proxyTrustedAddresses', 'proxyHeaders', 'required with addresses of proxies'],
   ['proxyCertificateHeader', 'proxyHeaders', 'required with certificates from a proxy'],
@@ -505,8 +511,12 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
   }
   for (const [name, needed, reason] of dependencies) if (values[name] !== undefined) requireSetting(needed, reason)
   if (Number(values.workers) > 1) requireSetting('database', 'required with several workers')
-  if (values.admissionCertificateFile !== undefined && values.operator === false)
-    problems.set('operator', 'required with an admission certificate')
+  const hasAdmission = (values.admissionCertificateFile ?? values.admissionWebhook) !== undefined
+  if (hasAdmission && values.operator === false) problems.set('operator', 'required with an admission certificate')
+  if (!hasAdmission && values.admissionClientCaFile !== undefined)
+    problems.set('admissionCertificateFile', 'required with a client CA')
+  if (values.admissionCertificateFile !== undefined && values.admissionWebhook !== undefined)
+    problems.set('admissionWebhook', 'excludes certificate files')
   if (values.production === true) {
     for (const [name, setting] of table) if (setting.isRequired) requireSetting(name, 'required in production mode')
     if (values.adminUser !== undefined) requireSetting('adminPassword', 'required with the name of the administrator')

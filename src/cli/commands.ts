@@ -399,8 +399,14 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'operator',
-    summary: 'Prepare the removal of the Kubernetes operator',
+    summary: 'Install and remove the Kubernetes operator',
     commands: [
+      {
+        name: 'install',
+        summary: 'Install the CRDs, also over existing ones',
+        options: [],
+        run: async () => (await import('./commands/operator-install.ts')).install(),
+      },
       {
         name: 'release',
         summary: 'Remove the finalizers of resources; objects stay live',

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readSettings, type ServerSettings } from '../../config.ts'
 import { createErrorLog } from '../../http/server/health.ts'
 import { listen } from '../../http/server/listen.ts'
+import { readFiles } from '../../http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
@@ -159,8 +160,7 @@ function toHttpsOptions(settings: ServerSettings) {
   if (!httpsCertificateFile || !httpsCertificateKeyFile) return undefined
   return {
     port: httpsPort,
-    certificateFile: httpsCertificateFile,
-    keyFile: httpsCertificateKeyFile,
+    readCertificate: readFiles({ certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }),
     clientCaFile: httpsClientCaFile,
     isClientOptional: true,
   }
