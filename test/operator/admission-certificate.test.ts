@@ -64,7 +64,7 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     expect(await read(61)).toEqual(second)
   })
 
-  test('installed CRDs are updated, whoever has installed them, and their resources stay', async () => {
+  test('installed CRDs are updated, also those that other software manages', async () => {
     const [crd] = listCrds()
     const labels = { 'app.kubernetes.io/managed-by': 'Helm' }
     const { status } = await kubernetes.apply(Object.assign(crd!, { metadata: { ...crd!.metadata, labels } }))

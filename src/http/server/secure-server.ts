@@ -7,8 +7,8 @@ import { SERVER_OPTIONS } from './bounded-response.ts'
 
 /** A certificate and its key, in PEM. */
 export interface CertificatePair {
-  readonly cert: string | Buffer
-  readonly key: string | Buffer
+  readonly cert: string
+  readonly key: string
 }
 
 /** Files with a certificate and its key, in PEM. */
@@ -33,7 +33,7 @@ const RELOAD_INTERVAL = 60 * 1000
 /** Returns a function that reads certificate files. */
 export const readFiles =
   ({ certificateFile, keyFile }: CertificateFiles): CertificateOptions['readCertificate'] =>
-  async () => ({ cert: await readFile(certificateFile), key: await readFile(keyFile) })
+  async () => ({ cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') })
 
 /**
  * Creates an HTTPS server. If a reload fails, `failed` is called and the loaded certificate stays.

@@ -3,14 +3,9 @@
 import { generateKeyPair, X509Certificate } from 'node:crypto'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
+import type { CertificatePair } from '../../http/server/secure-server.ts'
 import { type ClusterClient, ClusterError } from '../cluster/cluster-client.ts'
 import { type ApiObject, FIELD_MANAGER, type Resource } from '../cluster/resource.ts'
-
-/** A certificate and its key, in PEM. */
-export interface CertificatePair {
-  readonly cert: string
-  readonly key: string
-}
 
 /** The name of a service. */
 interface ServiceName {

@@ -63,7 +63,13 @@ export interface ResourceStatus {
   readonly lastAttemptedRevision?: string
   readonly lastHandledReconcileAt?: string
   readonly drift?: number
-  readonly plan?: { readonly id?: string; readonly create: number; readonly update: number; readonly delete: number }
+  readonly plan?: {
+    readonly id?: string
+    readonly create: number
+    readonly update: number
+    readonly delete: number
+    readonly changes?: string
+  }
   readonly inventory?: { readonly objects: number }
   readonly history?: readonly RunRecord[]
 }

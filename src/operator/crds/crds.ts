@@ -65,11 +65,13 @@ function toResourceSchemas(kind: Kind, schemas: Readonly<Record<string, JsonSche
 function toSpecSchema(kind: Kind, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   // No field is required, since the name of the object defaults to that of the resource.
   const { required: _, ...strict } = toStructuralSchema(schemas[kind.name]!, schemas)
-  // The operator decides whether unknown fields are errors: see `unknownFields`.
-  const object = kind.name === 'realm' ? keepUnknownFields(strict) : strict
+  // The operator decides whether unknown fields of a Realm are errors: see `unknownFields`. If only some levels kept them, a server-side
+  // apply would drop those of the others without an error.
+  const keep = kind.name === 'realm' ? keepUnknownFields : (schema: JsonSchema) => schema
+  const object = keep(strict)
   const objectFields = readJsonSchema(object.properties)
   const resourceFields = readJsonSchema(
-    convert(z.strictObject({ ...locationFields(kind), ...kubernetesFields(kind) })).properties,
+    keep(convert(z.strictObject({ ...locationFields(kind), ...kubernetesFields(kind) }))).properties,
   )
   const conflicts = Object.keys(resourceFields).filter((field) => field in objectFields && field !== kind.parentField)
   if (conflicts.length)

@@ -12,6 +12,7 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from '../status/conditions.ts'
+import { renderPlanText } from '../status/plan-text.ts'
 import type { RefusedApproval } from '../status/realm-run-result.ts'
 import type { GitSource } from './git-source.ts'
 
@@ -170,5 +171,9 @@ function summarizePlan(outcome: RunOutcome | undefined): ResourceStatus['plan'] 
   if (!operations.length) return undefined
   const count = (counted: (typeof operations)[number]) => operations.filter((operation) => operation === counted).length
   const id = listPendingApprovals(outcome)[0]?.plan
-  return { ...optionalField('id', id), create: count('create'), update: count('update'), delete: count('delete') }
+  return {
+    ...optionalField('id', id),
+    ...{ create: count('create'), update: count('update'), delete: count('delete') },
+    ...optionalField('changes', id === undefined ? undefined : renderPlanText(outcome!)),
+  }
 }
