@@ -322,6 +322,14 @@ export const settings = {
     summary: 'Apply only resources of these namespaces',
     description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
   }),
+  fluxArtifactHosts: setting('flux-artifact-hosts', {
+    placeholder: 'hosts',
+    schema: list,
+    default: ['source-controller.flux-system.svc.cluster.local'],
+    summary: 'Download artifacts of Flux from these hosts',
+    description:
+      'Hosts that serve artifacts of Flux, which `sourceRef` of a RealmSource names, separated by commas. They may be in a private network, which other hosts may only if `--outbound-allow` names it. The default is the source-controller in the namespace `flux-system`.',
+  }),
   adoptableRealms: setting('adoptable-realms', {
     placeholder: 'realms',
     schema: list

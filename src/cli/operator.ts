@@ -39,6 +39,7 @@ export async function startOperator(
       interval: settings.sourceInterval,
       signersFile: settings.sourceSigners,
       readsAuthors: settings.requireSecondApprover,
+      artifactHosts: settings.fluxArtifactHosts,
     },
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
     log,

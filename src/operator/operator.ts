@@ -11,6 +11,7 @@ import { isRegentResource, type Resource } from './cluster/resource.ts'
 import { ResourceWriter } from './cluster/resource-writer.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
+import { FluxSources } from './git/flux-sources.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
 import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
@@ -77,6 +78,7 @@ class Operator implements LeaseWork {
   readonly #abort = new AbortController()
   readonly #cache: ClusterCache
   readonly #statusWriter: StatusWriter
+  readonly #fluxSources: FluxSources
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
 
@@ -85,7 +87,9 @@ class Operator implements LeaseWork {
     this.#service = service
     this.#options = options
     this.#lease = lease
-    this.#cache = watchCluster(cluster, { onChange: () => this.#enqueue(), onError }, this.#abort.signal)
+    const handler = { onChange: () => this.#enqueue(), onError }
+    this.#cache = watchCluster(cluster, handler, this.#abort.signal)
+    this.#fluxSources = new FluxSources(cluster, handler, this.#abort.signal)
     this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
     this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
     this.#queue.add(KEY)
@@ -115,7 +119,7 @@ class Operator implements LeaseWork {
     const { resources, realmSources, ...snapshot } = this.#cache.getSnapshot()
     const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
     realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
-    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
+    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText, this.#fluxSources.find))
   }
 
   #listWatched(): Resource[] {

@@ -286,7 +286,7 @@ test.skipIf(!hasGit).each(['https://', 'ssh://git@'])(
     const outbound = createFixedGuard('127.0.0.1')
     const source = await openRepository(`${prefix}checked.invalid:${getPort(mailServer)}/x.git`, outbound)
     connections.length = 0
-    await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
+    await expect(source.fetchRevision()).rejects.toThrow('git cannot list the branches and tags')
     expect(connections).toEqual(['mail'])
     await source.close()
   },
@@ -302,7 +302,7 @@ test.skipIf(!hasGit)('git follows no redirect of the repository of a RealmSource
     createOutbound({ development: true }),
   )
   requests.length = 0
-  await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
+  await expect(source.fetchRevision()).rejects.toThrow('git cannot list the branches and tags')
   expect(requests).toEqual([])
   await source.close()
   redirecting.close()
@@ -312,7 +312,7 @@ test.skipIf(!hasGit).each(['ssh://git@$(id)/x.git', 'ssh://git@a;b/x.git', 'ssh:
   'a host of a repository that contains shell characters or options is refused: %s',
   async (url) => {
     const source = await openRepository(url, createOutbound({ development: true }))
-    await expect(source.fetchCommit()).rejects.toThrow('is not a valid host name')
+    await expect(source.fetchRevision()).rejects.toThrow('is not a valid host name')
     await source.close()
   },
 )
@@ -322,7 +322,9 @@ test.skipIf(!hasGit)('the operator does not connect to a private address for a R
   const metadata = { name: 'realms', namespace: 'acme', uid: 'u', generation: 1 }
   const spec = { url: `https://localhost:${getPort(mailServer)}/x.git` }
   const resource = { apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata, spec } as unknown as Resource
-  const [source] = parseGitSources([resource], new Map() as unknown as FindSecretText)
+  const [source] = parseGitSources([resource], new Map() as unknown as FindSecretText, () => {
+    throw new Error('nothing refers to Flux')
+  })
   const followed = {
     fingerprint: '',
     source: source!,
@@ -331,7 +333,7 @@ test.skipIf(!hasGit)('the operator does not connect to a private address for a R
     lastRequest: undefined,
   }
   const repository = await openFollowedRepository(service, followed, {
-    defaults: { interval: 60, signersFile: undefined, readsAuthors: false },
+    defaults: { interval: 60, signersFile: undefined, readsAuthors: false, artifactHosts: [] },
     findLatest: () => source,
     getPermissionInputs: () => {
       throw new Error('nothing was read')
@@ -351,7 +353,7 @@ test
     const url = address.includes('//') ? `${address}:${getPort(mailServer)}/x.git` : address
     const source = await openRepository(url, createOutbound({}))
     connections.length = 0
-    await expect(source.fetchCommit()).rejects.toThrow('is in a private network')
+    await expect(source.fetchRevision()).rejects.toThrow('is in a private network')
     expect(connections).toEqual([])
     await source.close()
   },
