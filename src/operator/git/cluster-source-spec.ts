@@ -99,14 +99,16 @@ const toRepositoryMessage = (field: string) => `${field} requires a url: an obje
 
 /** The rules about fields that exclude each other, in CEL. */
 export const clusterSourceRules = [
-  { rule: 'has(self.url) != has(self.sourceRef)', message: EXACTLY_ONE },
+  { rule: 'has(self.url) != has(self.sourceRef)', message: EXACTLY_ONE, fieldPath: '.url' },
   ...repositoryFields.map((field) => ({
     rule: `!has(self.sourceRef) || !has(self.${field})`,
     message: toRepositoryMessage(field),
+    fieldPath: `.${field}`,
   })),
   {
     rule: "!has(self.commitStatus) || !has(self.sourceRef) || self.sourceRef.kind == 'GitRepository'",
     message: STATUS_OF_COMMITS,
+    fieldPath: '.commitStatus',
   },
 ]
 
