@@ -3,6 +3,7 @@
 import { getErrorMessage } from '../../lib/error-message.ts'
 import { getBackOff } from '../../lib/timing/back-off.ts'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
+import { renderSummary } from '../report/outcome-text.ts'
 import { type CommitStatus, setCommitStatus } from './commit-status-hosts.ts'
 import type { FollowedSource, ReportedSourceStatus } from './followed-source.ts'
 
@@ -121,13 +122,8 @@ function toCommitStatus({ status, isSuspended, outcome }: ReportedSourceStatus):
 }
 
 function describeChanges(outcome: ReportedSourceStatus['outcome']): string {
-  const operations = (outcome?.realms ?? []).flatMap(({ plan }) => [
-    ...plan.actions.map(({ operation }) => operation),
-    ...(plan.creates ? ['create' as const] : []),
-  ])
-  const count = (counted: string) => operations.filter((operation) => operation === counted).length
-  if (!operations.length) return 'Applied: the declared state is live.'
-  return `Applied: ${count('create')} created, ${count('update')} updated, ${count('delete')} deleted.`
+  const hasChanges = outcome?.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
+  return outcome && hasChanges ? renderSummary(outcome, 'applied') : 'The declared state is live.'
 }
 
 function describePendingApproval(outcome: ReportedSourceStatus['outcome']): string | undefined {
