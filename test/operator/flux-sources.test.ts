@@ -55,7 +55,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   }
   const revisionOf = (digit: string) => `main@sha1:${digit.repeat(40)}`
 
-  test('without Flux, its object or an artifact, the status says so; a new artifact is applied at once', async () => {
+  test('the status names a missing Flux, object or artifact, and a new artifact is applied at once', async () => {
     const [space, realm] = [await createNamespace(setup.kubernetes), newName()]
     await removeFluxKind(setup.kubernetes, 'GitRepository')
     await space.apply(acme({ folder: './prod/' }))

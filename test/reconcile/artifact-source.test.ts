@@ -65,14 +65,16 @@ describe('an archive is refused', () => {
   ] as const)('%s', async (_title, header, message) => {
     const before = await readdir(tmpdir())
     await expect(readArchive(await createArchive(acme, [header]))).rejects.toThrow(message)
-    const left = (await readdir(tmpdir())).filter((name) => name.startsWith('regent-git-') && !before.includes(name))
-    expect(left).toEqual([])
+    const remaining = (await readdir(tmpdir())).filter(
+      (name) => name.startsWith('regent-git-') && !before.includes(name),
+    )
+    expect(remaining).toEqual([])
   })
 
   test('that is not a gzip-compressed tar archive, or is truncated', async () => {
     await expect(readArchive(Buffer.from('PK'))).rejects.toThrow('not a valid gzip-compressed tar archive')
-    const whole = await createArchive({ 'acme.yaml': `realm: acme\n# ${randomBytes(20_000).toString('hex')}\n` })
-    await expect(readArchive(whole.subarray(0, 9_000))).rejects.toThrow('not a valid gzip-compressed tar archive')
+    const archive = await createArchive({ 'acme.yaml': `realm: acme\n# ${randomBytes(20_000).toString('hex')}\n` })
+    await expect(readArchive(archive.subarray(0, 9_000))).rejects.toThrow('not a valid gzip-compressed tar archive')
   })
 
   test('with more bytes than allowed, however well they are compressed', async () => {

@@ -18,9 +18,13 @@ export const commitStatusFields = {
     .describe(
       'Label that distinguishes the status from those of other systems. Default: `regent/` and the name of the source, in Kubernetes `regent/<namespace>/<name>`.',
     ),
-  targetUrl: z.url('must be a URL').max(255).optional().describe('Page that the status links to. Default: none.'),
+  targetUrl: z
+    .url({ protocol: /^https?$/, error: 'must be an https URL' })
+    .max(255)
+    .optional()
+    .describe('Page that the status links to. Default: none.'),
   apiUrl: z
-    .url('must be a URL')
+    .url({ protocol: /^https?$/, error: 'must be an https URL' })
     .optional()
     .describe(
       'URL of the API of the host. Default: that of the host of the repository, such as `https://api.github.com`.',
