@@ -131,3 +131,15 @@ test('a host that refuses a status delays nothing, is logged once, and gets the 
   const repeated = await host.waitForStatuses(sha, 2)
   expect(repeated[1]!.body).toMatchObject({ state: 'success', description: 'The declared state is live.' })
 })
+
+test('the result of a commit is reported after a failure, also if a later commit was applied meanwhile', async () => {
+  const first = await repository.push({ 'acme.yaml': 'realm: acme\n' })
+  host.responses.push({ status: 201, body: {} }, { status: 502, body: {} })
+  await writeSources(['team', { commitStatus: { ...commitStatus, provider: 'github', apiUrl: host.url } }])
+  await cli.serve('--sources', 'sources.yaml')
+  await host.waitForStatuses(first, 2)
+  const second = await repository.push({ 'acme.yaml': 'realm: acme\ndisplayName: Two\n' })
+  await host.waitForStatuses(second, 2)
+  const statuses = await host.waitForStatuses(first, 3)
+  expect(statuses.map(({ body }) => body.state)).toEqual(['pending', 'success', 'success'])
+})

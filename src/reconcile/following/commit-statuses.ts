@@ -9,6 +9,8 @@ import type { FollowedSource, ReportedSourceStatus } from './followed-source.ts'
 
 /** Milliseconds until the first retry, and at most. */
 const [MIN_DELAY, MAX_DELAY] = [5_000, 15 * 60_000]
+/** Retries for a commit that is not the last one of its source. */
+const MAX_RETRIES = 8
 /** Statuses that are sent at a time. */
 const MAX_SENDING = 4
 
@@ -20,22 +22,24 @@ interface CommitStatusReporter {
   readonly warn: (line: string) => void
 }
 
-/** The status of the last commit of a source. */
+/** A commit of a source. */
 interface ReportedCommit {
+  readonly source: FollowedSource
   status: CommitStatus
   isSent: boolean
   /** The last failure that was logged. */
   failure?: string
 }
 
-/** The statuses of the last commits of sources. */
+/** The statuses of commits of sources. */
 export class CommitStatuses {
   readonly #reporter: CommitStatusReporter
+  /** The last commit of each source. Earlier ones are in the queue until their status is sent. */
   readonly #commits = new Map<FollowedSource, ReportedCommit>()
-  readonly #queue = new WorkQueue<FollowedSource>((source) => this.#send(source), {
+  readonly #queue = new WorkQueue<ReportedCommit>((commit) => this.#send(commit), {
     concurrency: MAX_SENDING,
     backOff: (failures) => getBackOff(failures, MIN_DELAY, MAX_DELAY),
-    failed: (error, source) => this.#reportFailure(error, source),
+    failed: (error, commit) => this.#reportFailure(error, commit),
   })
 
   constructor(reporter: CommitStatusReporter) {
@@ -61,10 +65,9 @@ export class CommitStatuses {
     if (status && !isSame) this.#set(source, status)
   }
 
-  /** Forgets a source, and sends nothing more of it. */
+  /** Forgets a source. The status of its last commit is still sent. */
   remove(source: FollowedSource): void {
     this.#commits.delete(source)
-    this.#queue.forget(source)
   }
 
   /** Starts no further request, and resolves when those in progress have ended. */
@@ -74,25 +77,33 @@ export class CommitStatuses {
 
   #set(source: FollowedSource, status: CommitStatus): void {
     if (!source.commitStatus) return
-    this.#commits.set(source, { ...this.#commits.get(source), status, isSent: false })
-    this.#queue.add(source)
+    const last = this.#commits.get(source)
+    const commit = last?.status.sha === status.sha ? last : { source, status, isSent: false }
+    Object.assign(commit, { status, isSent: false })
+    this.#commits.set(source, commit)
+    this.#queue.add(commit)
   }
 
-  async #send(source: FollowedSource): Promise<void> {
-    const commit = this.#commits.get(source)
-    if (!commit || commit.isSent || !source.commitStatus) return
-    await setCommitStatus(source.commitStatus, commit.status)
-    commit.isSent = true
-    delete commit.failure
+  async #send(commit: ReportedCommit): Promise<void> {
+    const { source, status } = commit
+    if (commit.isSent || !source.commitStatus) return
+    try {
+      await setCommitStatus(source.commitStatus, status)
+      commit.isSent = commit.status === status
+      delete commit.failure
+    } catch (error) {
+      const isLast = this.#commits.get(source) === commit
+      if (isLast || this.#queue.failures(commit) < MAX_RETRIES) throw error
+    }
   }
 
-  #reportFailure(error: unknown, source: FollowedSource): void {
-    const commit = this.#commits.get(source)
+  #reportFailure(error: unknown, commit: ReportedCommit): void {
     const message = getErrorMessage(error)
-    if (!commit || commit.failure === message) return
+    if (commit.failure === message) return
     commit.failure = message
+    const { source, status } = commit
     this.#reporter.warn(
-      `${source.displayName}: the status of commit ${commit.status.sha} is not reported to its host, and is retried: ${message}`,
+      `${source.displayName}: the status of commit ${status.sha} is not reported to its host, and is retried: ${message}`,
     )
   }
 }
