@@ -143,3 +143,15 @@ test('the result of a commit is reported after a failure, also if a later commit
   const statuses = await host.waitForStatuses(first, 3)
   expect(statuses.map(({ body }) => body.state)).toEqual(['pending', 'success', 'success'])
 })
+
+test('a host that does not respond does not delay the end of the server', async () => {
+  const sha = await repository.push({ 'acme.yaml': 'realm: acme\n' })
+  host.isSilent = true
+  await writeSources(['team', { commitStatus: { ...commitStatus, apiUrl: host.url } }])
+  const server = await cli.serve('--sources', 'sources.yaml')
+  await host.waitForStatuses(sha, 1)
+  const start = performance.now()
+  expect(await server.stop()).toBe(0)
+  expect(performance.now() - start).toBeLessThan(15_000)
+  expect(server.output()).not.toContain('is not reported to its host')
+})

@@ -14,6 +14,7 @@ import {
 } from '../support/flux.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
+import { startRepositoryHost } from '../support/repository-host.ts'
 import { newName } from '../support/service.ts'
 import {
   createNamespace,
@@ -143,6 +144,26 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme({ sourceRef: reference }))
     await space.waitForReady(acme(), 'True', 'Applied')
     expect((await space.get(acme())).status.lastAppliedRevision).toBe(revision)
+  })
+
+  test('the commit of an artifact gets a status in the repository of the GitRepository', async () => {
+    const [space, realm] = [await createNamespace(setup.kubernetes), newName()]
+    const host = await startRepositoryHost()
+    try {
+      await installFluxKind(setup.kubernetes, 'GitRepository')
+      const token = { name: 'token', labels: { 'regent.dev/secret': 'true' } }
+      await space.apply({ apiVersion: 'v1', kind: 'Secret', metadata: token, stringData: { token: 'the-token' } })
+      await space.apply(fluxObject('GitRepository', 'realms', 'ssh://git@git.example.com/acme/realms.git'))
+      const commitStatus = { provider: 'gitea', secretRef: { name: 'token' }, apiUrl: `${host.url}/api/v1` }
+      await space.apply(acme({ commitStatus }))
+      await publish(space, { 'acme.yaml': `realm: ${realm}\n` }, { revision: revisionOf('1') })
+      const statuses = await host.waitForStatuses('1'.repeat(40), 2)
+      expect(statuses.map(({ path, body }) => [path, body.state])).toEqual(
+        ['pending', 'success'].map((state) => [`/api/v1/repos/acme/realms/statuses/${'1'.repeat(40)}`, state]),
+      )
+    } finally {
+      host.close()
+    }
   })
 
   test('the API server refuses a RealmSource with both url and sourceRef, or with fields that Flux has itself', async () => {

@@ -30,6 +30,8 @@ export interface RepositoryHost {
   lifetime: number
   /** The response to the next request for a status; by default 201. */
   readonly responses: { readonly status: number; readonly body: object }[]
+  /** Whether requests for statuses get no response. */
+  isSilent: boolean
   /** Waits until there are so many requests for statuses whose path contains the text, and returns them. */
   waitForStatuses(part: string, count: number): Promise<HostRequest[]>
   close(): void
@@ -46,6 +48,7 @@ export async function startRepositoryHost(): Promise<RepositoryHost> {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (!path.includes('/access_tokens')) {
       host.statuses.push(request)
+      if (host.isSilent) return
       const { status, body } = host.responses.shift() ?? { status: 201, body: {} }
       return respond(status, body)
     }
@@ -63,6 +66,7 @@ export async function startRepositoryHost(): Promise<RepositoryHost> {
   const host: RepositoryHost = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ statuses: [], tokenRequests: [], responses: [], token: 'installation-token', lifetime: 3_600_000 },
+    isSilent: false,
     privateKey: privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
     async waitForStatuses(part, count) {
       const list = () => host.statuses.filter(({ path }) => path.includes(part))

@@ -74,7 +74,11 @@ export class FluxSources {
         'SourceNotServed',
         `The cluster does not serve ${kind} (${FLUX_VERSION}). Install Flux 2.6 or later.`,
       )
-    if (!isSynced) return createFault('SourceNotReady', `The objects of the kind ${kind} are not listed yet.`)
+    if (!isSynced)
+      return createFault(
+        'SourceNotReady',
+        `The objects of the kind ${kind} are not listed yet. If this remains, check that the operator may list and watch them.`,
+      )
     return createFault('SourceNotFound', `There is no ${kind} ${name} in the namespace ${namespace}.`)
   }
 

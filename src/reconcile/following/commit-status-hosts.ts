@@ -109,7 +109,11 @@ export function createCommitStatusTarget(
 }
 
 /** Sets the status of a commit. Throws where the host does not accept it. */
-export async function setCommitStatus(target: CommitStatusTarget, status: CommitStatus): Promise<void> {
+export async function setCommitStatus(
+  target: CommitStatusTarget,
+  status: CommitStatus,
+  signal?: AbortSignal,
+): Promise<void> {
   const { provider, repository, context, targetUrl, outbound, authorities } = target
   const host = hosts[provider]
   const apiUrl = findApiUrl(target)
@@ -126,6 +130,7 @@ export async function setCommitStatus(target: CommitStatusTarget, status: Commit
     credentials: toRequestCredentials(authorities),
     timeout: TIMEOUT,
     limit: MAX_RESPONSE,
+    signal,
   })
   if (response.ok || host.isRepeated?.(response.status, response.text)) return
   throw new Error(describeHostError(url, response))
@@ -157,7 +162,8 @@ function toRepositoryPath(repository: string, apiUrl: string): string {
 
 const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/')
 
-/** Returns a text of at most so many characters. */
+/** Returns a text in one line of at most so many characters. */
 function abbreviate(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }

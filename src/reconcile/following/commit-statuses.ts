@@ -2,6 +2,7 @@
 // delays no reconciliation. Statuses are only in memory, since the first attempt after a restart reports the current one.
 import { getErrorMessage } from '../../lib/error-message.ts'
 import { getBackOff } from '../../lib/timing/back-off.ts'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import { renderSummary } from '../report/outcome-text.ts'
 import { type CommitStatus, setCommitStatus } from './commit-status-hosts.ts'
@@ -9,6 +10,8 @@ import type { FollowedSource, ReportedSourceStatus } from './followed-source.ts'
 
 /** Milliseconds until the first retry, and at most. */
 const [MIN_DELAY, MAX_DELAY] = [5_000, 15 * 60_000]
+/** Milliseconds for requests in progress to end. */
+const CLOSING_TIME = 2_000
 /** Retries for a commit that is not the last one of its source. */
 const MAX_RETRIES = 8
 /** Statuses that are sent at a time. */
@@ -42,6 +45,9 @@ export class CommitStatuses {
     failed: (error, commit) => this.#reportFailure(error, commit),
   })
 
+  /** Aborts requests. */
+  readonly #ending = new AbortController()
+
   constructor(reporter: CommitStatusReporter) {
     this.#reporter = reporter
   }
@@ -70,9 +76,11 @@ export class CommitStatuses {
     this.#commits.delete(source)
   }
 
-  /** Starts no further request, and resolves when those in progress have ended. */
-  close(): Promise<void> {
-    return this.#queue.close()
+  /** Starts no further request, and resolves when those in progress have ended. A host that does not respond soon is not waited for. */
+  async close(): Promise<void> {
+    const closed = this.#queue.close()
+    await raceAbort(closed, AbortSignal.timeout(CLOSING_TIME)).catch(() => this.#ending.abort())
+    await closed
   }
 
   #set(source: FollowedSource, status: CommitStatus): void {
@@ -88,7 +96,7 @@ export class CommitStatuses {
     const { source, status } = commit
     if (commit.isSent || !source.commitStatus) return
     try {
-      await setCommitStatus(source.commitStatus, status)
+      await setCommitStatus(source.commitStatus, status, this.#ending.signal)
       commit.isSent = commit.status === status
       delete commit.failure
     } catch (error) {
@@ -99,7 +107,7 @@ export class CommitStatuses {
 
   #reportFailure(error: unknown, commit: ReportedCommit): void {
     const message = getErrorMessage(error)
-    if (commit.failure === message) return
+    if (this.#ending.signal.aborted || commit.failure === message) return
     commit.failure = message
     const { source, status } = commit
     this.#reporter.warn(

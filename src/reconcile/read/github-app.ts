@@ -51,7 +51,8 @@ const hostError = z.object({ message: z.string() })
 /** Describes an unexpected response of a host of repositories, with its message. */
 export function describeHostError(url: string, { status, text }: Pick<HttpResponse, 'status' | 'text'>): string {
   const message = hostError.safeParse(parseJsonOrNull(text)).data?.message
-  return `${new URL(url).origin} responded with status ${status}${message ? ` (${message.slice(0, MAX_MESSAGE)})` : ''}`
+  const reason = message?.replaceAll(/\p{Cc}+/gu, ' ').slice(0, MAX_MESSAGE)
+  return `${new URL(url).origin} responded with status ${status}${reason ? ` (${reason})` : ''}`
 }
 
 /** Maximum characters of a message of a host. */
