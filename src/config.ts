@@ -346,6 +346,14 @@ export const settings = {
     description:
       'Name of the Lease that the replica which applies resources holds in the namespace of the server. Servers over one store must have the same. The default is `regent`, or `regent-` and the class.',
   }),
+  fluxArtifactHosts: setting('flux-artifact-hosts', {
+    placeholder: 'hosts',
+    schema: list,
+    default: ['source-controller.flux-system.svc.cluster.local'],
+    summary: 'Download artifacts of Flux from these hosts',
+    description:
+      'Hosts that serve artifacts of Flux, which `sourceRef` of a RealmSource names, separated by commas. They may be in a private network, which other hosts may only if `--outbound-allow` names it. The default is the source-controller in the namespace `flux-system`.',
+  }),
   adoptableRealms: setting('adoptable-realms', {
     placeholder: 'realms',
     schema: list

@@ -113,6 +113,7 @@ function toOperatorOptions(settings: ServerSettings, onError: (error: unknown) =
       interval: settings.sourceInterval,
       signersFile: settings.sourceSigners,
       readsAuthors: settings.requireSecondApprover,
+      artifactHosts: settings.fluxArtifactHosts,
     },
     publicUrl: settings.hostname,
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),

@@ -15,6 +15,7 @@ import { createSecretWriter, type SecretWriter } from './cluster/secret-writer.t
 import type { WatchScope } from './cluster/watch-scope.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
+import { FluxSources } from './git/flux-sources.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
 import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
@@ -96,6 +97,7 @@ class Operator implements LeaseWork {
   readonly #cache: ClusterCache
   readonly #secretWriter: SecretWriter
   readonly #statusWriter: StatusWriter
+  readonly #fluxSources: FluxSources
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
 
@@ -106,6 +108,7 @@ class Operator implements LeaseWork {
     this.#lease = lease
     const handler = { onChange: () => this.#enqueue(), onError }
     this.#cache = watchCluster(cluster, { scope, handler, signal: this.#abort.signal })
+    this.#fluxSources = new FluxSources(cluster, { scope, handler, signal: this.#abort.signal })
     this.#secretWriter = createSecretWriter(cluster, this.#cache)
     this.#statusWriter = new StatusWriter(this.#cache, {
       writer: new ResourceWriter(cluster, this.#cache.put),
@@ -145,7 +148,7 @@ class Operator implements LeaseWork {
     const { resources, realmSources, ...snapshot } = this.#cache.getSnapshot()
     const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
     realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
-    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
+    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText, this.#fluxSources.find))
   }
 
   #listWatched(): Resource[] {

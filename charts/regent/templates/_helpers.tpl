@@ -160,6 +160,10 @@ yes
 - apiGroups: [k8s.keycloak.org]
   resources: [keycloakrealmimports/status]
   verbs: [patch]
+# Artifacts of Flux, for sourceRef of RealmSources.
+- apiGroups: [source.toolkit.fluxcd.io]
+  resources: [gitrepositories, ocirepositories]
+  verbs: [list, watch]
 {{- with .Values.operator.secrets.names }}
 # Secrets that resources may name.
 - apiGroups: ['']

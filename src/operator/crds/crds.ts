@@ -10,7 +10,7 @@ import { addArticle } from '../../realm-file/message-words.ts'
 import { createObjectSchemas } from '../../realm-file/resources/object-schemas.ts'
 import { kubernetesFields, locationFields } from '../../realm-file/resources/resource-fields.ts'
 import { CATEGORY, getResourceNames, type ResourceNames, realmSourceNames } from '../cluster/resource-names.ts'
-import { clusterSourceSpec } from '../git/cluster-source-spec.ts'
+import { clusterSourceRules, clusterSourceSpec } from '../git/cluster-source-spec.ts'
 import { objectStatusSchema, runStatusSchema } from '../status/status-schema.ts'
 import { toStructuralSchema } from './structural-schema.ts'
 import { addFieldFacts, CRD_SCHEMA_OPTIONS, keepUnknownFields } from './value-schemas.ts'
@@ -47,8 +47,12 @@ interface ResourceSchemas {
 }
 
 const SOURCE_SCHEMAS: ResourceSchemas = {
-  description: 'A git repository that declares realms.',
-  spec: { ...convert(clusterSourceSpec), description: 'Specification of the repository, and of how it is applied.' },
+  description: 'A git repository, or an artifact of Flux, that declares realms.',
+  spec: {
+    ...convert(clusterSourceSpec),
+    description: 'Specification of the repository, and of how it is applied.',
+    'x-kubernetes-validations': clusterSourceRules,
+  },
   status: convert(runStatusSchema),
 }
 

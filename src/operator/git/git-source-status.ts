@@ -138,7 +138,7 @@ function describeSuspension({ name, config }: GitSource): string {
 }
 
 function toAttemptCondition(
-  { name }: GitSource,
+  { name, config }: GitSource,
   { status: { ready, attempted } }: ReportedSourceStatus,
 ): ReadyCondition {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
@@ -156,7 +156,8 @@ function toAttemptCondition(
       return { status: 'False', reason: 'RolledBack', message: text, abnormal: 'Stalled' }
     }
     default: {
-      const subject = attempted?.revision ? `Commit ${attempted.revision} was not applied: ` : ''
+      const noun = config?.spec.sourceRef ? 'Revision' : 'Commit'
+      const subject = attempted?.revision ? `${noun} ${attempted.revision} was not applied: ` : ''
       return { status: 'False', reason: 'Invalid', message: subject + message, abnormal: 'Stalled' }
     }
   }
