@@ -196,12 +196,12 @@ function openRemote(server: string, token: string): Connection {
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
       const response = await openResponse(server + path, { headers, signal })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
+      if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       else yield* readEvents(response.body)
     },
     async download(path) {
       const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
+      if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },
     close: async () => {},
@@ -212,7 +212,7 @@ async function send<Result>(url: string, request: RemoteRequest): Promise<Result
   const headers = { ...request.headers, 'accept-encoding': 'gzip' }
   const response = await openResponse(url, { ...request, headers })
   const { pathname, search } = new URL(url)
-  return toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
+  return toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
 }
 
 async function openResponse(url: string, request: RemoteRequest): Promise<HttpStream> {
@@ -256,18 +256,18 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
     async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
       const response = await app.inject({ method, url, headers: { accept: ACCEPT, ...headers }, ...payload })
-      return toResult(response.statusCode, response.body, url)
+      return toResult(response, response.body, url)
     },
     async *events(url, signal) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
       const stream = response.stream()
       signal.addEventListener('abort', () => stream.destroy(), { once: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(stream), url)
+      if (response.statusCode >= 400) toResult(response, await text(stream), url)
       else yield* readEvents(stream)
     },
     async download(url) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(response.stream()), url)
+      if (response.statusCode >= 400) toResult(response, await text(response.stream()), url)
       return response.stream()
     },
     async close() {
@@ -277,10 +277,19 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   }
 }
 
+/** The status and the headers of a response, of a server or in this process. */
+interface ResponseHead {
+  readonly status?: number
+  readonly statusCode?: number
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
 // A response has the type that the OpenAPI document gives it: server and command are of the same version.
-function toResult<Result>(status: number, text: string, path: string): Result {
+function toResult<Result>(response: ResponseHead, text: string, path: string): Result {
   const body = parseJson(text)
-  if (status >= 400) throw new ApiError(status, body, path)
+  const { status = response.statusCode!, headers } = response
+  const requestId = headers['x-request-id']
+  if (status >= 400) throw new ApiError(status, body, { path, ...(typeof requestId === 'string' && { requestId }) })
   return body as Result
 }
 

@@ -18,6 +18,7 @@ import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../s
 import { openService } from '../../service/operations/open-service.ts'
 import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
+import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
@@ -34,6 +35,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   await reportNewStore(settings)
   const key = await readKey(settings)
   const permissions = readPermissions(settings)
+  const tracing = await startTracing(process.env)
   const service = await openService({
     location: toLocation(settings),
     key,
@@ -49,6 +51,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     await run(service, settings, started)
   } finally {
     await service.close()
+    await tracing?.close()
   }
 }
 

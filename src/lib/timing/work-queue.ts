@@ -1,4 +1,5 @@
 // The work queue: reconciles keys again and again, each by one run at a time, and after failures with a back-off.
+import { runWithoutScope } from '../telemetry/scope.ts'
 import { LONGEST_TIMER } from './deadline.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 
@@ -71,7 +72,7 @@ export class WorkQueue<Key> {
     const item = this.#itemOf(key)
     item.next ??= Promise.withResolvers()
     const { promise } = item.next
-    item.running ??= this.#process(key, item)
+    item.running ??= runWithoutScope(() => this.#process(key, item))
     return promise
   }
 
