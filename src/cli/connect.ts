@@ -278,14 +278,14 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
 }
 
 /** The status and the headers of a response, of a server or in this process. */
-interface ResponseHead {
+interface ReceivedHead {
   readonly status?: number
   readonly statusCode?: number
   readonly headers: Readonly<Record<string, unknown>>
 }
 
 // A response has the type that the OpenAPI document gives it: server and command are of the same version.
-function toResult<Result>(response: ResponseHead, text: string, path: string): Result {
+function toResult<Result>(response: ReceivedHead, text: string, path: string): Result {
   const body = parseJson(text)
   const { status = response.statusCode!, headers } = response
   const requestId = headers['x-request-id']

@@ -1,5 +1,5 @@
 // Sends traces to an OpenTelemetry collector, if the standard variables of the environment name one.
-import { type SpanDescription, setTracer, type Tracer } from '../lib/telemetry/tracing.ts'
+import { type SpanDescription, setTracer, type Tracer } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -94,6 +94,6 @@ function createSampler(
     throw new Error(
       `OTEL_TRACES_SAMPLER is ${name}. Regent supports ${Object.keys(root).join(', ')}, and parentbased_ before each.`,
     )
-  const sampler = Object.entries(root).find(([known]) => known === (base ?? 'always_on'))![1]()
+  const sampler = Object.entries(root).find(([key]) => key === (base ?? 'always_on'))![1]()
   return parentBased || !base ? new ParentBasedSampler({ root: sampler }) : sampler
 }

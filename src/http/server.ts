@@ -1,7 +1,7 @@
 // The HTTP server: its routes, and the headers of all responses.
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
-import { getLogFields, toRequestId } from '../lib/telemetry/scope.ts'
+import { getLogFields, toRequestId } from '../lib/request-scope.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
@@ -32,7 +32,7 @@ import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
-import { startRequestScope } from './server/request-scope.ts'
+import { traceRequests } from './server/trace-requests.ts'
 import { checkFieldCount, checkStorable } from './storable.ts'
 
 /** The options of the server. */
@@ -164,7 +164,7 @@ function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOpti
 function addHooks(app: FastifyInstance, { hostname, ownHost, proxies, hasManagementPort }: ServerOptions): void {
   // Each scope registers the parsers of its bodies. Without one, a body is not read.
   app.removeAllContentTypeParsers()
-  startRequestScope(app)
+  traceRequests(app)
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onRequest', findCertificates(proxies))

@@ -1,5 +1,5 @@
 // Work that several lanes do at a time, until none is left to do.
-import { runWithoutScope } from '../telemetry/scope.ts'
+import { runWithoutScope } from '../request-scope.ts'
 
 /** The functions of the lanes. */
 export interface LaneWork {

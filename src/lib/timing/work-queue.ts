@@ -1,5 +1,5 @@
 // The work queue: reconciles keys again and again, each by one run at a time, and after failures with a back-off.
-import { runWithoutScope } from '../telemetry/scope.ts'
+import { runWithoutScope } from '../request-scope.ts'
 import { LONGEST_TIMER } from './deadline.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 

@@ -1,9 +1,9 @@
 // The outbox: emails, notifications of applications and webhooks. A transaction adds messages, which are delivered after its commit,
 // at least once.
 import type { Json } from '../../kinds/json.ts'
-import { getScope, parseTraceparent, renderTraceparent } from '../../lib/telemetry/scope.ts'
-import { trace } from '../../lib/telemetry/tracing.ts'
+import { getScope, parseTraceparent, renderTraceparent } from '../../lib/request-scope.ts'
 import { Lanes } from '../../lib/timing/lanes.ts'
+import { trace } from '../../lib/tracing.ts'
 import {
   type ClaimedMessage,
   claimMessage,

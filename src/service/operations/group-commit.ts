@@ -1,5 +1,5 @@
 // Group commit: writes to a realm that wait for its lock at the same time share one transaction, so that they share its lock and its commit.
-import { getScope, runInScope, type Scope } from '../../lib/telemetry/scope.ts'
+import { getScope, type RequestScope, runInScope } from '../../lib/request-scope.ts'
 import { awaitStatements, Rollback, requireNoTransaction, type Transaction } from '../../store/database/transaction.ts'
 import type { AfterCommit } from '../context/context.ts'
 
@@ -29,7 +29,7 @@ const LARGEST_GROUP = 32
 interface WaitingWrite<W> {
   readonly write: W
   /** The scope of the request that waits. */
-  readonly scope: Scope
+  readonly scope: RequestScope
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }

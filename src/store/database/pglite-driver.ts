@@ -1,7 +1,7 @@
 // Kysely's driver for PGlite. It prepares statements, so that a text is parsed and planned once instead of at each execution.
 import { Mutex, type PGlite, parse, protocol } from '@electric-sql/pglite'
 import { AbortedTransactionError, type CompiledQuery, type Dialect, type Driver } from 'kysely'
-import { traceChild } from '../../lib/telemetry/tracing.ts'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
 import { describeStatement } from './statement-span.ts'

@@ -7,7 +7,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
-import { traceChild } from '../../lib/telemetry/tracing.ts'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
 import { describeStatement } from './statement-span.ts'

@@ -1,6 +1,6 @@
 // Spans of SQL statements. They have neither the text of a statement nor its values.
 import type { CompiledQuery } from 'kysely'
-import type { SpanDescription } from '../../lib/telemetry/tracing.ts'
+import type { SpanDescription } from '../../lib/tracing.ts'
 
 /** The beginnings of statements, and of the parts that write, with the table that follows. */
 const WRITE = /\b(insert into|update|delete from|merge into)\s+"?(\w+)/i

@@ -10,7 +10,7 @@ import {
   PostgresQueryCompiler,
   type TransactionSettings,
 } from 'kysely'
-import { traceChild } from '../../lib/telemetry/tracing.ts'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields } from './dialect.ts'
 import { describeStatement } from './statement-span.ts'
 import type { CompletedWork, Tables, Transaction } from './transaction.ts'

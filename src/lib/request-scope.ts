@@ -13,21 +13,21 @@ export interface TraceContext {
 }
 
 /** A request, or work in the background. */
-export interface Scope {
+export interface RequestScope {
   readonly requestId?: string
   readonly trace?: TraceContext | undefined
 }
 
-const NO_SCOPE: Scope = {}
-const scopes = new AsyncLocalStorage<Scope>()
+const NO_SCOPE: RequestScope = {}
+const scopes = new AsyncLocalStorage<RequestScope>()
 
 /** Returns the scope of the caller; an empty one outside requests. */
-export function getScope(): Scope {
+export function getScope(): RequestScope {
   return scopes.getStore() ?? NO_SCOPE
 }
 
 /** Runs work in a scope, with everything that it calls. */
-export function runInScope<T>(scope: Scope, work: () => T): T {
+export function runInScope<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work)
 }
 

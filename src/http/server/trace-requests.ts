@@ -1,12 +1,12 @@
 // The scope of each request: its id, which logs, errors and the header X-Request-Id have, and its span.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { parseTraceparent, runInScope, type Scope } from '../../lib/telemetry/scope.ts'
-import { type Span, startSpan } from '../../lib/telemetry/tracing.ts'
+import { parseTraceparent, type RequestScope, runInScope } from '../../lib/request-scope.ts'
+import { type Span, startSpan } from '../../lib/tracing.ts'
 
-const scopes = new WeakMap<FastifyRequest, Scope>()
+const scopes = new WeakMap<FastifyRequest, RequestScope>()
 
 /** Runs the handlers of each request in its scope, and traces it. Call it before other hooks are added. */
-export function startRequestScope(app: FastifyInstance): void {
+export function traceRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const parent = parseTraceparent(request.headers.traceparent)
     const span = isProbe(request)

@@ -1,5 +1,5 @@
 // Spans of distributed traces. Without a tracer nothing is measured, and no library is loaded.
-import { getScope, runInScope, type TraceContext } from './scope.ts'
+import { getScope, runInScope, type TraceContext } from './request-scope.ts'
 
 /** Attributes of a span, by the names of OpenTelemetry's semantic conventions where there is one. Never secrets or values of users. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
