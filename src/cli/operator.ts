@@ -31,7 +31,7 @@ export async function startOperator(
   }
   const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
-    cluster: connectToCluster(undefined, log),
+    cluster: connectToCluster(undefined, log, service.measurements),
     findSourcePermissions: (source) => permissionsBySource.get(source) ?? permissionsBySource.get('*'),
     isAdoptable: (namespace, realm) =>
       adoptableRealms.some((entry) => entry.namespace === namespace && entry.realms.includes(realm)),

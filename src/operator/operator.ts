@@ -20,6 +20,7 @@ import { type NamespaceInventory, readNamespaceInventory } from './realms/namesp
 import { type PostponedDeletions, readPostponedDeletions } from './realms/postponed-deletions.ts'
 import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
 import { createSecretWriter } from './secrets/secret-writer.ts'
+import { NamespaceStatuses } from './status/namespace-statuses.ts'
 import { StatusWriter } from './status/status-writer.ts'
 
 /** Name of the lease of the replica that applies resources. */
@@ -54,6 +55,7 @@ interface Controllers {
   readonly inventory: NamespaceInventory
   readonly driftIndex: DriftIndex
   readonly realms: RealmController
+  readonly namespaceStatuses: NamespaceStatuses
   readonly git: GitSourceController
 }
 
@@ -87,7 +89,10 @@ class Operator implements LeaseWork {
     this.#lease = lease
     this.#cache = watchCluster(cluster, { onChange: () => this.#enqueue(), onError }, this.#abort.signal)
     this.#statusWriter = new StatusWriter(this.#cache, new ResourceWriter(cluster, this.#cache.put), service.clock)
-    this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
+    this.#queue = createOperatorQueue(() => this.#reconcile(), onError, {
+      name: 'resources',
+      measurements: service.measurements,
+    })
     this.#queue.add(KEY)
     service.listResourceReadiness = () => countByReadiness(this.#listWatched())
   }
@@ -97,6 +102,7 @@ class Operator implements LeaseWork {
     this.#service.listResourceReadiness = undefined
     await this.#queue.close()
     this.#controllers?.driftIndex.stop()
+    await this.#controllers?.namespaceStatuses.close()
     await this.#controllers?.git.close()
     await this.#controllers?.realms.close()
   }
@@ -110,12 +116,13 @@ class Operator implements LeaseWork {
   async #reconcile(): Promise<void> {
     this.#controllers ??= await this.#startControllers()
     if (!this.#controllers) return
-    const { inventory, realms, git } = this.#controllers
+    const { inventory, realms, git, namespaceStatuses } = this.#controllers
     const { findOwnerNamespace } = inventory
     const { resources, realmSources, ...snapshot } = this.#cache.getSnapshot()
     const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
     realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
     git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
+    namespaceStatuses.update(resources.filter(isWatched))
   }
 
   #listWatched(): Resource[] {
@@ -138,7 +145,9 @@ class Operator implements LeaseWork {
     )
     const realms = this.#startRealmController(inventory, postponedDeletions, driftIndex)
     this.#addPermissionLookup(realms)
-    return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
+    const namespaceStatuses = new NamespaceStatuses(this.#service, this.#lease, this.#options.onError)
+    const git = this.#startGitController(inventory, driftIndex, realms)
+    return { inventory, driftIndex, realms, namespaceStatuses, git }
   }
 
   /** Lets requests to the API that name a namespace as their source have its permissions, until the operator ends. */

@@ -8,6 +8,7 @@ import { countOutboxMessages } from '../../service/messages/outbox.ts'
 import { countPlansPendingApproval } from '../../service/sources/saved-plans.ts'
 import { countMarkedObjects } from '../../service/sources/source-records.ts'
 import { countSourcesNotReady } from '../../service/sources/source-status.ts'
+import { serveOperatorMetrics } from './operator-metrics.ts'
 import { createMetricsCollector } from './worker-metrics.ts'
 
 /** For what every worker measures about all of them. The others are added up. */
@@ -25,6 +26,7 @@ export async function serveMetrics(
   measureRequests(app, registers)
   measureAttempts(service, registers)
   measureStore(service, registers)
+  serveOperatorMetrics(app, service.measurements, registers)
   if (!isPublic) measureResources(service, registers)
   await measureDrift(app, service, registers)
   const collect = cluster.isWorker ? createMetricsCollector(registry) : () => registry.metrics()

@@ -14,6 +14,7 @@ import {
   readBody,
 } from '../../lib/http/http-request.ts'
 import { UNRESTRICTED } from '../../lib/http/outbound.ts'
+import type { Measurements } from '../../lib/measurements.ts'
 import { retry } from '../../lib/timing/retry.ts'
 
 /** The body of a request. */
@@ -111,10 +112,14 @@ function loadConfig(file: string | undefined): KubeConfig {
 
 /**
  * Creates a client for the cluster of a kubeconfig file. Without a file, uses `KUBECONFIG`, or the service account of the pod.
- * `log` prints the beginning and the end of each outage.
+ * `log` prints the beginning and the end of each outage; `measurements` counts the requests.
  * @throws Error if no cluster is configured.
  */
-export function connectToCluster(file?: string, log: (line: string) => void = () => {}): ClusterClient {
+export function connectToCluster(
+  file?: string,
+  log: (line: string) => void = () => {},
+  measurements?: Measurements,
+): ClusterClient {
   const config = loadConfig(file)
   const cluster = config.getCurrentCluster()
   if (!cluster)
@@ -125,6 +130,7 @@ export function connectToCluster(file?: string, log: (line: string) => void = ()
   const watchConnections = createConnectionPool(server)
 
   const outages = new ClusterOutageLog(server, log)
+  const countRequest = createRequestCounter(measurements)
   const open = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
     const credentials: RequestOptions = { headers: {}, timeout: IDLE_TIMEOUT }
     await config.applyToHTTPSOptions(credentials)
@@ -133,10 +139,13 @@ export function connectToCluster(file?: string, log: (line: string) => void = ()
     // The kubeconfig is a setting of the server, so that any address is allowed.
     const response = await openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: IDLE_TIMEOUT }).catch(
       (error: Error) => {
-        throw request.signal?.aborted ? error : outages.report(error)
+        if (request.signal?.aborted) throw error
+        countRequest(path, request, 'unreachable')
+        throw outages.report(error)
       },
     )
     outages.end()
+    countRequest(path, request, String(response.status))
     return response
   }
   const openAccepted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
@@ -190,4 +199,30 @@ function readStatusMessage(body: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+const VERBS: Readonly<Record<HttpMethod, string>> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** Returns a function that counts a request by the status of its response. */
+function createRequestCounter(measurements: Measurements | undefined) {
+  return (path: string, { method = 'GET' }: Pick<ClusterRequest, 'method'>, status: string) =>
+    measurements?.record('clusterRequest', { ...describeRequest(method, path), status })
+}
+
+/** Returns the verb of a request as Kubernetes names it, and its resource, such as `realms/status`. */
+function describeRequest(method: HttpMethod, path: string): { readonly verb: string; readonly resource: string } {
+  const { pathname, searchParams } = new URL(path, 'https://kubernetes')
+  const [resource = '', name, subresource] = pathname
+    .replace(/^\/(?:api|apis\/[^/]+)\/[^/]+\//, '')
+    .replace(/^namespaces\/[^/]+\/(?=.)/, '')
+    .split('/')
+  const isList = method === 'GET' && name === undefined
+  const readVerb = searchParams.get('watch') === 'true' ? 'watch' : 'list'
+  return { verb: isList ? readVerb : VERBS[method], resource: subresource ? `${resource}/${subresource}` : resource }
 }

@@ -2,6 +2,7 @@
 import type { Permission } from '../../kinds/admin-roles.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
+import type { Measurements } from '../../lib/measurements.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import type { Store } from '../../store/database/database.ts'
 import type { Lease } from '../../store/database/leases.ts'
@@ -91,6 +92,8 @@ export interface Service {
   readonly applyCounts: Record<'changed' | 'unchanged' | 'failed', number>
   /** Attempts to deliver messages by their outcome, since the service was opened. */
   readonly deliveryCounts: Record<'delivered' | 'postponed' | 'dropped', number>
+  /** Measures work in the background, for metrics. */
+  readonly measurements: Measurements
   /** Reads a realm, by its name or by a row that was read a moment ago and is not looked up again. Throws not_found. */
   read<T>(caller: Caller, realm: string | RealmRow, work: (context: Context) => Promise<T>): Promise<T>
   /** Reads a realm in one snapshot of the store; the context is undefined if the realm does not exist. */

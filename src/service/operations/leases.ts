@@ -70,6 +70,7 @@ class QueuedLeaseElection implements LeaseElection {
     this.#service = service
     this.#candidate = candidate
     this.#request = request
+    this.#measure(0)
     const third = (request.seconds * 1000) / 3
     this.#queue = new WorkQueue<string>(
       async () => {
@@ -93,6 +94,7 @@ class QueuedLeaseElection implements LeaseElection {
     if (!this.#term) return
     const { lease, work } = this.#term
     await work.end()
+    this.#measure(0)
     await this.#service.query((tx) => releaseLease(tx, lease)).catch((error: unknown) => this.#candidate.onError(error))
   }
 
@@ -101,6 +103,7 @@ class QueuedLeaseElection implements LeaseElection {
     if (formerTerm && (await this.#service.query((tx) => renewLease(tx, formerTerm.lease)))) return
     this.#term = undefined
     await formerTerm?.work.end()
+    this.#measure(0)
     if (!(await this.#take())) await this.#reportHolder(formerTerm !== undefined)
   }
 
@@ -112,7 +115,14 @@ class QueuedLeaseElection implements LeaseElection {
     const lease = { ...this.#request, token }
     this.#term = { lease, work: this.#candidate.start(lease) }
     this.#reportedHolder = undefined
+    this.#measure(1)
+    this.#service.measurements.record('leaseTaken', { lease: lease.name })
     return true
+  }
+
+  /** Records whether this process has the lease: 1 or 0. */
+  #measure(value: number): void {
+    this.#service.measurements.record('leaseHeld', { lease: this.#request.name }, value)
   }
 
   async #reportHolder(wasHolder: boolean): Promise<void> {

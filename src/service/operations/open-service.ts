@@ -1,5 +1,6 @@
 // Opens the service: the composition root, which puts its parts together.
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
+import { Measurements } from '../../lib/measurements.ts'
 import { openStore, type StatementListener, type Store, type StoreLocation } from '../../store/database/database.ts'
 import { ping } from '../../store/database/store-settings.ts'
 import { sendWakeUp } from '../../store/database/wake-up.ts'
@@ -76,6 +77,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     listResourceReadiness: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },
+    measurements: new Measurements(),
     ...createReads(parts),
     ...createWrites(parts),
     ...createRuntimeWrites(parts),
