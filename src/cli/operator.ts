@@ -25,10 +25,7 @@ export async function startOperator(
   const { adoptableRealms = [] } = settings
   const { operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
   const log = (line: string) => console.log(`${line}\n`)
-  const onError = (error: unknown) => {
-    // The client prints outages of the API server, and the stack of its errors does not help.
-    if (!(error instanceof ClusterUnreachable)) failed(error instanceof ClusterError ? error.message : error)
-  }
+  const onError = createErrorHandler(failed, log)
   const permissionsBySource = readPermissions(settings)
   const options: OperatorOptions = {
     cluster: connectToCluster(undefined, log, service.measurements),
@@ -72,5 +69,17 @@ export async function startOperator(
       ending.abort()
       await seeker.close()
     },
+  }
+}
+
+/** Returns a function that logs the errors of the operator. Those of the API server have no stack, which would not help. */
+function createErrorHandler(failed: (error: unknown) => void, log: (line: string) => void) {
+  return (error: unknown): void => {
+    // The client prints outages.
+    if (error instanceof ClusterUnreachable) return
+    if (!(error instanceof ClusterError)) failed(error)
+    // A server that starts or is overloaded refuses requests, which are repeated.
+    else if (error.status >= 500 || error.status === 429) log(`The API server is not ready: ${error.message}`)
+    else failed(error.message)
   }
 }

@@ -1,4 +1,4 @@
-// Measurements of work in the background, for whoever exports them as metrics.
+// Measurements of work in the background, for metrics.
 
 /** The labels of each measured quantity. */
 interface MeasuredLabels {

@@ -89,15 +89,15 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme)
     await waitUntil(async () => (await findReady())?.status === 'True')
     const before = await countNotReady()
-    const lost = resource('RealmClient', 'lost', { realmRef: { name: 'acme' }, defaultClientScopes: ['none'] })
-    await space.apply(lost)
+    const invalid = resource('RealmClient', 'lost', { realmRef: { name: 'acme' }, defaultClientScopes: ['none'] })
+    await space.apply(invalid)
     await waitUntil(async () => (await findReady())?.status === 'False')
     expect(await findReady()).toMatchObject({
       reason: 'ResourcesNotReady',
       message: `Not ready: RealmClient ${space.namespace}/lost (ReferenceNotFound).`,
     })
     expect(await countNotReady()).toBe(before + 1)
-    await space.delete(lost)
+    await space.delete(invalid)
     await waitUntil(async () => (await findReady())?.status === 'True')
     expect(await countNotReady()).toBe(before)
     await space.delete(acme)

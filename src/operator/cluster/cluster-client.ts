@@ -1,8 +1,10 @@
 // A client of the Kubernetes API server: JSON requests, and watches as streams of lines.
 import type { RequestOptions } from 'node:https'
+import { arch, platform } from 'node:os'
 import { createInterface } from 'node:readline'
-import { KubeConfig } from '@kubernetes/client-node'
+import { type Cluster, KubeConfig } from '@kubernetes/client-node'
 import { isObject, type Json, readText } from '../../kinds/json.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import {
   createConnectionPool,
@@ -16,6 +18,7 @@ import {
 import { UNRESTRICTED } from '../../lib/http/outbound.ts'
 import type { Measurements } from '../../lib/measurements.ts'
 import { retry } from '../../lib/timing/retry.ts'
+import { version } from '../../lib/version.ts'
 
 /** The body of a request. */
 export interface RequestPayload {
@@ -97,6 +100,11 @@ const MAX_RETRY_AFTER = 10
 /** Maximum connections of requests other than watches. */
 const MAX_CONNECTIONS = 64
 
+/** The field manager of all writes, which `managedFields` of resources name. */
+export const FIELD_MANAGER = 'regent'
+/** The user agent has the form of those of Kubernetes' programs, and appears in its audit log. */
+const HEADERS = { accept: 'application/json', 'user-agent': `regent/${version} (${platform()}/${arch()})` }
+
 type ClusterRequest = Omit<HttpStreamRequest, 'idleTimeout' | 'credentials'>
 
 function loadConfig(file: string | undefined): KubeConfig {
@@ -124,12 +132,51 @@ export function connectToCluster(
   const cluster = config.getCurrentCluster()
   if (!cluster)
     throw new Error('No Kubernetes cluster is configured. Set KUBECONFIG, or run the server in a pod of the cluster.')
-  const { server, proxyUrl } = cluster
+  const { server } = cluster
   const requestConnections = createConnectionPool(server, MAX_CONNECTIONS)
   // Watches occupy their connections for minutes: requests must not wait for those.
   const watchConnections = createConnectionPool(server)
 
   const outages = new ClusterOutageLog(server, log)
+  const send = createSender(config, cluster, { outages, measurements })
+
+  return {
+    server,
+    async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
+      const headers = { ...HEADERS, 'content-type': content?.type ?? 'application/json' }
+      const body = content === undefined ? undefined : JSON.stringify(content.body)
+      const request = { method, headers, body, connections: requestConnections }
+      const response = await send(isWrite(method) ? withFieldManager(path) : path, request)
+      const text = await readBody(response.body, MAX_RESPONSE).catch((error: Error) => {
+        throw outages.report(error)
+      })
+      return JSON.parse(text) as T
+    },
+    async streamLines(path, onLine, signal) {
+      const { body } = await send(path, { headers: HEADERS, connections: watchConnections, signal })
+      try {
+        for await (const line of createInterface({ input: body })) onLine(line)
+      } catch (error) {
+        // A watch that ends is no outage: it is continued. The next request shows whether the server responds.
+        throw isBrokenConnection(error) ? new ClusterUnreachable(server, error) : error
+      } finally {
+        body.destroy()
+      }
+    },
+  }
+}
+
+interface SenderOptions {
+  readonly outages: ClusterOutageLog
+  readonly measurements: Measurements | undefined
+}
+
+/** Creates a function that sends requests with the credentials of a kubeconfig, and repeats those that an overloaded server postpones. */
+function createSender(
+  config: KubeConfig,
+  { server, proxyUrl }: Cluster,
+  { outages, measurements }: SenderOptions,
+): (path: string, request: ClusterRequest) => Promise<HttpStream> {
   const countRequest = createRequestCounter(measurements)
   const open = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
     const credentials: RequestOptions = { headers: {}, timeout: IDLE_TIMEOUT }
@@ -153,31 +200,20 @@ export function connectToCluster(
     if (response.status < 400) return response
     throw toClusterError(response, await readBody(response.body, MAX_RESPONSE))
   }
-  const send = (path: string, request: ClusterRequest): Promise<HttpStream> =>
+  return (path, request) =>
     retry(() => openAccepted(path, request), { delayAfter: getRetryDelay, signal: request.signal })
-
-  return {
-    server,
-    async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
-      const headers = { accept: 'application/json', 'content-type': content?.type ?? 'application/json' }
-      const body = content === undefined ? undefined : JSON.stringify(content.body)
-      const response = await send(path, { method, headers, body, connections: requestConnections })
-      const text = await readBody(response.body, MAX_RESPONSE).catch((error: Error) => {
-        throw outages.report(error)
-      })
-      return JSON.parse(text) as T
-    },
-    async streamLines(path, onLine, signal) {
-      const headers = { accept: 'application/json' }
-      const { body } = await send(path, { headers, connections: watchConnections, signal })
-      try {
-        for await (const line of createInterface({ input: body })) onLine(line)
-      } finally {
-        body.destroy()
-      }
-    },
-  }
 }
+
+const isWrite = (method: HttpMethod): boolean => ['POST', 'PUT', 'PATCH'].includes(method)
+
+/** Returns the path of a write with the field manager, unless it has one. */
+function withFieldManager(path: string): string {
+  if (/[?&]fieldManager=/.test(path)) return path
+  return `${path}${path.includes('?') ? '&' : '?'}fieldManager=${FIELD_MANAGER}`
+}
+
+const isBrokenConnection = (error: unknown): error is Error =>
+  error instanceof Error && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(getErrorCode(error) ?? '')
 
 /** Returns the milliseconds until a refused request is repeated; undefined if it is not. */
 function getRetryDelay(error: unknown, failures: number): number | undefined {

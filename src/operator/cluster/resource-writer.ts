@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../../kinds/index.ts'
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
-import { type ClusterClient, ClusterError, type RequestPayload } from './cluster-client.ts'
+import { type ClusterClient, ClusterError, FIELD_MANAGER, type RequestPayload } from './cluster-client.ts'
 import {
   CONDITION_TYPES,
   FINALIZER,
@@ -18,8 +18,6 @@ import { getResourceNames, realmSourceNames } from './resource-names.ts'
 
 /** Maximum writes in progress. */
 const CONCURRENCY = 16
-/** The field manager of all writes. */
-const MANAGER = 'regent'
 const APPLY_PATCH = 'application/apply-patch+yaml'
 const MERGE_PATCH = 'application/merge-patch+json'
 const plurals = new Map(
@@ -65,16 +63,21 @@ export class ResourceWriter {
     const { namespace, name, uid } = metadata
     // With the uid, the API server refuses the write if another resource has the name by now.
     const body = { apiVersion, kind, metadata: { namespace, name, uid }, status }
-    await this.#patch(`${getPath(resource)}/status?fieldManager=${MANAGER}&force=true`, { body, type: APPLY_PATCH })
+    await this.#patch(`${getPath(resource)}/status?fieldManager=${FIELD_MANAGER}&force=true`, {
+      body,
+      type: APPLY_PATCH,
+    })
   }
 
   /** Writes the conditions of a KeycloakRealmImport, unless another controller has written its status. */
   async writeImportConditions(resource: Resource, conditions: readonly ImportCondition[]): Promise<void> {
     const { apiVersion, metadata, status } = resource
     const { namespace, name, managedFields = [] } = metadata
-    const isOwn = managedFields.every(({ subresource, manager }) => subresource !== 'status' || manager === MANAGER)
+    const isOwn = managedFields.every(
+      ({ subresource, manager }) => subresource !== 'status' || manager === FIELD_MANAGER,
+    )
     if (!isOwn || isDeepStrictEqual(status?.conditions, conditions)) return
-    const path = `/apis/${apiVersion}/namespaces/${namespace}/keycloakrealmimports/${name}/status?fieldManager=${MANAGER}`
+    const path = `/apis/${apiVersion}/namespaces/${namespace}/keycloakrealmimports/${name}/status`
     await this.#patch(path, { body: { status: { conditions } }, type: MERGE_PATCH })
   }
 
@@ -102,8 +105,7 @@ export class ResourceWriter {
 
   #setFinalizers(resource: Resource, finalizers: readonly string[]): Promise<boolean> {
     const { resourceVersion } = resource.metadata
-    const path = `${getPath(resource)}?fieldManager=${MANAGER}`
-    return this.#patch(path, { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
+    return this.#patch(getPath(resource), { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
   }
 
   /** Patches a resource. Returns whether it exists. */
