@@ -237,6 +237,7 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   const { SYSTEM } = await import('../service/context/service.ts')
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
+  const { listAuditSinks } = await import('./audit-receivers.ts')
   const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
   if (isDiscarded) console.error(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
   else if (missingStore === 'create') await reportNewStore(at)
@@ -245,6 +246,11 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
     ...(isDiscarded ? { location: {}, key: randomBytes(32) } : { location: toLocation(at), key: await readKey(at) }),
     passwordBlacklists: openPasswordBlacklists(process.env.REGENT_PASSWORD_LISTS),
     vaultDirectory: openVaultDirectory(process.env.REGENT_VAULT_DIR || undefined),
+    // A server delivers the entries.
+    auditSinks: listAuditSinks({
+      auditLog: process.env[settings.auditLog.variable],
+      auditWebhook: process.env[settings.auditWebhook.variable],
+    }),
     keyStoreDirectory: openKeyStoreDirectory(process.env.REGENT_KEY_STORE_DIR || undefined),
     searchableClientAttributes: settings.clientSearchableAttributes.schema.parse(
       process.env[settings.clientSearchableAttributes.variable] ?? [],

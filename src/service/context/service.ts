@@ -8,6 +8,7 @@ import type { Store } from '../../store/database/database.ts'
 import type { Lease } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp, WakeUpChannel } from '../../store/database/wake-up.ts'
+import type { AuditSink } from '../../store/journal/audit-outbox.ts'
 import type { Actor } from '../../store/journal/journal.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
@@ -71,6 +72,10 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** Delivers the audit trail. Absent: another process does. */
+  auditWorker: OutboxWorker | undefined
+  /** Receivers of the audit trail; empty: there is none. */
+  readonly auditSinks: readonly AuditSink[]
   /** Executes the steps of workflows that are due. Absent: another process does. */
   workflowRunner: TaskRunner | undefined
   /** Writes a warning to the log. The server replaces it; without a server, warnings are dropped. */
