@@ -149,6 +149,27 @@ test('an apply is an entry of each change, with its source', async () => {
   })
 })
 
+test('changes that share a transaction have the ids of their own requests', async () => {
+  const form = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
+  const body = new URLSearchParams(form)
+  const response = await fetch(`${server.url}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
+  const { access_token: token } = (await response.json()) as { access_token: string }
+  const names = Array.from({ length: 30 }, (_, at) => `shared-${at}`)
+  await Promise.all(
+    names.map((name) =>
+      fetch(`${server.url}/admin/realms/acme/roles`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-request-id': name },
+        body: JSON.stringify({ name }),
+      }),
+    ),
+  )
+  for (const name of names) await waitForEntry({ realm: 'acme', type: 'change', requestId: name })
+  const created = receiver.entries.filter(({ type, requestId }) => type === 'change' && names.includes(requestId))
+  expect(created.map(({ resource }) => resource.key.at(-1))).toEqual(created.map(({ requestId }) => requestId))
+  expect(created.length).toBe(names.length)
+})
+
 test('the file and the webhook get the same entries, the webhook signed, and neither gets secrets', async () => {
   const [header] = receiver.headers
   expect(header).toMatchObject({

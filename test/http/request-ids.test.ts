@@ -56,6 +56,18 @@ test('an unexpected error after the body of a request was read has the request i
   expect(readLog()).toMatchObject([{ level: 50, requestId: 'r-3' }])
 })
 
+test('a user event in the log has the id of its request', async () => {
+  readLog()
+  const form = { grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'x' }
+  await server.inject({
+    method: 'POST',
+    url: '/realms/master/protocol/openid-connect/token',
+    headers: { 'x-request-id': 'r-4', 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(form).toString(),
+  })
+  expect(readLog()).toMatchObject([{ level: 40, msg: 'LOGIN_ERROR', requestId: 'r-4' }])
+})
+
 test('an invalid traceparent is ignored', async () => {
   const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
   for (const traceparent of [
