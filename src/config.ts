@@ -422,6 +422,26 @@ export const settings = {
     summary: 'Read the secret of drift webhooks from this file',
     description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
+  auditLog: setting('audit-log', {
+    placeholder: 'stdout or file',
+    schema: text,
+    summary: 'Write the audit trail as JSON lines to this file',
+    description:
+      'File to which the audit trail of all realms is appended, one JSON object per line, or `stdout`. Each entry is written once, by one of the replicas. See docs/production.md. By default there is no audit trail.',
+  }),
+  auditWebhook: setting('audit-webhook', {
+    placeholder: 'URL',
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    summary: 'Send the audit trail as JSON to this URL',
+    description:
+      'URL that receives the audit trail of all realms as JSON. A failed delivery is repeated until it succeeds. Use the same for all replicas.',
+  }),
+  auditWebhookSecretFile: setting('audit-webhook-secret-file', {
+    placeholder: 'file',
+    schema: text,
+    summary: 'Read the secret of audit webhooks from this file',
+    description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
+  }),
   environment: setting('environment', {
     placeholder: 'name',
     schema: text,
@@ -509,6 +529,7 @@ const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeo
   ['proxyCertificateHeader', 'proxyHeaders', 'required with certificates from a proxy'],
   ['httpsClientCaFile', 'httpsCertificateFile', 'required with a client CA'],
   ['driftWebhookSecretFile', 'driftWebhook', 'required with its secret'],
+  ['auditWebhookSecretFile', 'auditWebhook', 'required with its secret'],
 ]
 
 /** Returns the settings: from flags by name, such as `adminUser`, else from variables, else defaults. @throws SettingsError */

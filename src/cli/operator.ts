@@ -29,11 +29,8 @@ export async function startOperator(
   settings: ServerSettings,
   failed: (error: unknown) => void,
 ): Promise<RunningOperator> {
-  const onError = (error: unknown) => {
-    // The client prints outages of the API server, and the stack of its errors does not help.
-    if (!(error instanceof ClusterUnreachable)) failed(error instanceof ClusterError ? error.message : error)
-  }
-  const options = toOperatorOptions(settings, onError)
+  const options = toOperatorOptions(service, settings, failed)
+  const { onError } = options
   const ending = new AbortController()
   const admission = await startAdmission(service, { settings, options, signal: ending.signal }).catch(
     (error: unknown) => {
@@ -93,12 +90,16 @@ async function startAdmission(
   return { close: () => starting.then((server) => server.close()).catch(() => {}) }
 }
 
-function toOperatorOptions(settings: ServerSettings, onError: (error: unknown) => void): OperatorOptions {
+function toOperatorOptions(
+  service: Service,
+  settings: ServerSettings,
+  failed: (error: unknown) => void,
+): OperatorOptions {
   const { operatorNamespaces: namespaces, operatorSecrets: secretNames, operatorClass: className } = settings
   const { adoptableRealms = [], operatorLease } = settings
   const log = (line: string) => console.log(`${line}\n`)
   const permissionsBySource = readPermissions(settings)
-  const cluster = connectToCluster(undefined, log)
+  const cluster = connectToCluster(undefined, log, service.measurements)
   return {
     cluster,
     scope: { namespaces, secretNames, className },
@@ -118,6 +119,18 @@ function toOperatorOptions(settings: ServerSettings, onError: (error: unknown) =
     publicUrl: settings.hostname,
     isWatchedNamespace: (namespace) => !namespaces || namespaces.includes(namespace),
     log,
-    onError,
+    onError: createErrorHandler(failed, log),
+  }
+}
+
+/** Returns a function that logs the errors of the operator. Those of the API server have no stack, which would not help. */
+function createErrorHandler(failed: (error: unknown) => void, log: (line: string) => void) {
+  return (error: unknown): void => {
+    // The client prints outages.
+    if (error instanceof ClusterUnreachable) return
+    if (!(error instanceof ClusterError)) failed(error)
+    // A server that starts or is overloaded refuses requests, which are repeated.
+    else if (error.status >= 500 || error.status === 429) log(`The API server is not ready: ${error.message}`)
+    else failed(error.message)
   }
 }

@@ -2,9 +2,14 @@
 import { kinds } from '../../kinds/index.ts'
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { retry } from '../../lib/timing/retry.ts'
-import { type ClusterClient, ClusterError, connectToCluster } from '../../operator/cluster/cluster-client.ts'
+import {
+  type ClusterClient,
+  ClusterError,
+  connectToCluster,
+  FIELD_MANAGER,
+} from '../../operator/cluster/cluster-client.ts'
 import { listResources } from '../../operator/cluster/list-resources.ts'
-import { APPROVED_PLAN_ANNOTATION, FIELD_MANAGER, type Resource } from '../../operator/cluster/resource.ts'
+import { APPROVED_PLAN_ANNOTATION, type Resource } from '../../operator/cluster/resource.ts'
 import { getResourceNames, type ResourceNames, realmSourceNames } from '../../operator/cluster/resource-names.ts'
 import { setExitCode } from '../exit-codes.ts'
 

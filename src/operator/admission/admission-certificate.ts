@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import forge from 'node-forge'
 import type { CertificatePair } from '../../http/server/secure-server.ts'
 import { type ClusterClient, ClusterError } from '../cluster/cluster-client.ts'
-import { type ApiObject, FIELD_MANAGER, type Resource } from '../cluster/resource.ts'
+import type { ApiObject, Resource } from '../cluster/resource.ts'
 
 /** The name of a service. */
 interface ServiceName {
@@ -100,7 +100,7 @@ async function trustCertificates(
     { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
     ...outdated.map((at) => ({ op: 'add', path: `/webhooks/${at}/clientConfig/caBundle`, value })),
   ]
-  const path = `${CONFIGURATIONS}/${metadata.name}?fieldManager=${FIELD_MANAGER}`
+  const path = `${CONFIGURATIONS}/${metadata.name}`
   await client.request('PATCH', path, { body, type: 'application/json-patch+json' })
 }
 
@@ -126,7 +126,7 @@ async function writeSecret(client: ClusterClient, secret: ReturnType<typeof toSe
   const path = `/api/v1/namespaces/${namespace}/secrets`
   const [method, target] =
     resourceVersion === undefined ? (['POST', path] as const) : (['PUT', `${path}/${name}`] as const)
-  await client.request(method, `${target}?fieldManager=${FIELD_MANAGER}`, { body: secret })
+  await client.request(method, `${target}`, { body: secret })
 }
 
 /** Creates a self-signed certificate for a service. */

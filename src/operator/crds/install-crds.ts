@@ -1,7 +1,6 @@
 // Installs the CRDs by server-side apply, also over those that exist.
 import { retry } from '../../lib/timing/retry.ts'
 import { type ClusterClient, ClusterError } from '../cluster/cluster-client.ts'
-import { FIELD_MANAGER } from '../cluster/resource.ts'
 import { listCrds } from './crds.ts'
 
 /** An installed CRD, and whether the API server serves it. */
@@ -35,7 +34,7 @@ export async function installCrds(client: ClusterClient): Promise<InstalledCrd[]
 async function installCrd(client: ClusterClient, crd: ReturnType<typeof listCrds>[number]): Promise<InstalledCrd> {
   const { name } = crd.metadata
   const before = await findCrd(client, name)
-  const path = `${DEFINITIONS}/${name}?fieldManager=${FIELD_MANAGER}&force=true`
+  const path = `${DEFINITIONS}/${name}?force=true`
   const after = await client.request<InstalledDefinition>('PATCH', path, {
     body: crd,
     type: 'application/apply-patch+yaml',
