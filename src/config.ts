@@ -314,7 +314,7 @@ export const settings = {
     default: false,
     summary: 'Reconcile Kubernetes resources',
     description:
-      'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes.md.',
+      'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes/.',
   }),
   operatorNamespaces: setting('operator-namespaces', {
     placeholder: 'names',
@@ -366,7 +366,7 @@ export const settings = {
       ),
     summary: 'Let namespaces adopt or observe existing realms',
     description:
-      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes.md. The default is none.',
+      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes/. The default is none.',
   }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',

@@ -44,7 +44,7 @@ const realm = argument('<realm>').argParser(readRealmName)
 const optionalRealm = argument('[realm]', 'only this realm').argParser(readRealmName)
 const plan = argument('<id>', 'id of the plan')
 const detailedExitCode = option('--detailed-exitcode', 'Exit with 2 if there are changes or drift')
-const namespaceOption = option('-n, --namespace <name>', 'Namespace, if not that of the kubeconfig')
+const namespaceOption = option('-n, --namespace <name>', 'Use this namespace, not that of the kubeconfig')
 const secretName = argument('<name>', 'as documents name it')
 
 function readRealmName(text: string): string {
@@ -406,7 +406,7 @@ export const commands: readonly CommandEntry[] = [
         name: 'plan',
         summary: 'Show plans of Realms and RealmSources not yet applied',
         arguments: [argument('[resource]', 'a Realm, or kind/name')],
-        options: [namespaceOption, option('-A, --all-namespaces', 'In all namespaces')],
+        options: [namespaceOption, option('-A, --all-namespaces', 'Use all namespaces')],
         exitCodes: ['pendingApproval'],
         run: async ([resource], flags) => (await import('./commands/kubectl-plans.ts')).plan(resource, flags),
       },
@@ -414,7 +414,7 @@ export const commands: readonly CommandEntry[] = [
         name: 'approve',
         summary: 'Approve a plan that is pending approval',
         arguments: [argument('<resource>', 'a Realm, or kind/name')],
-        options: [namespaceOption, option('--plan <id>', 'Only if this is its plan')],
+        options: [namespaceOption, option('--plan <id>', 'Approve only this plan')],
         exitCodes: ['pendingApproval'],
         run: async ([resource], flags) => (await import('./commands/kubectl-plans.ts')).approve(resource, flags),
       },

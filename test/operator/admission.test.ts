@@ -205,7 +205,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
   test('a server-side dry run accepts all examples in an empty cluster, each by itself and in any order', async () => {
     const resources = [
       ...globSync('examples/kubernetes/*.yaml').flatMap(readResources),
-      ...['docs/kubernetes.md', 'docs/permissions.md', 'docs/realm-files.md'].flatMap(readExamples),
+      ...[...globSync('docs/kubernetes/*.md'), 'docs/permissions.md', 'docs/realm-files.md'].flatMap(readExamples),
     ]
     expect(resources.length).toBeGreaterThan(10)
     const space = await createReviewedNamespace()
