@@ -11,6 +11,8 @@ import type { Kubernetes, Resource } from './kubernetes.ts'
 const GROUP = 'source.toolkit.fluxcd.io'
 const FLUX_API = `${GROUP}/v1`
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+/** The label of a definition that tests have installed. Those of Flux itself are not touched. */
+const OWN = 'regent.dev/tests'
 const timeout = 30_000
 
 const kinds = { GitRepository: 'gitrepositories', OCIRepository: 'ocirepositories' } as const
@@ -24,7 +26,7 @@ function createDefinition(kind: FluxKind): Resource {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${GROUP}` },
+    metadata: Object.assign({ name: `${plural}.${GROUP}` }, { labels: { [OWN]: 'true' } }),
     spec: {
       group: GROUP,
       scope: 'Namespaced',
@@ -52,11 +54,21 @@ export async function installFluxKind({ request, apply }: Kubernetes, kind: Flux
   await vi.waitUntil(isServed, { timeout })
 }
 
-/** Deletes the definition of a kind with all its objects, and waits until it is not served. */
-export async function removeFluxKind({ request }: Kubernetes, kind: FluxKind): Promise<void> {
-  await request('DELETE', `${DEFINITIONS}/${createDefinition(kind).metadata.name}`)
-  const isRemoved = async () => (await request('GET', `/apis/${FLUX_API}/${kinds[kind]}?limit=1`)).status === 404
+/** Removes the definition of a kind if tests have installed it, and waits until it is not served. Returns whether the cluster has none. */
+export async function removeFluxKind({ request }: Kubernetes, kind: FluxKind): Promise<boolean> {
+  const path = `${DEFINITIONS}/${createDefinition(kind).metadata.name}`
+  const { status, body } = await request('GET', path)
+  if (status === 404) return true
+  if (body.metadata.labels?.[OWN] === undefined) return false
+  await request('DELETE', path)
+  const isRemoved = async () => {
+    const current = await request('GET', path)
+    // Other tests may install it again, with another uid.
+    if (current.status !== 404) return current.body.metadata.uid !== body.metadata.uid
+    return (await request('GET', `/apis/${FLUX_API}/${kinds[kind]}?limit=1`)).status === 404
+  }
   await vi.waitUntil(isRemoved, { timeout })
+  return true
 }
 
 /** Returns an object of Flux. */

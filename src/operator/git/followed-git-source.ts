@@ -92,7 +92,7 @@ export async function openFollowedRepository(
   followed: FollowedGitSource,
   { defaults, findLatest, getPermissionInputs }: OpenRepositoryOptions,
 ): Promise<FollowedRepository> {
-  const { name, namespace, config, resource } = followed.source
+  const { name, namespace, config } = followed.source
   const { spec, place } = config!
   const { retryInterval, dependsOn, suspend } = spec
   const interval = spec.interval ? parseDuration(spec.interval) : defaults.interval
@@ -108,7 +108,7 @@ export async function openFollowedRepository(
         sourcePermissions,
         spec.permissions && toSourcePermissions(spec.permissions),
       )
-      return { ...content, settings: readSourceSettings(resource), sourcePermissions: permissions }
+      return { ...content, settings: readSourceSettings(followed.source.resource), sourcePermissions: permissions }
     },
     dependsOn: dependsOn?.map((dependency) => getGitSourceName(namespace, dependency)),
     retryInterval: retryInterval ? parseDuration(retryInterval) : interval,

@@ -103,7 +103,7 @@ export function createCommitStatusTarget(
 ): CommitStatusTarget {
   const target = { provider, context, targetUrl, apiUrl, repository, outbound, authorities }
   requireEncryptedUrl(findApiUrl(target))
-  if (token !== undefined) return { ...target, getToken: async () => token }
+  if (token) return { ...target, getToken: async () => token }
   if (githubApp && provider === 'github') return { ...target, getToken: () => githubApp.getToken() }
   throw new SourceError('commitStatus requires a token that may set statuses')
 }
