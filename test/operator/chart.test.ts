@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
+import { connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import { listCrds } from '../../src/operator/crds/crds.ts'
+import { installCrds } from '../../src/operator/crds/install-crds.ts'
 import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart.ts'
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 import { readMetrics } from '../support/metrics.ts'
-import { testService } from '../support/service.ts'
+import { newName, testService } from '../support/service.ts'
 
 /** Values by path: each is rendered alone, with the values that it needs. */
 const samples: Readonly<Record<string, readonly string[]>> = {
@@ -345,6 +347,33 @@ describe.skipIf(!hasHelm)(withHelm, () => {
       namespace = await kubernetes.newNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' })
     })
     afterAll(() => kubernetes.removeNamespaces())
+
+    test('Helm installs, upgrades and uninstalls a release, and installs another one beside existing definitions', async () => {
+      const space = await kubernetes.newNamespace()
+      const [first, second] = [newName('first'), newName('second')]
+      // Pods do not run here, so that jobs of hooks would never end. `regent operator install` does what that before installation does.
+      const run = (verb: string, release: string, values: readonly string[] = []) =>
+        helm(verb, release, CHART, '--namespace', space, '--no-hooks', ...toSetFlags([...requiredValues, ...values]))
+      const listNames = async (path: string) =>
+        ((await kubernetes.request('GET', path)).body.items as Resource[]).map(({ metadata: { name } }) => name)
+      const listDeployments = () => listNames(`/apis/apps/v1/namespaces/${space}/deployments`)
+      await installCrds(connectToCluster())
+      expect(run('install', first)).toContain('STATUS: deployed')
+      expect(await listDeployments()).toEqual([`${first}-regent`])
+      const values = ['admission.enabled=true', 'operator.secrets.writtenIn={*}', 'replicas=3']
+      expect(run('upgrade', first, values)).toContain('REVISION: 2')
+      const hooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+      expect(await listNames(hooks)).toContain(`${first}-regent`)
+      helm('uninstall', first, '--namespace', space, '--no-hooks')
+      expect(await listDeployments()).toEqual([])
+      const definitions = await listNames('/apis/apiextensions.k8s.io/v1/customresourcedefinitions')
+      expect(definitions).toEqual(expect.arrayContaining(listCrds().map(({ metadata }) => metadata.name)))
+      expect(run('install', second, values)).toContain('STATUS: deployed')
+      helm('uninstall', second, '--namespace', space, '--no-hooks')
+      const roles = await listNames('/apis/rbac.authorization.k8s.io/v1/clusterroles')
+      expect(roles.filter((name) => name.startsWith(first) || name.startsWith(second))).toEqual([])
+      expect((await listNames(hooks)).filter((name) => name.startsWith(first) || name.startsWith(second))).toEqual([])
+    })
 
     test.each([
       ['required values', requiredValues],
