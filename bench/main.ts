@@ -6,7 +6,7 @@
 //   npm run bench -- --directory 10000                   synchronizations of an LDAP directory with this many users, on PostgreSQL
 //   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
-//   npm run bench -- --kubernetes 1000                   the operator with this many resources, on the cluster in KUBECONFIG
+//   npm run bench -- --kubernetes 1000 [--realms 100]    the operator with this many resources, on the cluster in KUBECONFIG
 //   npm run bench -- --wrong-resources 500                edits of a realm with and without this many wrong resources, likewise
 //   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N]
 //                     the same requests to Regent, to Keycloak at this URL, and to a minimal server; Regent uses the empty database
@@ -144,6 +144,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     java: { type: 'string', default: 'java' },
     kubernetes: { type: 'string' },
+    realms: { type: 'string', multiple: true, default: ['10', '1'] },
     'wrong-resources': { type: 'string' },
   },
 })
@@ -168,7 +169,8 @@ try {
   else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
   else if (options['wrong-resources'])
     process.exitCode = (await measureWrongResources(Number(options['wrong-resources']))) ? 0 : 1
-  else if (options.kubernetes) process.exitCode = (await measureKubernetes(Number(options.kubernetes))) ? 0 : 1
+  else if (options.kubernetes)
+    process.exitCode = (await measureKubernetes(Number(options.kubernetes), options.realms.map(Number))) ? 0 : 1
   else if (startUpRounds) await measureStartUp(postgres!.url, Number(startUpRounds))
   else if (options.users) await measureMemory(postgres!.url, Number(options.users))
   else if (options.clients) await measureClientLists(postgres!.url, Number(options.clients))

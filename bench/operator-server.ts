@@ -48,7 +48,9 @@ export async function createStore(adminUrl: string, name: string): Promise<Opera
 export interface OperatorServer extends ServerProcess {
   /** Waits until this many realms were found to be in sync. */
   waitForUnchangedRealms(realmCount: number): Promise<void>
-  /** Returns the peak memory of the process as text. */
+  /** Returns the CPU time of the process so far, in seconds. */
+  readCpuSeconds(): Promise<number>
+  /** Returns the current and the peak memory of the process as text. */
   describeMemory(): Promise<string>
 }
 
@@ -71,9 +73,16 @@ export async function startOperatorServer(
     async waitForUnchangedRealms(realmCount) {
       while ((await countUnchanged()) < realmCount) await delay(20)
     },
+    async readCpuSeconds() {
+      // Fields 14 and 15: user and system time, in hundredths of a second. The name of the command may contain spaces.
+      const stat = await readFile(`/proc/${server.pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / 100
+    },
     async describeMemory() {
-      const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${server.pid}/status`, 'utf8'))![1]
-      return `peak memory ${Math.round(Number(peak) / 1024)} MB`
+      const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
+      const read = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)![1]) / 1024)
+      return `memory ${read('VmRSS')} MB, peak ${read('VmHWM')} MB`
     },
   }
 }

@@ -1,4 +1,5 @@
 // Creates many Kubernetes resources, and watches them at the API server.
+import { setTimeout as delay } from 'node:timers/promises'
 import { limitConcurrency } from '../src/lib/timing/limit-concurrency.ts'
 import type { ClusterClient } from '../src/operator/cluster/cluster-client.ts'
 import { Informer } from '../src/operator/cluster/informer.ts'
@@ -26,8 +27,11 @@ export interface AuthoredResource {
 /** The resources of a namespace, kept up to date by watches. */
 export interface WatchedResources {
   list(): Resource[]
-  /** Waits until the condition holds, and returns the time of it, as `performance.now()`. */
-  waitUntil(condition: () => boolean): Promise<number>
+  /**
+   * Waits until the condition holds, and returns the time of it, as `performance.now()`. It is checked after each change, but not more
+   * often than after so many milliseconds.
+   */
+  waitUntil(condition: () => boolean, interval?: number): Promise<number>
   /** Applies the resources like `kubectl apply --server-side`. */
   apply(...resources: readonly AuthoredResource[]): Promise<void>
   /** Deletes all resources and waits until they are deleted. The operator must still run, since they have its finalizers. */
@@ -48,8 +52,11 @@ export function watchResources(cluster: ClusterClient, namespace: string, signal
     (kind) => new Informer(cluster, { path: pathOf(kind), handler: { onChange: changed, onError: failed }, signal }),
   )
   const list = () => watches.flatMap((watch) => watch.list())
-  const waitUntil = async (condition: () => boolean) => {
-    while (!condition()) await nextChange.promise
+  const waitUntil = async (condition: () => boolean, interval = 0) => {
+    while (!condition()) {
+      await nextChange.promise
+      if (interval) await delay(interval)
+    }
     return performance.now()
   }
   return {

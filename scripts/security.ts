@@ -66,12 +66,12 @@ read beyond a limit.
 
 const OUTBOUND = `## Outbound connections
 
-Hosts of mail servers, identity providers, JWKS, applications and repositories of \`RealmSource\` resources come from realms, documents and callers.
+Hosts of mail servers, identity providers, JWKS, applications, repositories and artifacts of \`RealmSource\` resources come from realms, documents and callers.
 The server checks the address that a host resolves to and connects to exactly this address. It does not follow redirects.
 
 - Link-local addresses and cloud metadata addresses are always refused, also when written as IPv6.
 - Loopback addresses and private networks are refused in production, unless \`--outbound-allow\` lists them, such as \`10.20.0.0/16\`.
-- Hosts in the server's own settings and on the command line may have any address.
+- Hosts in the server's own settings and on the command line may have any address. So may the hosts of \`--flux-artifact-hosts\`, for artifacts of Flux.
 
 Details are in [decision 0075](decisions/0075-outbound-connections.md).
 `

@@ -314,7 +314,7 @@ export const settings = {
     default: false,
     summary: 'Reconcile Kubernetes resources',
     description:
-      'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes.md.',
+      'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes/.',
   }),
   operatorNamespaces: setting('operator-namespaces', {
     placeholder: 'names',
@@ -346,6 +346,14 @@ export const settings = {
     description:
       'Name of the Lease that the replica which applies resources holds in the namespace of the server. Servers over one store must have the same. The default is `regent`, or `regent-` and the class.',
   }),
+  fluxArtifactHosts: setting('flux-artifact-hosts', {
+    placeholder: 'hosts',
+    schema: list,
+    default: ['source-controller.flux-system.svc.cluster.local'],
+    summary: 'Download artifacts of Flux from these hosts',
+    description:
+      'Hosts that serve artifacts of Flux, which `sourceRef` of a RealmSource names, separated by commas. They may be in a private network, which other hosts may only if `--outbound-allow` names it. The default is the source-controller in the namespace `flux-system`.',
+  }),
   adoptableRealms: setting('adoptable-realms', {
     placeholder: 'realms',
     schema: list
@@ -358,7 +366,7 @@ export const settings = {
       ),
     summary: 'Let namespaces adopt or observe existing realms',
     description:
-      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes.md. The default is none.',
+      'Existing realms that the Realms of a namespace may adopt or observe: `<namespace>=<realms>`, separated by commas, with realms separated by `|`. See docs/kubernetes/. The default is none.',
   }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',
@@ -379,6 +387,13 @@ export const settings = {
     schema: text,
     summary: 'Read the key of that certificate from this file',
     description: 'PEM file with the private key of that certificate.',
+  }),
+  admissionWebhook: setting('admission-webhook', {
+    placeholder: 'name',
+    schema: z.string().min(1),
+    summary: 'Make the certificate of this webhook',
+    description:
+      'Name of the ValidatingWebhookConfiguration for which Regent makes a certificate itself, renews it, and keeps it in a Secret with the name of the service of the webhook. Instead of certificate files.',
   }),
   admissionClientCaFile: setting('admission-client-ca-file', {
     placeholder: 'file',
@@ -412,6 +427,26 @@ export const settings = {
     placeholder: 'file',
     schema: text,
     summary: 'Read the secret of drift webhooks from this file',
+    description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
+  }),
+  auditLog: setting('audit-log', {
+    placeholder: 'stdout or file',
+    schema: text,
+    summary: 'Write the audit trail as JSON lines to this file',
+    description:
+      'File to which the audit trail of all realms is appended, one JSON object per line, or `stdout`. Each entry is written once, by one of the replicas. See docs/production.md. By default there is no audit trail.',
+  }),
+  auditWebhook: setting('audit-webhook', {
+    placeholder: 'URL',
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    summary: 'Send the audit trail as JSON to this URL',
+    description:
+      'URL that receives the audit trail of all realms as JSON. A failed delivery is repeated until it succeeds. Use the same for all replicas.',
+  }),
+  auditWebhookSecretFile: setting('audit-webhook-secret-file', {
+    placeholder: 'file',
+    schema: text,
+    summary: 'Read the secret of audit webhooks from this file',
     description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
   environment: setting('environment', {
@@ -496,12 +531,12 @@ const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeo
   ['httpsCertificateKeyFile', 'httpsCertificateFile', 'required with the key of a certificate'],
   ['admissionCertificateFile', 'admissionCertificateKeyFile', 'required with an admission certificate'],
   ['admissionCertificateKeyFile', 'admissionCertificateFile', 'required with the key of a certificate'],
-  ['admissionClientCaFile', 'admissionCertificateFile', 'required with a client CA'],
   ['databaseDirect', 'database', 'required with a direct connection to the database'],
   ['proxyTrustedAddresses', 'proxyHeaders', 'required with addresses of proxies'],
   ['proxyCertificateHeader', 'proxyHeaders', 'required with certificates from a proxy'],
   ['httpsClientCaFile', 'httpsCertificateFile', 'required with a client CA'],
   ['driftWebhookSecretFile', 'driftWebhook', 'required with its secret'],
+  ['auditWebhookSecretFile', 'auditWebhook', 'required with its secret'],
 ]
 
 /** Returns the settings: from flags by name, such as `adminUser`, else from variables, else defaults. @throws SettingsError */
@@ -512,8 +547,12 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
   }
   for (const [name, needed, reason] of dependencies) if (values[name] !== undefined) requireSetting(needed, reason)
   if (Number(values.workers) > 1) requireSetting('database', 'required with several workers')
-  if (values.admissionCertificateFile !== undefined && values.operator === false)
-    problems.set('operator', 'required with an admission certificate')
+  const hasAdmission = (values.admissionCertificateFile ?? values.admissionWebhook) !== undefined
+  if (hasAdmission && values.operator === false) problems.set('operator', 'required with an admission certificate')
+  if (!hasAdmission && values.admissionClientCaFile !== undefined)
+    problems.set('admissionCertificateFile', 'required with a client CA')
+  if (values.admissionCertificateFile !== undefined && values.admissionWebhook !== undefined)
+    problems.set('admissionWebhook', 'excludes certificate files')
   if (values.production === true) {
     for (const [name, setting] of table) if (setting.isRequired) requireSetting(name, 'required in production mode')
     if (values.adminUser !== undefined) requireSetting('adminPassword', 'required with the name of the administrator')

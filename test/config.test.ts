@@ -38,6 +38,7 @@ test('without settings, the mode is development on the embedded store', () => {
     unknownFields: 'error',
     adminUser: 'admin',
     adminPassword: 'admin',
+    fluxArtifactHosts: ['source-controller.flux-system.svc.cluster.local'],
     operator: false,
     admissionPort: 9443,
     console: 'on',

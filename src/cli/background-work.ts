@@ -1,8 +1,9 @@
-// The background work of a server: messages, workflows, periodic tasks, and the deletion of expired rows.
+// The background work of a server: messages, the audit trail, workflows, periodic tasks, and the deletion of expired rows.
 import { type RepeatedWork, runEvery } from '../lib/timing/run-every.ts'
 import { deliverers } from '../oidc/mail/deliver.ts'
 import type { Service } from '../service/context/service.ts'
 import { userStoreTasks } from '../service/federation/synchronize.ts'
+import { type AuditReceivers, startAuditDeliveries } from '../service/messages/audit-deliveries.ts'
 import { startOutbox } from '../service/messages/outbox.ts'
 import { type JournalRetention, sweepExpiredRows } from '../service/operations/sweeper.ts'
 import { startTaskRunner } from '../service/tasks/scheduled-tasks.ts'
@@ -14,16 +15,23 @@ const SWEEP_INTERVAL = 15 * 60 * 1000
 /** Milliseconds between looks for due messages, steps and tasks, including those of replicas that stopped. */
 const WAKE_INTERVAL = 5_000
 
+/** The settings of background work. */
+interface BackgroundOptions {
+  readonly retention: JournalRetention | undefined
+  readonly auditReceivers: AuditReceivers
+}
+
 /** Starts the background work of a server. `close` ends it after what is in progress. */
 export function startBackgroundWork(
   service: Service,
   failed: (error: unknown) => void,
-  retention: JournalRetention | undefined,
+  { retention, auditReceivers }: BackgroundOptions,
 ): RepeatedWork {
   const workers = [
     startWorkflowRunner(service, failed),
     startTaskRunner(service, { ...workflowTasks, ...userStoreTasks }, failed),
     startOutbox(service, deliverers, failed),
+    startAuditDeliveries(service, auditReceivers, failed),
   ]
   const waking = runEvery(WAKE_INTERVAL, () => {
     for (const worker of workers) worker.wake()

@@ -44,6 +44,7 @@ const realm = argument('<realm>').argParser(readRealmName)
 const optionalRealm = argument('[realm]', 'only this realm').argParser(readRealmName)
 const plan = argument('<id>', 'id of the plan')
 const detailedExitCode = option('--detailed-exitcode', 'Exit with 2 if there are changes or drift')
+const namespaceOption = option('-n, --namespace <name>', 'Use this namespace, not that of the kubeconfig')
 const secretName = argument('<name>', 'as documents name it')
 
 function readRealmName(text: string): string {
@@ -398,9 +399,37 @@ export const commands: readonly CommandEntry[] = [
     run: async ([file], flags) => (await import('./commands/backup.ts')).backup(file, flags),
   },
   {
-    name: 'operator',
-    summary: 'Prepare the removal of the Kubernetes operator',
+    name: 'kubectl',
+    summary: 'Show and approve plans in a cluster: kubectl regent',
     commands: [
+      {
+        name: 'plan',
+        summary: 'Show plans of Realms and RealmSources not yet applied',
+        arguments: [argument('[resource]', 'a Realm, or kind/name')],
+        options: [namespaceOption, option('-A, --all-namespaces', 'Use all namespaces')],
+        exitCodes: ['pendingApproval'],
+        run: async ([resource], flags) => (await import('./commands/kubectl-plans.ts')).plan(resource, flags),
+      },
+      {
+        name: 'approve',
+        summary: 'Approve a plan that is pending approval',
+        arguments: [argument('<resource>', 'a Realm, or kind/name')],
+        options: [namespaceOption, option('--plan <id>', 'Approve only this plan')],
+        exitCodes: ['pendingApproval'],
+        run: async ([resource], flags) => (await import('./commands/kubectl-plans.ts')).approve(resource, flags),
+      },
+    ],
+  },
+  {
+    name: 'operator',
+    summary: 'Install and remove the Kubernetes operator',
+    commands: [
+      {
+        name: 'install',
+        summary: 'Install the CRDs, also over existing ones',
+        options: [],
+        run: async () => (await import('./commands/operator-install.ts')).install(),
+      },
       {
         name: 'release',
         summary: 'Remove the finalizers of resources; objects stay live',

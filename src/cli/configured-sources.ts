@@ -4,10 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { ServerSettings } from '../config.ts'
 import type { SourceSettings } from '../kinds/source-settings.ts'
+import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { parseDuration } from '../realm-file/resources/duration.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
+import { type CommitStatusTarget, createCommitStatusTarget } from '../reconcile/following/commit-status-hosts.ts'
 import { SourceError } from '../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress, toGitAddress } from '../reconcile/read/git-address.ts'
+import type { GitSourceOptions } from '../reconcile/read/git-source.ts'
+import { GithubApp } from '../reconcile/read/github-app.ts'
 import {
   type GivenIdentity,
   identifyGitSource,
@@ -17,6 +21,9 @@ import {
 import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
 import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
 import { type SourcePermissions, toSourcePermissions } from '../service/context/source-permissions.ts'
+
+/** Keys, certificates and credentials of a git source. */
+type GitAccess = Pick<GitSourceOptions, 'keys' | 'authorities' | 'githubApp'>
 
 /** A source of the server, with the defaults that the settings give to every source. */
 export interface ConfiguredSource {
@@ -31,6 +38,9 @@ export interface ConfiguredSource {
   /** The variables and files that documents may use, such as `env:ACME_*`. Absent: all. */
   readonly variables: readonly string[] | undefined
   readonly signers: string | undefined
+  /** Its own keys, CA certificates and GitHub App. Default: those of the server's account. */
+  readonly access?: GitAccess
+  readonly commitStatus?: CommitStatusTarget | undefined
   /** Whether the authors of commits are read. */
   readonly readsAuthors: boolean
   /** In seconds: between polls, between attempts after a failure, and at most for a git command. */
@@ -81,9 +91,12 @@ async function toConfiguredSource(
 ): Promise<ConfiguredSource> {
   const near = (path: string) => resolve(dirname(file), path)
   try {
-    const at = spec.url === undefined ? { file: near(spec.path!) } : await readGitAddress(spec, near)
+    const identity = { name, isComplete: true }
+    const { url } = spec
+    const place =
+      url === undefined ? { at: { file: near(spec.path!) } } : await readRepository(name, { ...spec, url }, near)
     return configureSource(
-      { name, identity: { name, isComplete: true }, at },
+      { name, identity, ...place },
       { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) },
       settings,
     )
@@ -93,16 +106,60 @@ async function toConfiguredSource(
   }
 }
 
-async function readGitAddress(spec: RealmSourceSpec, near: (path: string) => string): Promise<GitAddress> {
-  const { credentials } = spec
-  const address = toGitAddress({ ...spec, url: spec.url! })
-  if (!credentials?.passwordFile) return address
-  if (address.protocol === 'ssh')
-    throw new SourceError(`${address.url} takes no password, since ssh uses a key. Remove credentials.passwordFile.`)
-  const password = await readFile(near(credentials.passwordFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SourceError(`The password file ${credentials.passwordFile} cannot be read (${error.code}).`)
+type PlaceOfSource = Pick<ConfiguredSource, 'at'> & Partial<Pick<ConfiguredSource, 'access' | 'commitStatus'>>
+
+/** Reads the files of the credentials of a repository, and of its status of commits. `near`: resolves their paths. */
+async function readRepository(
+  name: string,
+  spec: RealmSourceSpec & { readonly url: string },
+  near: (path: string) => string,
+): Promise<PlaceOfSource> {
+  const { credentials = {}, caFile, commitStatus } = spec
+  const { username, passwordFile, identityFile, knownHostsFile, githubApp } = credentials
+  const address = toGitAddress(spec)
+  const isSsh = address.protocol === 'ssh'
+  if (isSsh && (passwordFile || githubApp))
+    throw new SourceError(
+      `${address.url} takes no password, since ssh uses a key. Remove credentials.${passwordFile ? 'passwordFile' : 'githubApp'}.`,
+    )
+  if (!isSsh && identityFile) throw new SourceError(`${address.url} takes no key. Remove credentials.identityFile.`)
+  const read = (label: string, file: string) => readSettingsFile(label, file, near)
+  const authorities = caFile && (await read('file of CA certificates', caFile))
+  const target = { repository: address.url, outbound: UNRESTRICTED, authorities }
+  const app =
+    githubApp &&
+    new GithubApp({ ...githubApp, privateKey: await read('private key', githubApp.privateKeyFile) }, target)
+  const password = passwordFile && (await read('password file', passwordFile))
+  return {
+    at: { ...address, ...(password && { credentials: { user: username ?? 'git', password } }) },
+    access: {
+      authorities,
+      githubApp: app,
+      keys:
+        identityFile && knownHostsFile
+          ? {
+              ssh: {
+                identity: await read('key', identityFile),
+                knownHosts: await read('file of known hosts', knownHostsFile),
+              },
+            }
+          : undefined,
+    },
+    commitStatus:
+      commitStatus &&
+      createCommitStatusTarget(name, commitStatus, {
+        ...target,
+        githubApp: app,
+        token: commitStatus.tokenFile && (await read('token file', commitStatus.tokenFile)),
+      }),
+  }
+}
+
+async function readSettingsFile(label: string, file: string, near: (path: string) => string): Promise<string> {
+  const text = await readFile(near(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new SourceError(`The ${label} ${file} cannot be read (${error.code}).`)
   })
-  return { ...address, credentials: { user: credentials.username ?? 'git', password: password.trim() } }
+  return text.trim()
 }
 
 /** Returns the name of a source that a setting names: by that name, or by the URL of its repository. */
@@ -123,7 +180,7 @@ export function readPermissions(settings: ServerSettings): ReadonlyMap<string, S
 }
 
 function configureSource(
-  { name, identity, at }: Pick<ConfiguredSource, 'name' | 'identity' | 'at'>,
+  { name, identity, at, access = {}, commitStatus }: Pick<ConfiguredSource, 'name' | 'identity'> & PlaceOfSource,
   spec: Partial<RealmSourceSpec>,
   settings: ServerSettings,
 ): ConfiguredSource {
@@ -146,6 +203,8 @@ function configureSource(
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
     signers: spec.signersFile ?? settings.sourceSigners,
+    access,
+    commitStatus,
     readsAuthors: settings.requireSecondApprover,
     interval: seconds,
     retryInterval: retryInterval ? parseDuration(retryInterval) : seconds,

@@ -196,12 +196,12 @@ function openRemote(server: string, token: string): Connection {
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
       const response = await openResponse(server + path, { headers, signal })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
+      if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       else yield* readEvents(response.body)
     },
     async download(path) {
       const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
-      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), path)
+      if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },
     close: async () => {},
@@ -212,7 +212,7 @@ async function send<Result>(url: string, request: RemoteRequest): Promise<Result
   const headers = { ...request.headers, 'accept-encoding': 'gzip' }
   const response = await openResponse(url, { ...request, headers })
   const { pathname, search } = new URL(url)
-  return toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
+  return toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
 }
 
 async function openResponse(url: string, request: RemoteRequest): Promise<HttpStream> {
@@ -237,6 +237,7 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   const { SYSTEM } = await import('../service/context/service.ts')
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
+  const { listAuditSinks } = await import('./audit-receivers.ts')
   const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
   if (isDiscarded) console.error(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
   else if (missingStore === 'create') await reportNewStore(at)
@@ -245,6 +246,11 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
     ...(isDiscarded ? { location: {}, key: randomBytes(32) } : { location: toLocation(at), key: await readKey(at) }),
     passwordBlacklists: openPasswordBlacklists(process.env.REGENT_PASSWORD_LISTS),
     vaultDirectory: openVaultDirectory(process.env.REGENT_VAULT_DIR || undefined),
+    // A server delivers the entries.
+    auditSinks: listAuditSinks({
+      auditLog: process.env[settings.auditLog.variable],
+      auditWebhook: process.env[settings.auditWebhook.variable],
+    }),
     keyStoreDirectory: openKeyStoreDirectory(process.env.REGENT_KEY_STORE_DIR || undefined),
     searchableClientAttributes: settings.clientSearchableAttributes.schema.parse(
       process.env[settings.clientSearchableAttributes.variable] ?? [],
@@ -256,18 +262,18 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
     async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
       const response = await app.inject({ method, url, headers: { accept: ACCEPT, ...headers }, ...payload })
-      return toResult(response.statusCode, response.body, url)
+      return toResult(response, response.body, url)
     },
     async *events(url, signal) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
       const stream = response.stream()
       signal.addEventListener('abort', () => stream.destroy(), { once: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(stream), url)
+      if (response.statusCode >= 400) toResult(response, await text(stream), url)
       else yield* readEvents(stream)
     },
     async download(url) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
-      if (response.statusCode >= 400) toResult(response.statusCode, await text(response.stream()), url)
+      if (response.statusCode >= 400) toResult(response, await text(response.stream()), url)
       return response.stream()
     },
     async close() {
@@ -277,10 +283,19 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   }
 }
 
+/** The status and the headers of a response, of a server or in this process. */
+interface ReceivedHead {
+  readonly status?: number
+  readonly statusCode?: number
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
 // A response has the type that the OpenAPI document gives it: server and command are of the same version.
-function toResult<Result>(status: number, text: string, path: string): Result {
+function toResult<Result>(response: ReceivedHead, text: string, path: string): Result {
   const body = parseJson(text)
-  if (status >= 400) throw new ApiError(status, body, path)
+  const { status = response.statusCode!, headers } = response
+  const requestId = headers['x-request-id']
+  if (status >= 400) throw new ApiError(status, body, { path, ...(typeof requestId === 'string' && { requestId }) })
   return body as Result
 }
 

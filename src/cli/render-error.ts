@@ -11,8 +11,12 @@ export class ApiError extends Error {
   readonly problems: readonly { position: SourcePosition; message: string }[]
   /** The objects that changed since a plan was created. */
   readonly stale: readonly StaleObject[]
-  /** `path`: of the request, below the server's URL, which names the realm. */
-  constructor(status: number, body: unknown, path = '') {
+  /** `path`: of the request, below the server's URL, which names the realm. `requestId`: leads to the log of an unexpected error. */
+  constructor(
+    status: number,
+    body: unknown,
+    { path = '', requestId }: { readonly path?: string; readonly requestId?: string | undefined } = {},
+  ) {
     const error = (body ?? {}) as {
       error?: string
       error_description?: string
@@ -21,7 +25,8 @@ export class ApiError extends Error {
       stale?: ApiError['stale']
     }
     const message = error.errorMessage ?? error.error_description ?? error.error
-    super(message === undefined ? `The server returned status ${status}.` : completeMessage(message, path))
+    const text = message === undefined ? `The server returned status ${status}.` : completeMessage(message, path)
+    super(status >= 500 && requestId && !text.includes(requestId) ? `${text} The request id is ${requestId}.` : text)
     this.status = status
     this.problems = error.problems ?? []
     this.stale = error.stale ?? []

@@ -1,7 +1,12 @@
 // The states of sources, and the commands that change them: `regent source show|suspend|resume|force|rename`.
 import { formatTime, shortenRevision } from '../reconcile/model/attribution.ts'
 import type { RealmSourceRow, RollbackSuspension } from '../service/context/store-types.ts'
-import type { SourceAttempt, SourceOutcome, SourceState } from '../service/sources/source-status.ts'
+import type {
+  RESOURCES_NOT_READY,
+  SourceAttempt,
+  SourceOutcome,
+  SourceState,
+} from '../service/sources/source-status.ts'
 import { connect, request, type StoreFlags } from './connect.ts'
 
 /** Lists the states of all sources, in the order of their names. */
@@ -84,7 +89,8 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   RolledBack: 'suspended by a rollback',
   PendingApproval: 'pending approval',
   DependencyNotReady: 'dependency not applied yet',
-} satisfies Record<SourceOutcome, string>
+  ResourcesNotReady: 'resources not ready',
+} satisfies Record<SourceOutcome | typeof RESOURCES_NOT_READY, string>
 
 /** Describes the rollback that suspends a source. */
 export function describeSuspension({ by, revision }: RollbackSuspension): string {

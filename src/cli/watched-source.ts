@@ -2,11 +2,12 @@
 
 import { createCachingParser } from '../realm-file/yaml/caching-parser.ts'
 import type { FollowedSource } from '../reconcile/following/followed-source.ts'
-import { openRepository } from '../reconcile/following/repository.ts'
+import { followRepository } from '../reconcile/following/repository.ts'
 import type { SourceController } from '../reconcile/following/source-controller.ts'
 import { readFileSource } from '../reconcile/read/file-source.ts'
 import { watchFiles } from '../reconcile/read/file-watcher.ts'
 import { type GitAddress, isSameRepository } from '../reconcile/read/git-address.ts'
+import { openGitSource } from '../reconcile/read/git-source.ts'
 import type { SourceContent } from '../reconcile/read/source-content.ts'
 import { locateSource, requireSameName } from '../reconcile/read/source-identity.ts'
 import { ALL_VARIABLES, createVariableFilter } from '../reconcile/read/variable-filter.ts'
@@ -75,11 +76,17 @@ async function openGitRepository(
   { hooks, signal }: { hooks: boolean; signal: AbortSignal },
 ): Promise<WatchedSource> {
   const { signers, readsAuthors, timeout, interval } = source
-  const repository = await openRepository(address, {
+  const { name: _, ...readOptions } = toReadOptions(source)
+  const gitSource = await openGitSource(address, {
+    ...readOptions,
+    ...source.identity,
+    ...source.access,
+    ...{ signersFile: signers, readsAuthors, timeout, signal },
+  })
+  const repository = followRepository(gitSource, {
     ...toFollowOptions(source),
-    ...toReadOptions(source),
-    ...{ identity: source.identity, signersFile: signers, readsAuthors, timeout, interval, signal },
-    configure: (state) => withServerSettings(state, source),
+    ...{ commitStatus: source.commitStatus, interval },
+    configure: (content) => withServerSettings(content, source),
   })
   const timings = [...(hooks ? ['at once by a webhook'] : []), ...(interval ? [`within ${interval} s`] : [])]
   return Object.assign(repository, {

@@ -30,6 +30,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Operation id of the route. */
     operation?: string
+    /** Path of the operation, with parameters in braces. */
+    route?: string
     /** The route needs no token. */
     isPublic?: boolean
   }
@@ -83,7 +85,7 @@ export function registerOperations(
     app.route({
       method: listMethods(operation),
       url: urlOf(operation.path),
-      config: { operation: operation.operationId, isPublic: operation.isPublic === true },
+      config: { operation: operation.operationId, route: operation.path, isPublic: operation.isPublic === true },
       onRequest: async (request: FastifyRequest) => {
         if (operation.isPublic) return
         if (operation.body || hasLongBody(request.raw)) await surroundings.service.getPermissions(callers.get(request)!)

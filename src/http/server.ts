@@ -1,7 +1,7 @@
 // The HTTP server: its routes, and the headers of all responses.
-import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
+import { getLogFields, toRequestId } from '../lib/request-scope.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
@@ -34,6 +34,7 @@ import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
+import { traceRequests } from './server/trace-requests.ts'
 import { checkFieldCount, checkStorable } from './storable.ts'
 
 /** The options of the server. */
@@ -164,9 +165,11 @@ function isOfBrowser({ method, headers }: FastifyRequest): boolean {
 
 function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOptions): FastifyInstance {
   return fastify({
-    logger: { level: logLevel, ...(logTo && { stream: logTo }) },
+    logger: { level: logLevel, mixin: getLogFields, ...(logTo && { stream: logTo }) },
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    // The fields of log lines come from the scope of the request, also those of code that has no request.
+    childLoggerFactory: (logger) => logger,
+    genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
     bodyLimit: UNAUTHENTICATED_LIMIT,
     requestTimeout: REQUEST_TIME,
     http: SERVER_OPTIONS,
@@ -179,6 +182,7 @@ function createApp({ proxies, basePath, logLevel = 'silent', logTo }: ServerOpti
 function addHooks(app: FastifyInstance, { hostname, ownHost, proxies, hasManagementPort }: ServerOptions): void {
   // Each scope registers the parsers of its bodies. Without one, a body is not read.
   app.removeAllContentTypeParsers()
+  traceRequests(app)
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onRequest', findCertificates(proxies))

@@ -15,6 +15,7 @@ import { createSecretWriter, type SecretWriter } from './cluster/secret-writer.t
 import type { WatchScope } from './cluster/watch-scope.ts'
 import { resolveDesiredRealms } from './desired/desired-realms.ts'
 import { findClusterPermissions } from './desired/namespace-permissions.ts'
+import { FluxSources } from './git/flux-sources.ts'
 import type { GitSourceDefaults } from './git/followed-git-source.ts'
 import { parseGitSources } from './git/git-source.ts'
 import { GitSourceController } from './git/git-source-controller.ts'
@@ -23,6 +24,7 @@ import { type DriftIndex, watchDrift } from './realms/drift-index.ts'
 import { type NamespaceInventory, readNamespaceInventory } from './realms/namespace-inventory.ts'
 import { type PostponedDeletions, readPostponedDeletions } from './realms/postponed-deletions.ts'
 import { RealmController, type RealmControllerOptions } from './realms/realm-controller.ts'
+import { NamespaceStatuses } from './status/namespace-statuses.ts'
 import { StatusWriter } from './status/status-writer.ts'
 
 /** Name of the lease of the replica that applies resources. */
@@ -72,6 +74,7 @@ interface Controllers {
   readonly inventory: NamespaceInventory
   readonly driftIndex: DriftIndex
   readonly realms: RealmController
+  readonly namespaceStatuses: NamespaceStatuses
   readonly git: GitSourceController
 }
 
@@ -96,6 +99,7 @@ class Operator implements LeaseWork {
   readonly #cache: ClusterCache
   readonly #secretWriter: SecretWriter
   readonly #statusWriter: StatusWriter
+  readonly #fluxSources: FluxSources
   readonly #queue: WorkQueue<string>
   #controllers: Controllers | undefined
 
@@ -106,13 +110,17 @@ class Operator implements LeaseWork {
     this.#lease = lease
     const handler = { onChange: () => this.#enqueue(), onError }
     this.#cache = watchCluster(cluster, { scope, handler, signal: this.#abort.signal })
+    this.#fluxSources = new FluxSources(cluster, { scope, handler, signal: this.#abort.signal })
     this.#secretWriter = createSecretWriter(cluster, this.#cache)
     this.#statusWriter = new StatusWriter(this.#cache, {
       writer: new ResourceWriter(cluster, this.#cache.put),
       secretWriter: this.#secretWriter,
       clock: service.clock,
     })
-    this.#queue = createOperatorQueue(() => this.#reconcile(), onError)
+    this.#queue = createOperatorQueue(() => this.#reconcile(), onError, {
+      name: 'resources',
+      measurements: service.measurements,
+    })
     this.#queue.add(KEY)
     service.listResourceReadiness = () => countByReadiness(this.#listWatched())
   }
@@ -127,6 +135,7 @@ class Operator implements LeaseWork {
     this.#service.listResourceReadiness = undefined
     await this.#queue.close()
     this.#controllers?.driftIndex.stop()
+    await this.#controllers?.namespaceStatuses.close()
     await this.#controllers?.git.close()
     await this.#controllers?.realms.close()
   }
@@ -140,12 +149,13 @@ class Operator implements LeaseWork {
   async #reconcile(): Promise<void> {
     this.#controllers ??= await this.#startControllers()
     if (!this.#controllers) return
-    const { inventory, realms, git } = this.#controllers
+    const { inventory, realms, git, namespaceStatuses } = this.#controllers
     const { findOwnerNamespace } = inventory
     const { resources, realmSources, ...snapshot } = this.#cache.getSnapshot()
     const isWatched = ({ metadata }: Resource) => this.#options.isWatchedNamespace(metadata.namespace!)
     realms.update(resolveDesiredRealms({ ...snapshot, resources: resources.filter(isWatched), findOwnerNamespace }))
-    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText))
+    git.update(parseGitSources(realmSources.filter(isWatched), snapshot.findSecretText, this.#fluxSources.find))
+    namespaceStatuses.update(resources.filter(isWatched))
   }
 
   #listWatched(): Resource[] {
@@ -168,7 +178,9 @@ class Operator implements LeaseWork {
     )
     const realms = this.#startRealmController(inventory, postponedDeletions, driftIndex)
     this.#addPermissionLookup(realms)
-    return { inventory, driftIndex, realms, git: this.#startGitController(inventory, driftIndex, realms) }
+    const namespaceStatuses = new NamespaceStatuses(this.#service, this.#lease, this.#options.onError)
+    const git = this.#startGitController(inventory, driftIndex, realms)
+    return { inventory, driftIndex, realms, namespaceStatuses, git }
   }
 
   /** Lets requests to the API that name a namespace as their source have its permissions, until the operator ends. */

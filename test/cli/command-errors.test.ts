@@ -42,6 +42,20 @@ test.skipIf(inject('databaseUrl'))('serve fails if another server has the data f
   await server.stop()
 })
 
+test('a command prints the request id of an unexpected error of the server', async () => {
+  let body = '{"error":"unknown_error","error_description":"For more on this error consult the server log: r-1"}'
+  const failing = createServer((_request, response) => {
+    response.writeHead(500, { 'content-type': 'application/json', 'x-request-id': 'r-1' }).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(failing, 'listening')
+  const { port } = failing.address() as { port: number }
+  const drift = () => cli.run('drift', '--server', `http://127.0.0.1:${port}`, '--token', 'x')
+  expect(await drift()).toMatchObject(failedWith('For more on this error consult the server log: r-1'))
+  body = ''
+  expect(await drift()).toMatchObject(failedWith('The server returned status 500. The request id is r-1.'))
+  failing.close()
+})
+
 test('a command fails if no server responds', async () => {
   expect(await cli.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
     failedWith(/No server responds at http:\/\/127.0.0.1:1 .*\. Start it with "regent serve"/),

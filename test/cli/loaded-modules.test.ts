@@ -35,6 +35,18 @@ test.for(['http/server.ts', 'cli/connect.ts'])('src/%s does not load undici', as
   expect(modules.filter((name) => /undici/.test(name))).toEqual([])
 })
 
+test('a server does not load OpenTelemetry unless the environment enables traces', async () => {
+  const start = (environment: object) =>
+    listLoadedModules(`
+      const { startTracing } = await import('./src/cli/open-telemetry.ts')
+      await startTracing(${JSON.stringify(environment)})`)
+  // The package of the metrics loads the interfaces.
+  const isOpenTelemetry = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url)
+  const server = await listLoadedModules(`await import('./src/cli/commands/serve.ts')`)
+  expect([...server, ...(await start({}))].filter(isOpenTelemetry)).toEqual([])
+  expect((await start({ OTEL_TRACES_EXPORTER: 'otlp' })).some(isOpenTelemetry)).toBe(true)
+})
+
 test.for(CLIENT_COMMANDS)('the command %s loads no database driver', async (command) => {
   const urls = await listLoadedModules(`await import('./src/cli/commands/${command}.ts')`)
   expect(urls.some((url) => url.endsWith(`/${command}.ts`))).toBe(true)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/server/listen.ts'
+import { readFiles } from '../../src/http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { testBrowser } from '../support/browser.ts'
@@ -142,7 +143,11 @@ test('with a certificate the server listens publicly for HTTPS, and for HTTP on 
   await writeFile(files.certificateFile, certificate)
   await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const server = await startServer({})
-  const listening = await listen(server, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
+  const listening = await listen(server, {
+    host: '127.0.0.1',
+    port: 0,
+    https: { port: 0, readCertificate: readFiles(files) },
+  })
   expect(listening.publicUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
   expect(listening.localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const realm = await newRealm(service, { sslRequired: 'all' })

@@ -12,7 +12,7 @@ import { openLdapConnection } from '../../src/lib/ldap/ldap-connection.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import type { FindSecretText } from '../../src/operator/cluster/cluster-cache.ts'
 import type { Resource } from '../../src/operator/cluster/resource.ts'
-import { openFollowedRepository } from '../../src/operator/git/followed-git-source.ts'
+import { type GitSourceDefaults, openFollowedRepository } from '../../src/operator/git/followed-git-source.ts'
 import { parseGitSources } from '../../src/operator/git/git-source.ts'
 import { parseGitAddress } from '../../src/reconcile/read/git-address.ts'
 import { openGitSource } from '../../src/reconcile/read/git-source.ts'
@@ -286,7 +286,7 @@ test.skipIf(!hasGit).each(['https://', 'ssh://git@'])(
     const outbound = createFixedGuard('127.0.0.1')
     const source = await openRepository(`${prefix}checked.invalid:${getPort(mailServer)}/x.git`, outbound)
     connections.length = 0
-    await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
+    await expect(source.fetchRevision()).rejects.toThrow('git cannot list the branches and tags')
     expect(connections).toEqual(['mail'])
     await source.close()
   },
@@ -302,7 +302,7 @@ test.skipIf(!hasGit)('git follows no redirect of the repository of a RealmSource
     createOutbound({ development: true }),
   )
   requests.length = 0
-  await expect(source.fetchCommit()).rejects.toThrow('git cannot list the branches and tags')
+  await expect(source.fetchRevision()).rejects.toThrow('git cannot list the branches and tags')
   expect(requests).toEqual([])
   await source.close()
   redirecting.close()
@@ -312,17 +312,19 @@ test.skipIf(!hasGit).each(['ssh://git@$(id)/x.git', 'ssh://git@a;b/x.git', 'ssh:
   'a host of a repository that contains shell characters or options is refused: %s',
   async (url) => {
     const source = await openRepository(url, createOutbound({ development: true }))
-    await expect(source.fetchCommit()).rejects.toThrow('is not a valid host name')
+    await expect(source.fetchRevision()).rejects.toThrow('is not a valid host name')
     await source.close()
   },
 )
 
-test.skipIf(!hasGit)('the operator does not connect to a private address for a RealmSource', async () => {
-  const { service } = production
+/** Opens the source of a RealmSource as the operator of a production server does. */
+function openRealmSource(spec: object, defaults: Partial<GitSourceDefaults> = {}, artifactUrl = '') {
   const metadata = { name: 'realms', namespace: 'acme', uid: 'u', generation: 1 }
-  const spec = { url: `https://localhost:${getPort(mailServer)}/x.git` }
   const resource = { apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata, spec } as unknown as Resource
-  const [source] = parseGitSources([resource], new Map() as unknown as FindSecretText)
+  const artifact = { url: artifactUrl, revision: 'main@sha1:1', digest: `sha256:${'0'.repeat(64)}` }
+  const [source] = parseGitSources([resource], new Map() as unknown as FindSecretText, () => ({
+    ...{ artifact, repository: 'https://git.example.com/x.git' },
+  }))
   const followed = {
     fingerprint: '',
     source: source!,
@@ -330,17 +332,46 @@ test.skipIf(!hasGit)('the operator does not connect to a private address for a R
     realms: [],
     lastRequest: undefined,
   }
-  const repository = await openFollowedRepository(service, followed, {
-    defaults: { interval: 60, signersFile: undefined, readsAuthors: false },
+  return openFollowedRepository(production.service, followed, {
+    defaults: { interval: 60, signersFile: undefined, readsAuthors: false, artifactHosts: [], ...defaults },
     findLatest: () => source,
     getPermissionInputs: () => {
       throw new Error('nothing was read')
     },
   })
+}
+
+test.skipIf(!hasGit)('the operator does not connect to a private address for a RealmSource', async () => {
+  const repository = await openRealmSource({ url: `https://localhost:${getPort(mailServer)}/x.git` })
   connections.length = 0
   await expect(repository.read()).rejects.toThrow('is in a private network')
   expect(connections).toEqual([])
   await repository.close()
+})
+
+test('the operator downloads artifacts from private addresses only of hosts in --flux-artifact-hosts', async () => {
+  const spec = { sourceRef: { kind: 'GitRepository', name: 'realms' } }
+  const toUrl = (host: string) => `http://${host}:${getPort(mailServer)}/gitrepository/acme/realms/x.tar.gz`
+  const read = async (url: string, artifactHosts: readonly string[]) => {
+    const source = await openRealmSource(spec, { artifactHosts }, url)
+    connections.length = 0
+    const error = await source.read().catch((reason: Error) => reason)
+    await source.close()
+    return { message: String(error), connections: [...connections] }
+  }
+  for (const hosts of [[], ['other.example.com']])
+    expect(await read(toUrl('localhost'), hosts)).toEqual({
+      message: expect.stringContaining('is in a private network'),
+      connections: [],
+    })
+  for (const host of ['localhost', '127.0.0.1']) expect((await read(toUrl(host), [host])).connections).toEqual(['mail'])
+  // Flux writes host names with a dot at their end.
+  expect((await read(toUrl('localhost.'), ['localhost'])).message).not.toContain('is in a private network')
+})
+
+test('a server that requires signatures of commits refuses artifacts', async () => {
+  const spec = { sourceRef: { kind: 'OCIRepository', name: 'realms' } }
+  await expect(openRealmSource(spec, { signersFile: 'signers' })).rejects.toThrow('(--source-signers)')
 })
 
 test
@@ -351,7 +382,7 @@ test
     const url = address.includes('//') ? `${address}:${getPort(mailServer)}/x.git` : address
     const source = await openRepository(url, createOutbound({}))
     connections.length = 0
-    await expect(source.fetchCommit()).rejects.toThrow('is in a private network')
+    await expect(source.fetchRevision()).rejects.toThrow('is in a private network')
     expect(connections).toEqual([])
     await source.close()
   },

@@ -87,7 +87,7 @@ function listChoices(count: number): FilledRealm[][] {
   ])
 }
 
-/** Returns the complete response without its date, and with a placeholder for the value. */
+/** Returns the complete response without its date and request id, and with a placeholder for the value. */
 async function getResponse(operation: Operation, values: ReadonlyMap<string, string>, value: string) {
   const body = createBody(operation, 'new-object')
   const { statusCode, headers, rawPayload } = await app.inject({
@@ -99,6 +99,6 @@ async function getResponse(operation: Operation, values: ReadonlyMap<string, str
     },
     ...(body !== undefined && { payload: JSON.stringify(body) }),
   })
-  const text = JSON.stringify({ ...headers, date: '' })
+  const text = JSON.stringify({ ...headers, date: '', 'x-request-id': '' })
   return `${statusCode} ${text} ${rawPayload.toString('latin1')}`.replaceAll(value, '{value}')
 }

@@ -189,3 +189,38 @@ test('a queue of an aborted signal begins nothing', async () => {
   await runDue()
   expect(keys()).toEqual([])
 })
+
+test('an observer is notified of due keys, the time that they wait, retries and results', async () => {
+  const events: unknown[] = []
+  const observer: WorkQueueOptions<string>['observer'] = {
+    onAdd: (depth) => events.push(['add', depth]),
+    onStart: (depth, waited) => events.push(['start', depth, waited]),
+    onRetry: () => events.push('retry'),
+    onEnd: (result, seconds) => events.push([result, seconds]),
+  }
+  const { queue, runs } = createControlledQueue({ concurrency: 1, observer })
+  queue.add('a')
+  queue.add('b')
+  queue.add('b')
+  await runDue()
+  expect(events.splice(0)).toEqual([
+    ['add', 1],
+    ['add', 2],
+    ['start', 1, 0],
+  ])
+  await vi.advanceTimersByTimeAsync(500)
+  runs[0]!.fail(new Error('broken'))
+  await runDue()
+  expect(events.splice(0)).toEqual([['error', 0.5], 'retry', ['start', 0, 0.5]])
+  runs[1]!.end({ failed: true, requeueAfter: 10_000 })
+  await runDue()
+  expect(events.splice(0)).toEqual([['error', 0], 'retry'])
+  await vi.advanceTimersByTimeAsync(100)
+  runs[2]!.end()
+  await runDue()
+  expect(events).toEqual([
+    ['add', 1],
+    ['start', 0, 0],
+    ['success', 0],
+  ])
+})

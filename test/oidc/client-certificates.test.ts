@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/server/listen.ts'
+import { readFiles } from '../../src/http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { getSubjectName, isSameName } from '../../src/oidc/client-authentication/distinguished-names.ts'
@@ -227,7 +228,8 @@ describe('over HTTPS', () => {
     await writeFile(files.keyFile, serverCertificate.key)
     await writeFile(files.clientCaFile, certificate.pem)
     const app = await startServer({})
-    const https = { ...files, port: 0, isClientOptional: true }
+    const { clientCaFile } = files
+    const https = { readCertificate: readFiles(files), clientCaFile, port: 0, isClientOptional: true }
     address = (await listen(app, { host: '127.0.0.1', port: 0, https })).publicUrl
   })
   afterAll(() => rm(folder, { recursive: true }))

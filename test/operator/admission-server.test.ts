@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import { readFiles } from '../../src/http/server/secure-server.ts'
 import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { ADMISSION_PATH, serveAdmission } from '../../src/operator/admission/admission-server.ts'
 
@@ -27,8 +28,10 @@ await writeFile(files.keyFile, keyPair.privateKey.export({ type: 'pkcs8', format
 
 const rejectingReviewer = { review: () => Promise.reject(new Error('unexpected review')) }
 const failures: unknown[] = []
-const server = await serveAdmission(rejectingReviewer, { host: '127.0.0.1', port: 0, ...files }, (error) =>
-  failures.push(error),
+const server = await serveAdmission(
+  rejectingReviewer,
+  { host: '127.0.0.1', port: 0, readCertificate: readFiles(files) },
+  (error) => failures.push(error),
 )
 afterAll(async () => {
   await server.close()

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { type RequestOptions, request } from 'node:https'
 import { loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFiles } from '../../src/http/server/secure-server.ts'
 import { createDeadline } from '../../src/lib/timing/deadline.ts'
 import { createAdmissionReviewer } from '../../src/operator/admission/admission-reviewer.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission/admission-server.ts'
@@ -204,7 +205,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
   test('a server-side dry run accepts all examples in an empty cluster, each by itself and in any order', async () => {
     const resources = [
       ...globSync('examples/kubernetes/*.yaml').flatMap(readResources),
-      ...['docs/kubernetes.md', 'docs/permissions.md', 'docs/realm-files.md'].flatMap(readExamples),
+      ...[...globSync('docs/kubernetes/*.md'), 'docs/permissions.md', 'docs/realm-files.md'].flatMap(readExamples),
     ]
     expect(resources.length).toBeGreaterThan(10)
     const space = await createReviewedNamespace()
@@ -241,7 +242,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
     expect(await getStatus(admission.server, {}, JSON.stringify({ kind: 'AdmissionReview' }))).toBe(400)
     expect(await getStatus(admission.server, {}, ' '.repeat(9 * 1024 * 1024))).toBe(413)
     const { certificateFile, keyFile } = admission.files
-    const files = { certificateFile, keyFile, clientCaFile: certificateFile }
+    const files = { readCertificate: readFiles(admission.files), clientCaFile: certificateFile }
     const nobody = { review: () => Promise.reject(new Error('reviewed')) }
     const mutualTlsServer = await serveAdmission(nobody, { host: '127.0.0.1', port: 0, ...files }, () => {})
     await expect(getStatus(mutualTlsServer, {}, '{')).rejects.toThrow()

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
+import { connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
+import { listCrds } from '../../src/operator/crds/crds.ts'
+import { installCrds } from '../../src/operator/crds/install-crds.ts'
 import { CHART, renderChart, requiredValues, toSetFlags } from '../support/chart.ts'
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 import { readMetrics } from '../support/metrics.ts'
-import { testService } from '../support/service.ts'
+import { newName, testService } from '../support/service.ts'
 
 /** Values by path: each is rendered alone, with the values that it needs. */
 const samples: Readonly<Record<string, readonly string[]>> = {
@@ -139,6 +142,10 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   const findResource = (resources: readonly Resource[], kind: string): any =>
     resources.find((resource) => resource.kind === kind)
 
+  const listPlurals = () =>
+    listCrds()
+      .map(({ spec }) => spec.names.plural)
+      .toSorted()
   const readSchema = () => JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8'))
   /** Returns the paths of the values in a schema. */
   const listValues = ({ properties }: Schema, prefix = ''): string[] =>
@@ -174,12 +181,10 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   test('the ClusterRole has permissions for every kind, and is omitted without the operator', () => {
     const clusterRole = findResource(renderChart(requiredValues, { templates: ['roles'] }), 'ClusterRole')
     const [resources, statusRule] = clusterRole.rules
-    const names = renderChart(requiredValues)
-      .filter(({ kind }) => kind === 'CustomResourceDefinition')
-      .map(({ spec }) => (spec as { names: { plural: string } }).names.plural)
+    const names = listPlurals()
     expect(resources.resources).toEqual(names)
     expect(statusRule.resources).toEqual(names.map((name) => `${name}/status`))
-    const withoutOperator = renderChart([...requiredValues, 'operator.enabled=false'])
+    const withoutOperator = renderChart([...requiredValues, 'operator.enabled=false', 'crds.install=false'])
     expect(withoutOperator.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
     const namespaceRoles = renderChart(requiredValues, { templates: ['aggregated-roles'] })
     for (const role of namespaceRoles) expect(role.rules).toMatchObject([{ resources: names }])
@@ -199,7 +204,7 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   })
 
   test('operator.namespaces replaces each ClusterRole by Roles in these namespaces', () => {
-    const values = ['operator.namespaces={shop,web}', 'operator.secrets.writtenIn={shop}']
+    const values = ['operator.namespaces={shop,web}', 'operator.secrets.writtenIn={shop}', 'crds.install=false']
     const rendered = renderChart([...requiredValues, ...values, 'operator.releaseOnUninstall=true'])
     expect(rendered.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
     const listRoles = (role: string) =>
@@ -236,14 +241,12 @@ describe.skipIf(!hasHelm)(withHelm, () => {
 
   test('admission.enabled adds a webhook for every kind but RealmSource, with a generated or a given certificate', () => {
     const admission = ['admission.enabled=true']
-    const rendered = renderChart([...requiredValues, ...admission])
+    const rendered = renderChart([...requiredValues, ...admission], {
+      flags: ['--api-versions', 'cert-manager.io/v1'],
+    })
     expect(renderChart(requiredValues).some(({ kind }) => kind === 'ValidatingWebhookConfiguration')).toBe(false)
     const [webhook] = findResource(rendered, 'ValidatingWebhookConfiguration').webhooks
-    const isRealmKind = ({ spec }: Resource) => (spec as { names: { kind: string } }).names.kind !== 'RealmSource'
-    const plurals = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition').filter(isRealmKind)
-    expect(webhook.rules[0].resources).toEqual(
-      plurals.map(({ spec }) => (spec as { names: { plural: string } }).names.plural),
-    )
+    expect(webhook.rules[0].resources).toEqual(listPlurals().filter((plural) => plural !== 'realmsources'))
     const { name, namespace } = webhook.clientConfig.service
     const service = rendered.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
     expect(service).toMatchObject({ metadata: { namespace }, spec: { ports: [{ targetPort: 'admission' }] } })
@@ -252,6 +255,10 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     const { volumes } = findResource(rendered, 'Deployment').spec.template.spec
     const secrets = volumes.map(({ secret }: { secret?: { secretName: string } }) => secret?.secretName)
     expect(secrets).toContain(certificate.spec.secretName)
+    const withoutCertManager = renderChart([...requiredValues, ...admission])
+    expect(findResource(withoutCertManager, 'Certificate')).toBeUndefined()
+    const { env } = findResource(withoutCertManager, 'Deployment').spec.template.spec.containers[0]
+    expect(env).toContainEqual({ name: 'REGENT_ADMISSION_WEBHOOK', value: 'regent' })
     const withCertificate = renderChart([
       ...requiredValues,
       ...admission,
@@ -274,10 +281,8 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     expect(Object.keys(samples).toSorted()).toEqual(listValues(readSchema()).toSorted())
     const rendered = new Map<string, string>()
     for (const [path, values] of Object.entries(samples)) {
-      // Definitions are large.
-      const common = [...requiredValues, ...(path === 'crds.install' ? [] : ['crds.install=false'])]
       const render = (added: readonly string[]) => {
-        const all = [...common, ...added]
+        const all = [...requiredValues, ...added]
         const text = rendered.get(all.join()) ?? JSON.stringify(renderChart(all))
         rendered.set(all.join(), text)
         return text
@@ -299,10 +304,14 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     expect(security(['--api-versions', 'security.openshift.io/v1'])).toEqual(common)
   })
 
-  test('CRDs are kept when the chart is uninstalled', () => {
-    const definitions = renderChart(requiredValues).filter(({ kind }) => kind === 'CustomResourceDefinition')
-    for (const { metadata } of definitions)
-      expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } })
+  test('a hook applies the CRDs, which no release owns, and its pod gets no requests of clients', () => {
+    const rendered = renderChart(requiredValues)
+    expect(findResource(rendered, 'CustomResourceDefinition')).toBeUndefined()
+    const job = findResource(rendered, 'Job')
+    expect(job.metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade')
+    expect(job.spec.template.spec.containers[0].command).toEqual(['node', 'bin/regent.js', 'operator', 'install'])
+    const { selector } = findResource(rendered, 'Service').spec
+    expect(job.spec.template.metadata.labels).not.toMatchObject(selector)
   })
 
   test('serviceMonitor.enabled adds a ServiceMonitor for the metrics endpoint', () => {
@@ -338,6 +347,33 @@ describe.skipIf(!hasHelm)(withHelm, () => {
       namespace = await kubernetes.newNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' })
     })
     afterAll(() => kubernetes.removeNamespaces())
+
+    test('Helm installs, upgrades and uninstalls a release, and installs another one beside existing definitions', async () => {
+      const space = await kubernetes.newNamespace()
+      const [first, second] = [newName('first'), newName('second')]
+      // Pods do not run here, so that jobs of hooks would never end. `regent operator install` does what that before installation does.
+      const run = (verb: string, release: string, values: readonly string[] = []) =>
+        helm(verb, release, CHART, '--namespace', space, '--no-hooks', ...toSetFlags([...requiredValues, ...values]))
+      const listNames = async (path: string) =>
+        ((await kubernetes.request('GET', path)).body.items as Resource[]).map(({ metadata: { name } }) => name)
+      const listDeployments = () => listNames(`/apis/apps/v1/namespaces/${space}/deployments`)
+      await installCrds(connectToCluster())
+      expect(run('install', first)).toContain('STATUS: deployed')
+      expect(await listDeployments()).toEqual([`${first}-regent`])
+      const values = ['admission.enabled=true', 'operator.secrets.writtenIn={*}', 'replicas=3']
+      expect(run('upgrade', first, values)).toContain('REVISION: 2')
+      const hooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+      expect(await listNames(hooks)).toContain(`${first}-regent`)
+      helm('uninstall', first, '--namespace', space, '--no-hooks')
+      expect(await listDeployments()).toEqual([])
+      const definitions = await listNames('/apis/apiextensions.k8s.io/v1/customresourcedefinitions')
+      expect(definitions).toEqual(expect.arrayContaining(listCrds().map(({ metadata }) => metadata.name)))
+      expect(run('install', second, values)).toContain('STATUS: deployed')
+      helm('uninstall', second, '--namespace', space, '--no-hooks')
+      const roles = await listNames('/apis/rbac.authorization.k8s.io/v1/clusterroles')
+      expect(roles.filter((name) => name.startsWith(first) || name.startsWith(second))).toEqual([])
+      expect((await listNames(hooks)).filter((name) => name.startsWith(first) || name.startsWith(second))).toEqual([])
+    })
 
     test.each([
       ['required values', requiredValues],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listParentFields, resourceKinds } from '../../src/kinds/resource-kinds.ts'
 import type { ClusterClient } from '../../src/operator/cluster/cluster-client.ts'
 import { renderChart, requiredValues } from '../support/chart.ts'
+import { installFluxKind } from '../support/flux.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakClients, installKeycloakImports, removeKeycloakClients } from '../support/keycloak-imports.ts'
 import { hasKubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
@@ -24,9 +25,11 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     return { cluster, clusterLease: { namespace: cluster.namespace, name: newName('lease') } }
   })
   const clients = ['KeycloakOIDCClient', 'KeycloakSAMLClient']
+  const fluxKinds = ['GitRepository', 'OCIRepository'] as const
   const installAll = async () => {
     await installKeycloakImports(setup.kubernetes)
     for (const kind of clients) await installKeycloakClients(setup.kubernetes, kind)
+    for (const kind of fluxKinds) await installFluxKind(setup.kubernetes, kind)
   }
   beforeAll(installAll)
   afterAll(async () => {
@@ -40,6 +43,8 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
       .flatMap(readResources)
       .map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
     for (const kind of kinds) await space.apply(resource(kind, 'x', createMinimalSpec(kind, realm)))
+    for (const kind of fluxKinds)
+      await space.apply(resource('RealmSource', kind.toLowerCase(), { sourceRef: { kind, name: 'x' } }))
     const shop = (secret: string, name = 'shop') =>
       resource('RealmClient', 'shop', { realm, secret, writeSecretTo: { name } })
     const waitForSecret = async (secret: string) => {

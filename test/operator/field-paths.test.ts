@@ -64,6 +64,7 @@ const invalid: readonly [kind: string, name: string, message: string, spec: obje
     { clients: [{ clientId: 'a' }, { clientId: 'b', rootUrl: 'none' }] },
   ],
   ['Realm', 'user-profile', 'spec.components.', { components: profile }],
+  ['Realm', 'guard', 'spec.guards', { guards: { deletion: 0 } }],
   ['RealmClient', 'flag', 'spec.enabled: ', { enabled: { b: 1 } }],
   ['RealmClient', 'redirect', 'spec.redirectUris: ', { redirectUris: ['https://a.example.org/#fragment'] }],
   ['RealmClient', 'root-url', 'spec.rootUrl: ', { rootUrl: 'javascript:alert(1)' }],

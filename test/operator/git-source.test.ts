@@ -23,6 +23,7 @@ import {
 } from '../support/git.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
+import { startRepositoryHost } from '../support/repository-host.ts'
 import { newName } from '../support/service.ts'
 import {
   type AnyResource,
@@ -164,6 +165,70 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.apply(source(repository.https, { retryInterval: '1s', certSecretRef: { name: 'authority' } }))
     await space.waitForReady(acme, 'True')
     expect(await isLive(realm)).toBe(true)
+  })
+
+  test('a Secret with a GitHub App, named as Flux does, gives access to the repository and to the status of its commits', async () => {
+    const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
+    const github = await startRepositoryHost()
+    try {
+      github.token = PASSWORD
+      const sha = await repository.push({ 'acme.yaml': `realm: ${realm}\n` })
+      const app = { githubAppID: '4711', githubAppInstallationID: '42', githubAppBaseURL: `${github.url}/api/v3` }
+      await space.apply(secret('git', app))
+      const commitStatus = { provider: 'github', apiUrl: `${github.url}/api/v3` }
+      const acme = source(repository.https, { commitStatus, retryInterval: '1s' })
+      await space.apply(acme)
+      const missing = await space.waitForReady(acme, 'False', 'SecretNotFound')
+      expect(getCondition(missing, 'Ready').message).toContain('githubAppPrivateKey')
+      await space.apply(secret('git', { ...app, githubAppPrivateKey: github.privateKey }))
+      // The git server accepts the user ci only, and GitHub's user for installation tokens is another one.
+      const refused = await space.waitForReady(acme, 'False', 'Failed')
+      expect(getCondition(refused, 'Ready').message).toContain('Authentication failed')
+      repository.host.user = 'x-access-token'
+      await space.waitForReady(acme, 'True')
+      const statuses = await github.waitForStatuses(sha, 2)
+      expect(statuses.map(({ body }) => [body.state, body.context])).toEqual(
+        ['pending', 'success'].map((state) => [state, `regent/${space.namespace}/realms`]),
+      )
+      expect(statuses[0]).toMatchObject({
+        path: `/api/v3/repos/realms/statuses/${sha}`,
+        headers: { authorization: `Bearer ${PASSWORD}` },
+      })
+      expect(github.tokenRequests[0]).toMatchObject({
+        path: '/api/v3/app/installations/42/access_tokens',
+        claims: { iss: '4711' },
+      })
+      expect(JSON.stringify(await space.get(acme))).not.toContain(PASSWORD)
+      await space.delete(acme)
+      await space.waitForDeletion(acme)
+    } finally {
+      github.close()
+    }
+  })
+
+  test('the status of commits is set with the token of its own Secret, which is required', async () => {
+    const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
+    const gitlab = await startRepositoryHost()
+    try {
+      const sha = await repository.push({ 'acme.yaml': `realm: ${realm}\ndisplyName: Acme\n` })
+      await applyCredentials(space)
+      const commitStatus = { provider: 'gitlab', apiUrl: `${gitlab.url}/api/v4`, context: 'identity' }
+      const acme = (fields: object) => source(repository.https, { commitStatus: { ...commitStatus, ...fields } })
+      await space.apply(acme({}))
+      const invalid = await space.waitForReady(acme({}), 'False', 'Invalid')
+      expect(getCondition(invalid, 'Ready').message).toBe('commitStatus requires a token that may set statuses')
+      await space.apply(acme({ secretRef: { name: 'token' } }))
+      await space.waitForReady(acme({}), 'False', 'SecretNotFound')
+      await space.apply(secret('token', { token: 'token-that-sets-statuses' }))
+      const statuses = await gitlab.waitForStatuses(sha, 2)
+      expect(statuses[1]).toMatchObject({
+        path: `/api/v4/projects/realms/statuses/${sha}`,
+        headers: { 'private-token': 'token-that-sets-statuses' },
+        body: { state: 'failed', context: 'identity', description: expect.stringContaining('acme.yaml:2:1: ') },
+      })
+    } finally {
+      gitlab.close()
+    }
   })
 
   test('suspend stops a source, requestedAt reads it at once, and deletionPolicy Orphan retains its realm unmanaged', async () => {

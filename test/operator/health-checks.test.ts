@@ -1,4 +1,4 @@
-// The health checks for Flux and Argo CD in docs/kubernetes.md, evaluated in their languages.
+// The health checks for Flux and Argo CD in docs/kubernetes/flux-and-argo-cd.md, evaluated in their languages.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
@@ -12,7 +12,7 @@ import {
 } from '../support/kubernetes.ts'
 import { resource } from '../support/test-operator.ts'
 
-const page = readFileSync('docs/kubernetes.md', 'utf8')
+const page = readFileSync('docs/kubernetes/flux-and-argo-cd.md', 'utf8')
 const getBlock = (key: string) => {
   const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => load(text!))
   return (blocks as Record<string, unknown>[]).find((block) => key in block)![key]

@@ -34,7 +34,7 @@ test.skipIf(!hasGit)(
       const second = await source.read()
       expect(second.documents.map(({ header: head }) => head.realm)).toEqual(['a', 'c'])
       expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
-      expect(second.revision).toBe(await source.fetchCommit())
+      expect(second.revision).toBe(await source.fetchRevision())
 
       await writeFile(join(folder, 'outside.yaml'), 'realm: outside\n')
       await symlink(join(folder, 'outside.yaml'), join(folder, 'copy', 'prod', 'c.yaml'))
@@ -59,7 +59,7 @@ test.skipIf(!hasGit)(
     const read = async (fragment: string) => {
       const source = await openGitSource(parseGitAddress(`${repository.url}${fragment}`)!, { env, isAllowed })
       try {
-        expect(await source.fetchCommit()).toBe((await source.read()).revision)
+        expect(await source.fetchRevision()).toBe((await source.read()).revision)
         return source.attemptedRevision
       } finally {
         await source.close()
@@ -149,7 +149,7 @@ test.skipIf(!hasGit)(
     try {
       expect((await source.read()).documents).toHaveLength(1)
       const requestCount = host.countRequests()
-      await expect(redirected.fetchCommit()).rejects.toThrow(/git cannot/)
+      await expect(redirected.fetchRevision()).rejects.toThrow(/git cannot/)
       expect(host.countRequests()).toBe(requestCount)
       expect(new Set(resolvedNames)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
     } finally {

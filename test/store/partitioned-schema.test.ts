@@ -7,6 +7,7 @@ import { newDatabase } from '../support/service.ts'
 
 /** The tables without realm data, of which a distributed database has a copy in each shard. */
 const SHARED_TABLES = [
+  'audit_outbox',
   'deleted_realm',
   'lease',
   'plan',

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readFiles } from '../../src/http/server/secure-server.ts'
 import { isLoopback } from '../../src/lib/http/loopback.ts'
 import { createAdmissionReviewer } from '../../src/operator/admission/admission-reviewer.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission/admission-server.ts'
@@ -54,7 +55,7 @@ export async function startAdmission(
   const certificate = await readFile(certificateFile)
   const server = await serveAdmission(
     createAdmissionReviewer(service, options, ending.signal),
-    { host: '127.0.0.1', port: 0, certificateFile, keyFile },
+    { host: '127.0.0.1', port: 0, readCertificate: readFiles({ certificateFile, keyFile }) },
     options.onError,
   )
   const values = [...requiredValues, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]

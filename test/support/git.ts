@@ -77,6 +77,8 @@ export interface GitServer {
   countRequests(): number
   /** If false, the server returns 503. */
   isUp: boolean
+  /** The user whose password is accepted. */
+  user: string
   close(): Promise<void>
 }
 
@@ -96,12 +98,12 @@ export async function startGitServer(
   password: string,
   tls?: { cert: Buffer; key: Buffer },
 ): Promise<GitServer> {
-  const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   let requests = 0
   const handle: RequestListener = async (request, response) => {
     requests++
     if (!state.isUp) return response.writeHead(503).end()
-    if (request.headers.authorization !== right) {
+    const expected = `Basic ${Buffer.from(`${state.user}:${password}`).toString('base64')}`
+    if (request.headers.authorization !== expected) {
       return response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
     }
     const [path, query = ''] = request.url!.split('?')
@@ -132,6 +134,7 @@ export async function startGitServer(
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     countRequests: () => requests,
     isUp: true,
+    user,
     async close() {
       server.close()
       server.closeAllConnections()

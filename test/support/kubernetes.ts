@@ -1,5 +1,5 @@
-// A real API server of any Kubernetes cluster, given by KUBECONFIG. Tests leave Regent's custom resource definitions there, and
-// nothing else.
+// A real API server of any Kubernetes cluster, given by KUBECONFIG. Tests leave the custom resource definitions of Regent and Flux there,
+// and nothing else.
 import { randomBytes } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'

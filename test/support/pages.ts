@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 /** Returns the README and the pages of docs, as paths from the root of the repository. */
 export function listPages(...patterns: readonly string[]): string[] {
-  return globSync(['README.md', 'docs/*.md', ...patterns], { cwd: root }).sort()
+  return globSync(['README.md', 'docs/*.md', 'docs/kubernetes/*.md', ...patterns], { cwd: root }).sort()
 }
 
 /** Returns the text of a file, given by its path from the root of the repository. */

@@ -42,7 +42,7 @@ export function startOperator(service: Service, options: Partial<OperatorOptions
     findSourcePermissions: () => undefined,
     isAdoptable: () => false,
     isWatchedNamespace: (namespace) => spaces.has(namespace),
-    gitDefaults: { interval: 1, signersFile: undefined, readsAuthors: false },
+    gitDefaults: { interval: 1, signersFile: undefined, readsAuthors: false, artifactHosts: [] },
     log: () => {},
     onError: (error) => failures.push(error),
     ...options,

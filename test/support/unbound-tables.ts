@@ -9,6 +9,8 @@ const FREE = new Set([
   'generated_secret',
   'store_setting',
   'lease',
+  // Entries outlive their realm, and are delivered in one order.
+  'audit_outbox',
   'kysely_migration',
   'kysely_migration_lock',
   // Plans may be about several realms, and about realms that do not exist yet; deleted realms are looked up by name.

@@ -119,6 +119,20 @@ httpGet:
 {{- end }}
 {{- end }}
 
+{{- /* Source of the admission certificate: secret, cert-manager or regent. */}}
+{{- define "regent.admissionCertificate" -}}
+{{- if .Values.admission.secret }}secret
+{{- else if or .Values.admission.issuer (.Capabilities.APIVersions.Has "cert-manager.io/v1") }}cert-manager
+{{- else }}regent{{ end }}
+{{- end }}
+
+{{- /* Annotations of a hook before installation and upgrade, with its weight. */}}
+{{- define "regent.definitionsHook" -}}
+helm.sh/hook: pre-install,pre-upgrade
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
 {{- /* Whether the admission webhook is enabled: yes, or nothing. */}}
 {{- define "regent.admission" -}}
 {{- if .Values.admission.enabled -}}
@@ -146,6 +160,10 @@ yes
 - apiGroups: [k8s.keycloak.org]
   resources: [keycloakrealmimports/status]
   verbs: [patch]
+# Artifacts of Flux, for sourceRef of RealmSources.
+- apiGroups: [source.toolkit.fluxcd.io]
+  resources: [gitrepositories, ocirepositories]
+  verbs: [list, watch]
 {{- with .Values.operator.secrets.names }}
 # Secrets that resources may name.
 - apiGroups: ['']
@@ -195,4 +213,38 @@ subjects:
   - kind: ServiceAccount
     name: {{ include "regent.serviceAccount" .context }}
     namespace: {{ .context.Release.Namespace }}
+{{- end }}
+
+{{- /* Job of a hook. Values: context, name of the job and its service account, annotations of the hook, and command. */}}
+{{- define "regent.job" -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ .name }}
+  namespace: {{ .context.Release.Namespace }}
+  labels: {{- include "regent.labels" .context | nindent 4 }}
+  annotations: {{- .hook | nindent 4 }}
+spec:
+  backoffLimit: 3
+  template:
+    metadata:
+      # Not those of the server, whose Service would send requests to the job.
+      labels:
+        app.kubernetes.io/name: {{ .name }}
+        {{- with .context.Values.commonLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      restartPolicy: Never
+      serviceAccountName: {{ .name }}
+      {{- with .context.Values.image.pullSecrets }}
+      imagePullSecrets: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      securityContext: {{- include "regent.podSecurityContext" .context | nindent 8 }}
+      containers:
+        - name: regent
+          image: {{ include "regent.image" .context | quote }}
+          imagePullPolicy: {{ .context.Values.image.pullPolicy }}
+          command: {{- toYaml .command | nindent 12 }}
+          securityContext: {{- include "regent.securityContext" .context | nindent 12 }}
 {{- end }}

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readSettings, type ServerSettings } from '../../config.ts'
 import { createErrorLog } from '../../http/server/health.ts'
 import { listen } from '../../http/server/listen.ts'
+import { readFiles } from '../../http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
@@ -16,8 +17,10 @@ import { openVaultDirectory } from '../../service/context/vault-directory.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
 import { type LeaseElection, RECONCILE_LEASE, startLeaseElection } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
+import { createAuditReceivers, listAuditSinks } from '../audit-receivers.ts'
 import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
+import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
@@ -34,6 +37,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   await reportNewStore(settings)
   const key = await readKey(settings)
   const permissions = readPermissions(settings)
+  const tracing = await startTracing(process.env)
   const service = await openService({
     location: toLocation(settings),
     key,
@@ -41,6 +45,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     vaultDirectory: openVaultDirectory(settings.vaultDir),
     keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
     requiresSecondApprover: settings.requireSecondApprover,
+    auditSinks: listAuditSinks(settings),
     searchableClientAttributes: settings.clientSearchableAttributes,
     findSourcePermissions: (source) => permissions.get(source),
     outbound: createOutboundGuard(settings),
@@ -49,6 +54,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     await run(service, settings, started)
   } finally {
     await service.close()
+    await tracing?.close()
   }
 }
 
@@ -74,13 +80,14 @@ export function createOutboundGuard({ production, outboundAllow = [] }: ServerSe
 const GROWING_YOUNG_GENERATION = '--semi-space-growth-factor=2'
 
 async function run(service: Service, settings: ServerSettings, started: number): Promise<void> {
-  const { adminUser, adminPassword, journalRetention } = settings
+  const { adminUser, adminPassword, journalRetention: retention } = settings
   await bootstrap(service, adminUser && adminPassword ? { user: adminUser, password: adminPassword } : undefined)
   if (settings.production && !(await hasAdministrator(service)))
     throw new Error(
       'This store has no administrator. Pass --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD), or create one with "regent admin-password NAME --create".',
     )
   const driftWebhook = await readDriftWebhook(settings)
+  const auditReceivers = await createAuditReceivers(settings)
   const stopped = waitForSignal()
   const configuredSources = await readConfiguredSources(settings)
   const sources: WatchedSource[] = []
@@ -99,7 +106,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
-  const background = startBackgroundWork(service, logged, journalRetention)
+  const background = startBackgroundWork(service, logged, { retention, auditReceivers })
   const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
   let following: LeaseElection | undefined
   try {
@@ -160,8 +167,7 @@ function toHttpsOptions(settings: ServerSettings) {
   if (!httpsCertificateFile || !httpsCertificateKeyFile) return undefined
   return {
     port: httpsPort,
-    certificateFile: httpsCertificateFile,
-    keyFile: httpsCertificateKeyFile,
+    readCertificate: readFiles({ certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }),
     clientCaFile: httpsClientCaFile,
     isClientOptional: true,
   }

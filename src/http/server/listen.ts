@@ -5,13 +5,13 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { waitAtMost } from '../../lib/timing/deadline.ts'
 import { createManagementServer } from './management-port.ts'
-import { type CertificateFiles, createSecureServer } from './secure-server.ts'
+import { type CertificateOptions, createSecureServer } from './secure-server.ts'
 
 /** The address to listen on, and the certificate for HTTPS. */
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  readonly https?: (CertificateFiles & { readonly port: number }) | undefined
+  readonly https?: (CertificateOptions & { readonly port: number }) | undefined
   /** The port of the metrics and health endpoints; absent: that of clients. */
   readonly managementPort?: number | undefined
 }

@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
 import type { Service } from '../../service/context/service.ts'
+import { countUndeliveredAuditEntries } from '../../service/messages/audit-deliveries.ts'
 import { countOutboxMessages } from '../../service/messages/outbox.ts'
 import { countPlansPendingApproval } from '../../service/sources/saved-plans.ts'
 import { countMarkedObjects } from '../../service/sources/source-records.ts'
 import { countSourcesNotReady } from '../../service/sources/source-status.ts'
+import { serveOperatorMetrics } from './operator-metrics.ts'
 import { createMetricsCollector } from './worker-metrics.ts'
 
 /** For what every worker measures about all of them. The others are added up. */
@@ -25,6 +27,7 @@ export async function serveMetrics(
   measureRequests(app, registers)
   measureAttempts(service, registers)
   measureStore(service, registers)
+  serveOperatorMetrics(app, service.measurements, registers)
   if (!isPublic) measureResources(service, registers)
   await measureDrift(app, service, registers)
   const collect = cluster.isWorker ? createMetricsCollector(registry) : () => registry.metrics()
@@ -81,6 +84,11 @@ function measureStore(service: Service, registers: Registry[]): void {
       },
     })
   measure('regent_outbox_messages', 'Emails and notifications waiting for delivery.', countOutboxMessages)
+  measure(
+    'regent_audit_entries_pending',
+    'Entries of the audit trail that no receiver has accepted yet.',
+    countUndeliveredAuditEntries,
+  )
   measure(
     'regent_changed_objects',
     'Managed objects changed since the last apply, also in unmanaged fields only. "regent drift" lists the managed ones.',

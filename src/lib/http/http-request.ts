@@ -5,6 +5,8 @@ import { isIP } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { getErrorCode } from '../error-code.ts'
+import { getScope, renderTraceparent } from '../request-scope.ts'
+import { traceChild } from '../tracing.ts'
 import { version } from '../version.ts'
 import { type Outbound, OutboundRefused } from './outbound.ts'
 
@@ -138,8 +140,31 @@ async function explainErrors<T>(deadline: AbortSignal | undefined, work: () => P
   }
 }
 
+/** Sends a request, and traces it until the headers of the response have arrived. The span has no path, which may contain secrets. */
+function startRequest(...parameters: Parameters<typeof startUntracedRequest>): Promise<HttpStream> {
+  const [, address, { method = 'GET' }] = parameters
+  const describe = () => {
+    const { hostname, port, protocol } = new URL(address)
+    return {
+      name: method,
+      kind: 'client' as const,
+      attributes: {
+        'http.request.method': method,
+        'server.address': hostname,
+        'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+      },
+    }
+  }
+  return traceChild(URL.canParse(address) ? describe : () => ({ name: method, kind: 'client' }), async (span) => {
+    const response = await startUntracedRequest(...parameters)
+    span?.setAttributes({ 'http.response.status_code': response.status })
+    if (response.status >= 400) span?.fail(String(response.status))
+    return response
+  })
+}
+
 /** Returns the response as soon as its headers have arrived. Without `idleTimeout`, only `signal` limits the time. */
-async function startRequest(
+async function startUntracedRequest(
   outbound: Outbound,
   address: string,
   request: CommonRequest & { readonly idleTimeout?: number },
@@ -159,6 +184,7 @@ async function startRequest(
     headers: {
       'user-agent': `regent/${version}`,
       accept: '*/*',
+      ...renderTraceHeaders(),
       ...(isForm && { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }),
       ...(content && { 'content-length': String(content.length) }),
       ...headers,
@@ -174,6 +200,12 @@ async function startRequest(
   sent.end(content)
   const { statusCode: status = 0, headers: received } = await promise
   return { status, ok: status >= 200 && status < 300, headers: received, body: decompress(await promise) }
+}
+
+/** Returns the header by which the other server continues the trace of the caller. */
+function renderTraceHeaders(): Readonly<Record<string, string>> {
+  const { trace: context } = getScope()
+  return context ? { traceparent: renderTraceparent(context) } : {}
 }
 
 /**

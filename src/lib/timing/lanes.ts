@@ -1,4 +1,5 @@
 // Work that several lanes do at a time, until none is left to do.
+import { runWithoutScope } from '../request-scope.ts'
 
 /** The functions of the lanes. */
 export interface LaneWork {
@@ -26,7 +27,7 @@ export class Lanes {
     if (this.#isClosed) return
     this.#hasMissedWakeUp = this.#running.size === this.#work.most
     if (this.#hasMissedWakeUp) return
-    const lane = this.#run()
+    const lane = runWithoutScope(() => this.#run())
       .catch(this.#work.failed)
       .finally(() => {
         this.#running.delete(lane)

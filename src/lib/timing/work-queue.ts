@@ -1,4 +1,5 @@
 // The work queue: reconciles keys again and again, each by one run at a time, and after failures with a back-off.
+import { runWithoutScope } from '../request-scope.ts'
 import { LONGEST_TIMER } from './deadline.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 
@@ -13,12 +14,24 @@ export interface ReconcileResult {
 /** Reconciles a key: establishes the current desired state of the object that the key names. */
 export type Reconcile<Key> = (key: Key) => Promise<ReconcileResult | undefined> | Promise<void>
 
+/** Observes a work queue, for metrics. */
+export interface WorkQueueObserver {
+  /** A key became due. `depth`: the number of keys that are due and not begun. */
+  onAdd(depth: number): void
+  /** The reconciliation of a key begins, after so many seconds. */
+  onStart(depth: number, waited: number): void
+  /** A key is retried after a failure. */
+  onRetry(): void
+  onEnd(result: 'success' | 'error', seconds: number): void
+}
+
 /** The options of a work queue. */
 export interface WorkQueueOptions<Key> {
   /** Returns the milliseconds to wait after so many consecutive failures of a key, counted from 1. */
   readonly backOff: (failures: number, key: Key) => number
   /** Reports what `reconcile` has thrown. */
   readonly failed?: (error: unknown, key: Key) => void
+  readonly observer?: WorkQueueObserver
   /** Keys that are reconciled at a time. Absent: any number. */
   readonly concurrency?: number
   /** Closes the queue when it is aborted. */
@@ -30,6 +43,8 @@ interface QueueItem {
   next?: PromiseWithResolvers<void> | undefined
   /** The runs of the key in progress, until none is due. */
   running?: Promise<void> | undefined
+  /** The time at which the next run became due, by `performance.now()`. */
+  addedAt: number
   failures: number
   /** Whether a failure was counted since the last run began. */
   isRetried: boolean
@@ -48,6 +63,8 @@ export class WorkQueue<Key> {
   readonly #options: WorkQueueOptions<Key>
   readonly #slot: <T>(task: () => Promise<T>) => Promise<T>
   #isClosed = false
+  /** Number of keys that are due and not begun. */
+  #depth = 0
 
   constructor(reconcile: Reconcile<Key>, options: WorkQueueOptions<Key>) {
     this.#reconcile = reconcile
@@ -69,10 +86,16 @@ export class WorkQueue<Key> {
   run(key: Key): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     const item = this.#itemOf(key)
-    item.next ??= Promise.withResolvers()
+    item.next ??= this.#createRun(item)
     const { promise } = item.next
-    item.running ??= this.#process(key, item)
+    item.running ??= runWithoutScope(() => this.#process(key, item))
     return promise
+  }
+
+  #createRun(item: QueueItem): PromiseWithResolvers<void> {
+    item.addedAt = performance.now()
+    this.#options.observer?.onAdd(++this.#depth)
+    return Promise.withResolvers()
   }
 
   /** Reconciles the key after so many milliseconds, or when it is due already, whichever comes first. */
@@ -84,11 +107,16 @@ export class WorkQueue<Key> {
   /** Counts a failure of the key, and reconciles it after the back-off. Returns the milliseconds until then. */
   retry(key: Key): number {
     const item = this.#itemOf(key)
-    item.failures++
+    this.#countFailure(item)
     item.isRetried = true
     const delay = this.#options.backOff(item.failures, key)
     this.#schedule(key, item, delay)
     return delay
+  }
+
+  #countFailure(item: QueueItem): void {
+    item.failures++
+    this.#options.observer?.onRetry()
   }
 
   /** Cancels a delayed reconciliation of the key, and forgets its failures. */
@@ -134,18 +162,24 @@ export class WorkQueue<Key> {
   async #runOnce(key: Key, item: QueueItem): Promise<void> {
     const { promise, resolve, reject } = item.next!
     item.next = undefined
+    const startedAt = performance.now()
+    this.#options.observer?.onStart(--this.#depth, (startedAt - item.addedAt) / 1000)
+    const reportEnd = (result: 'success' | 'error') =>
+      this.#options.observer?.onEnd(result, (performance.now() - startedAt) / 1000)
     if (this.#isClosed) return resolve()
     clearTimeout(item.timer)
     item.timer = undefined
     item.isRetried = false
     try {
       const { requeueAfter, failed } = (await this.#reconcile(key)) ?? {}
+      reportEnd(failed ? 'error' : 'success')
       if (failed && requeueAfter === undefined) this.retry(key)
-      else if (failed) item.failures++
+      else if (failed) this.#countFailure(item)
       else if (!item.isRetried) item.failures = 0
       if (requeueAfter !== undefined) this.#schedule(key, item, requeueAfter)
       resolve()
     } catch (error) {
+      reportEnd('error')
       this.#options.failed?.(error, key)
       this.retry(key)
       // A caller of `add` does not wait for the run, so nobody else handles the rejection.
@@ -167,7 +201,7 @@ export class WorkQueue<Key> {
   }
 
   #itemOf(key: Key): QueueItem {
-    const item = this.#items.get(key) ?? { failures: 0, isRetried: false, dueAt: 0 }
+    const item = this.#items.get(key) ?? { addedAt: 0, failures: 0, isRetried: false, dueAt: 0 }
     this.#items.set(key, item)
     return item
   }

@@ -96,11 +96,13 @@ async function post(service: Service, url: string, request: Parameters<typeof se
   throw response.status < 500 ? new UndeliverableError(problem) : new Error(problem)
 }
 
+/** A webhook to deliver, and the id of the delivery. */
+type WebhookDelivery = Pick<Delivery, 'id'> & {
+  readonly message: Omit<WebhookMessage, 'kind' | 'event'> & { readonly event: string }
+}
+
 /** Delivers a webhook. Every failure is retried, since the receiver may be fixed. */
-async function deliverWebhook({
-  message: { url, event, body, signature },
-  id,
-}: Delivery<WebhookMessage>): Promise<void> {
+export async function deliverWebhook({ message: { url, event, body, signature }, id }: WebhookDelivery): Promise<void> {
   // The address comes from the settings of the server, so that it is trusted.
   const response = await sendRequest(UNRESTRICTED, url, {
     method: 'POST',

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { REVIEW_LIMIT, REVIEWS_AT_ONCE } from '../../http/server/limits.ts'
-import { type CertificateFiles, createSecureServer } from '../../http/server/secure-server.ts'
+import { type CertificateOptions, createSecureServer } from '../../http/server/secure-server.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { createDeadline, type Deadline, expireAfter } from '../../lib/timing/deadline.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
@@ -13,7 +13,7 @@ import { type AdmissionRequest, parseAdmissionReview, renderAdmissionReview } fr
 import type { AdmissionReviewer } from './admission-reviewer.ts'
 
 /** The address and the certificate of the server. */
-export interface AdmissionServerOptions extends CertificateFiles {
+export interface AdmissionServerOptions extends CertificateOptions {
   readonly host: string
   readonly port: number
 }
@@ -72,7 +72,7 @@ class ReviewQueue {
 /** Serves the webhook until it is closed. Failures are reported, and the API server applies its failure policy. */
 export async function serveAdmission(
   reviewer: AdmissionReviewer,
-  { host, port, ...files }: AdmissionServerOptions,
+  { host, port, ...certificate }: AdmissionServerOptions,
   onError: (error: unknown) => void,
 ): Promise<AdmissionServer> {
   const reviews = new ReviewQueue(reviewer)
@@ -108,7 +108,7 @@ export async function serveAdmission(
     }
   }
 
-  const server = await createSecureServer(files, (request, response) => void respond(request, response), onError)
+  const server = await createSecureServer(certificate, (request, response) => void respond(request, response), onError)
   server.maxConnections = MAX_CONNECTIONS
   server.listen(port, host)
   await once(server, 'listening')

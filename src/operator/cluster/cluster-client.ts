@@ -1,8 +1,10 @@
 // A client of the Kubernetes API server: JSON requests, and watches as streams of lines.
 import type { RequestOptions } from 'node:https'
+import { arch, platform } from 'node:os'
 import { createInterface } from 'node:readline'
-import { KubeConfig } from '@kubernetes/client-node'
+import { type Cluster, KubeConfig } from '@kubernetes/client-node'
 import { isObject, type Json, readText } from '../../kinds/json.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import {
   createConnectionPool,
@@ -14,7 +16,9 @@ import {
   readBody,
 } from '../../lib/http/http-request.ts'
 import { UNRESTRICTED } from '../../lib/http/outbound.ts'
+import type { Measurements } from '../../lib/measurements.ts'
 import { retry } from '../../lib/timing/retry.ts'
+import { version } from '../../lib/version.ts'
 
 /** The body of a request. */
 export interface RequestPayload {
@@ -98,6 +102,11 @@ const MAX_RETRY_AFTER = 10
 /** Maximum connections of requests other than watches. */
 const MAX_CONNECTIONS = 64
 
+/** The field manager of all writes, which `managedFields` of resources name. */
+export const FIELD_MANAGER = 'regent'
+/** The user agent has the form of those of Kubernetes' programs, and appears in its audit log. */
+const HEADERS = { accept: 'application/json', 'user-agent': `regent/${version} (${platform()}/${arch()})` }
+
 type ClusterRequest = Omit<HttpStreamRequest, 'idleTimeout' | 'credentials'>
 
 function loadConfig(file: string | undefined): KubeConfig {
@@ -113,20 +122,65 @@ function loadConfig(file: string | undefined): KubeConfig {
 
 /**
  * Creates a client for the cluster of a kubeconfig file. Without a file, uses `KUBECONFIG`, or the service account of the pod.
- * `log` prints the beginning and the end of each outage.
+ * `log` prints the beginning and the end of each outage; `measurements` counts the requests.
  * @throws Error if no cluster is configured.
  */
-export function connectToCluster(file?: string, log: (line: string) => void = () => {}): ClusterClient {
+export function connectToCluster(
+  file?: string,
+  log: (line: string) => void = () => {},
+  measurements?: Measurements,
+): ClusterClient {
   const config = loadConfig(file)
   const cluster = config.getCurrentCluster()
   if (!cluster)
     throw new Error('No Kubernetes cluster is configured. Set KUBECONFIG, or run the server in a pod of the cluster.')
-  const { server, proxyUrl } = cluster
+  const { server } = cluster
   const requestConnections = createConnectionPool(server, MAX_CONNECTIONS)
   // Watches occupy their connections for minutes: requests must not wait for those.
   const watchConnections = createConnectionPool(server)
 
   const outages = new ClusterOutageLog(server, log)
+  const send = createSender(config, cluster, { outages, measurements })
+
+  return {
+    server,
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
+    async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
+      const headers = { ...HEADERS, 'content-type': content?.type ?? 'application/json' }
+      const body = content === undefined ? undefined : JSON.stringify(content.body)
+      const request = { method, headers, body, connections: requestConnections }
+      const response = await send(isWrite(method) ? withFieldManager(path) : path, request)
+      const text = await readBody(response.body, MAX_RESPONSE).catch((error: Error) => {
+        throw outages.report(error)
+      })
+      return JSON.parse(text) as T
+    },
+    async streamLines(path, onLine, signal) {
+      const { body } = await send(path, { headers: HEADERS, connections: watchConnections, signal })
+      try {
+        for await (const line of createInterface({ input: body })) onLine(line)
+      } catch (error) {
+        // A watch that ends is no outage: it is continued. The next request shows whether the server responds.
+        throw isBrokenConnection(error) ? new ClusterUnreachable(server, error) : error
+      } finally {
+        body.destroy()
+      }
+    },
+  }
+}
+
+interface SenderOptions {
+  readonly outages: ClusterOutageLog
+  readonly measurements: Measurements | undefined
+}
+
+/** Creates a function that sends requests with the credentials of a kubeconfig, and repeats those that an overloaded server postpones. */
+function createSender(
+  config: KubeConfig,
+  { server, proxyUrl }: Cluster,
+  { outages, measurements }: SenderOptions,
+): (path: string, request: ClusterRequest) => Promise<HttpStream> {
+  const countRequest = createRequestCounter(measurements)
   const open = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
     const credentials: RequestOptions = { headers: {}, timeout: IDLE_TIMEOUT }
     await config.applyToHTTPSOptions(credentials)
@@ -135,10 +189,13 @@ export function connectToCluster(file?: string, log: (line: string) => void = ()
     // The kubeconfig is a setting of the server, so that any address is allowed.
     const response = await openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: IDLE_TIMEOUT }).catch(
       (error: Error) => {
-        throw request.signal?.aborted ? error : outages.report(error)
+        if (request.signal?.aborted) throw error
+        countRequest(path, request, 'unreachable')
+        throw outages.report(error)
       },
     )
     outages.end()
+    countRequest(path, request, String(response.status))
     return response
   }
   const openAccepted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
@@ -146,32 +203,20 @@ export function connectToCluster(file?: string, log: (line: string) => void = ()
     if (response.status < 400) return response
     throw toClusterError(response, await readBody(response.body, MAX_RESPONSE))
   }
-  const send = (path: string, request: ClusterRequest): Promise<HttpStream> =>
+  return (path, request) =>
     retry(() => openAccepted(path, request), { delayAfter: getRetryDelay, signal: request.signal })
-
-  return {
-    server,
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
-    async request<T>(method: HttpMethod, path: string, content?: RequestPayload) {
-      const headers = { accept: 'application/json', 'content-type': content?.type ?? 'application/json' }
-      const body = content === undefined ? undefined : JSON.stringify(content.body)
-      const response = await send(path, { method, headers, body, connections: requestConnections })
-      const text = await readBody(response.body, MAX_RESPONSE).catch((error: Error) => {
-        throw outages.report(error)
-      })
-      return JSON.parse(text) as T
-    },
-    async streamLines(path, onLine, signal) {
-      const headers = { accept: 'application/json' }
-      const { body } = await send(path, { headers, connections: watchConnections, signal })
-      try {
-        for await (const line of createInterface({ input: body })) onLine(line)
-      } finally {
-        body.destroy()
-      }
-    },
-  }
 }
+
+const isWrite = (method: HttpMethod): boolean => ['POST', 'PUT', 'PATCH'].includes(method)
+
+/** Returns the path of a write with the field manager, unless it has one. */
+function withFieldManager(path: string): string {
+  if (/[?&]fieldManager=/.test(path)) return path
+  return `${path}${path.includes('?') ? '&' : '?'}fieldManager=${FIELD_MANAGER}`
+}
+
+const isBrokenConnection = (error: unknown): error is Error =>
+  error instanceof Error && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(getErrorCode(error) ?? '')
 
 /** Returns the milliseconds until a refused request is repeated; undefined if it is not. */
 function getRetryDelay(error: unknown, failures: number): number | undefined {
@@ -193,4 +238,30 @@ function readStatusMessage(body: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+const VERBS: Readonly<Record<HttpMethod, string>> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** Returns a function that counts a request by the status of its response. */
+function createRequestCounter(measurements: Measurements | undefined) {
+  return (path: string, { method = 'GET' }: Pick<ClusterRequest, 'method'>, status: string) =>
+    measurements?.record('clusterRequest', { ...describeRequest(method, path), status })
+}
+
+/** Returns the verb of a request as Kubernetes names it, and its resource, such as `realms/status`. */
+function describeRequest(method: HttpMethod, path: string): { readonly verb: string; readonly resource: string } {
+  const { pathname, searchParams } = new URL(path, 'https://kubernetes')
+  const [resource = '', name, subresource] = pathname
+    .replace(/^\/(?:api|apis\/[^/]+)\/[^/]+\//, '')
+    .replace(/^namespaces\/[^/]+\/(?=.)/, '')
+    .split('/')
+  const isList = method === 'GET' && name === undefined
+  const readVerb = searchParams.get('watch') === 'true' ? 'watch' : 'list'
+  return { verb: isList ? readVerb : VERBS[method], resource: subresource ? `${resource}/${subresource}` : resource }
 }

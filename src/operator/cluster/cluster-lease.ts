@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../lib/error-message.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import type { LeaseCondition } from '../../service/operations/leases.ts'
 import { type ClusterClient, ClusterError } from './cluster-client.ts'
-import { type ApiObject, FIELD_MANAGER } from './resource.ts'
+import type { ApiObject } from './resource.ts'
 
 /** Namespace and name of a Lease. */
 export interface LeaseName {
@@ -134,8 +134,8 @@ export class ClusterLease implements LeaseCondition {
     const metadata = { namespace, name, ...(resourceVersion !== undefined && { resourceVersion }) }
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
     await (lease
-      ? this.#client.request('PUT', `${path}/${name}?fieldManager=${FIELD_MANAGER}`, { body })
-      : this.#client.request('POST', `${path}?fieldManager=${FIELD_MANAGER}`, { body }))
+      ? this.#client.request('PUT', `${path}/${name}`, { body })
+      : this.#client.request('POST', `${path}`, { body }))
   }
 
   /** Prints a failure, once as long as it lasts. */

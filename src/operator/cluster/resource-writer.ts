@@ -5,10 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../../kinds/index.ts'
 import { API_VERSION } from '../../kinds/resource-kinds.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
-import { type ClusterClient, ClusterError, type RequestPayload } from './cluster-client.ts'
+import { type ClusterClient, ClusterError, FIELD_MANAGER, type RequestPayload } from './cluster-client.ts'
 import {
   CONDITION_TYPES,
-  FIELD_MANAGER,
   FINALIZER,
   type ImportCondition,
   type Resource,
@@ -78,7 +77,7 @@ export class ResourceWriter {
       ({ subresource, manager }) => subresource !== 'status' || manager === FIELD_MANAGER,
     )
     if (!isOwn || isDeepStrictEqual(status?.conditions, conditions)) return
-    const path = `/apis/${apiVersion}/namespaces/${namespace}/keycloakrealmimports/${name}/status?fieldManager=${FIELD_MANAGER}`
+    const path = `/apis/${apiVersion}/namespaces/${namespace}/keycloakrealmimports/${name}/status`
     await this.#patch(path, { body: { status: { conditions } }, type: MERGE_PATCH })
   }
 
@@ -106,8 +105,7 @@ export class ResourceWriter {
 
   #setFinalizers(resource: Resource, finalizers: readonly string[]): Promise<boolean> {
     const { resourceVersion } = resource.metadata
-    const path = `${getPath(resource)}?fieldManager=${FIELD_MANAGER}`
-    return this.#patch(path, { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
+    return this.#patch(getPath(resource), { body: { metadata: { resourceVersion, finalizers } }, type: MERGE_PATCH })
   }
 
   /** Patches a resource. Returns whether it exists. */

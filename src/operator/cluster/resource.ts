@@ -63,7 +63,13 @@ export interface ResourceStatus {
   readonly lastAttemptedRevision?: string
   readonly lastHandledReconcileAt?: string
   readonly drift?: number
-  readonly plan?: { readonly id?: string; readonly create: number; readonly update: number; readonly delete: number }
+  readonly plan?: {
+    readonly id?: string
+    readonly create: number
+    readonly update: number
+    readonly delete: number
+    readonly changes?: string
+  }
   readonly inventory?: { readonly objects: number }
   readonly history?: readonly RunRecord[]
 }
@@ -96,8 +102,6 @@ export const ADOPT_ANNOTATION = 'regent.dev/adopt'
 export const PRUNE_ANNOTATION = 'regent.dev/prune'
 /** Annotation that stops applying the resource, if its value is `disabled`. The object stays when the resource is deleted. */
 export const RECONCILE_ANNOTATION = 'regent.dev/reconcile'
-/** The field manager of all writes. */
-export const FIELD_MANAGER = 'regent'
 /** Label of the Secrets that the operator may read. Its value must be `true`. */
 export const SECRET_LABEL = 'regent.dev/secret'
 

@@ -2,8 +2,8 @@
 import { isObject } from '../../kinds/json.ts'
 import { retry } from '../../lib/timing/retry.ts'
 import type { ClusterCache } from './cluster-cache.ts'
-import { type ClusterClient, ClusterError } from './cluster-client.ts'
-import { FIELD_MANAGER, getResourceName, type Resource, SECRET_LABEL } from './resource.ts'
+import { type ClusterClient, ClusterError, FIELD_MANAGER } from './cluster-client.ts'
+import { getResourceName, type Resource, SECRET_LABEL } from './resource.ts'
 
 /** Attempts to write a Secret that others keep changing. */
 const MAX_ATTEMPTS = 5
@@ -112,7 +112,7 @@ class ApiSecretWriter implements SecretWriter {
   /** Creates a Secret. Returns false if one of this name exists. */
   async #create(desired: DesiredSecret): Promise<boolean> {
     try {
-      const path = `${toPath(desired.namespace)}?fieldManager=${FIELD_MANAGER}`
+      const path = `${toPath(desired.namespace)}`
       await this.#cluster.request('POST', path, { body: toManifest(desired) })
       return true
     } catch (error) {
@@ -145,7 +145,7 @@ class ApiSecretWriter implements SecretWriter {
   ): Promise<void> {
     const { namespace, name, resourceVersion } = secret.metadata
     const body = { metadata: { ...metadata, resourceVersion }, ...(data && { data }) }
-    const path = `${toPath(namespace!)}/${name}?fieldManager=${FIELD_MANAGER}`
+    const path = `${toPath(namespace!)}/${name}`
     this.#cache.put(await this.#cluster.request<Resource>('PATCH', path, { body, type: MERGE_PATCH }))
   }
 }

@@ -18,6 +18,8 @@ export interface ApiKind {
   /** Path of the API group and version, such as `/apis/regent.dev/v1alpha1`. */
   readonly group: string
   readonly plural: string
+  /** Whether its resources may have a class. Default: true. */
+  readonly hasClass?: boolean
 }
 
 const SECRETS: ApiKind = { group: '/api/v1', plural: 'secrets' }
@@ -36,11 +38,12 @@ export interface ListRequest {
 }
 
 /** Returns the lists that read resources of a kind in a scope. */
-export function toListRequests({ group, plural }: ApiKind, { namespaces, className }: WatchScope): ListRequest[] {
-  const selector = toSelector(
-    'labelSelector',
-    className === undefined ? `!${CLASS_LABEL}` : `${CLASS_LABEL}=${className}`,
-  )
+export function toListRequests(
+  { group, plural, hasClass = true }: ApiKind,
+  { namespaces, className }: WatchScope,
+): ListRequest[] {
+  const labels = className === undefined ? `!${CLASS_LABEL}` : `${CLASS_LABEL}=${className}`
+  const selector = hasClass ? toSelector('labelSelector', labels) : ''
   return listPaths(group, plural, namespaces).map((path) => ({ path, selector }))
 }
 

@@ -1,7 +1,15 @@
 // The state of a RealmSource that the operator follows, and its repository.
+
+import { type Outbound, UNRESTRICTED } from '../../lib/http/outbound.ts'
 import { parseDuration } from '../../realm-file/resources/duration.ts'
-import { type FollowedRepository, openRepository } from '../../reconcile/following/repository.ts'
+import { type CommitStatusTarget, createCommitStatusTarget } from '../../reconcile/following/commit-status-hosts.ts'
+import { type FollowedRepository, followRepository, type RevisionSource } from '../../reconcile/following/repository.ts'
 import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
+import { openArtifactSource } from '../../reconcile/read/artifact-source.ts'
+import { SourceError } from '../../reconcile/read/file-source.ts'
+import { normalizeFolder } from '../../reconcile/read/git-address.ts'
+import { openGitSource } from '../../reconcile/read/git-source.ts'
+import { GithubApp } from '../../reconcile/read/github-app.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import type { Service } from '../../service/context/service.ts'
 import { intersectSourcePermissions, toSourcePermissions } from '../../service/context/source-permissions.ts'
@@ -9,7 +17,7 @@ import type { AppliedSource } from '../../service/context/store-types.ts'
 import { getAppliedAndPending } from '../../service/sources/source-records.ts'
 import { readSourceSettings } from '../desired/declaring-resource.ts'
 import type { RefusedApproval } from '../status/realm-run-result.ts'
-import { type GitSource, getGitSourceName } from './git-source.ts'
+import { type GitSource, type GitSourceConfig, getGitSourceName } from './git-source.ts'
 import { getGitSourcePermissions, getRealmPermissions, type PermissionInputs } from './git-source-permissions.ts'
 import type { GitSourceResult } from './git-source-status.ts'
 
@@ -50,6 +58,8 @@ export interface GitSourceDefaults {
   readonly signersFile: string | undefined
   /** Whether the authors of commits are read. */
   readonly readsAuthors: boolean
+  /** Hosts that serve artifacts of Flux, which may be in a private network. */
+  readonly artifactHosts: readonly string[]
 }
 
 /** Options of `openFollowedRepository`. */
@@ -76,27 +86,22 @@ export function getPermissionsFingerprint({ source, realms }: FollowedGitSource,
   return JSON.stringify(permissions)
 }
 
-/** Opens the repository of a source that has a config. Throws SourceError where git is not installed. */
+/** Opens the repository or artifact of a source that has a config. Throws SourceError where that is not possible. */
 export async function openFollowedRepository(
   service: Service,
   followed: FollowedGitSource,
   { defaults, findLatest, getPermissionInputs }: OpenRepositoryOptions,
 ): Promise<FollowedRepository> {
   const { name, namespace, config } = followed.source
-  const { spec, address, keys } = config!
-  const { retryInterval, timeout, dependsOn, suspend, unknownFields } = spec
+  const { spec, place } = config!
+  const { retryInterval, dependsOn, suspend } = spec
   const interval = spec.interval ? parseDuration(spec.interval) : defaults.interval
-  const repository = await openRepository(address, {
-    ...{
-      name,
-      identity: { name, isComplete: true },
-      unknownFields,
-      suspend,
-      keys,
-      interval,
-      signersFile: defaults.signersFile,
-      readsAuthors: defaults.readsAuthors,
-    },
+  const access = createHostAccess(service, config!)
+  const commitStatus = createCommitStatus(followed.source, access)
+  const { signal } = followed.abortController
+  const source = await openRevisionSource(followed.source, { access, defaults, signal })
+  const repository = followRepository(source, {
+    ...{ name, suspend, commitStatus },
     configure: async (content) => {
       const sourcePermissions = await updatePermissions(service, followed, { content, getPermissionInputs })
       const permissions = intersectSourcePermissions(
@@ -107,11 +112,8 @@ export async function openFollowedRepository(
     },
     dependsOn: dependsOn?.map((dependency) => getGitSourceName(namespace, dependency)),
     retryInterval: retryInterval ? parseDuration(retryInterval) : interval,
-    timeout: timeout ? parseDuration(timeout) : undefined,
-    signal: followed.abortController.signal,
-    env: {},
-    isAllowed: () => false,
-    outbound: service.outbound,
+    // A change of the artifact is a change of the config.
+    interval: 'artifact' in place ? 0 : interval,
   })
   const { read } = repository
   return Object.assign(repository, {
@@ -119,6 +121,75 @@ export async function openFollowedRepository(
       followed.source = findLatest() ?? followed.source
       return read()
     },
+  })
+}
+
+/** The access of a source to its host. */
+interface HostAccess {
+  readonly outbound: Outbound
+  readonly authorities: string | undefined
+  /** The GitHub App of the repository. */
+  readonly githubApp: GithubApp | undefined
+}
+
+/** Returns the access of a source to its host. Throws SourceError if the GitHub App is invalid. */
+function createHostAccess(service: Service, { place, authorities }: GitSourceConfig): HostAccess {
+  const { outbound } = service
+  const githubApp =
+    'address' in place && place.githubApp
+      ? new GithubApp(place.githubApp, { repository: place.address.url, outbound, authorities })
+      : undefined
+  return { outbound, authorities, githubApp }
+}
+
+/** Returns the target of the status of commits, if the source has one. Throws SourceError if it is invalid. */
+function createCommitStatus(
+  { config, resource }: GitSource,
+  { outbound, authorities, githubApp }: HostAccess,
+): CommitStatusTarget | undefined {
+  const { spec, place, commitStatus } = config!
+  if (!spec.commitStatus || !commitStatus) return undefined
+  const { namespace, name } = resource.metadata
+  const repository = 'address' in place ? place.address.url : place.repository
+  const host = { repository, outbound, authorities }
+  const ownApp = commitStatus.githubApp && new GithubApp(commitStatus.githubApp, host)
+  return createCommitStatusTarget(`${namespace}/${name}`, spec.commitStatus, {
+    ...host,
+    token: commitStatus.token,
+    githubApp: ownApp ?? githubApp,
+  })
+}
+
+/** Opens the git repository or the artifact of a source. */
+async function openRevisionSource(
+  { name, resource, config }: GitSource,
+  {
+    access: { outbound, authorities, githubApp },
+    defaults,
+    signal,
+  }: { readonly access: HostAccess; readonly defaults: GitSourceDefaults; readonly signal: AbortSignal },
+): Promise<RevisionSource> {
+  const { spec, place } = config!
+  const timeout = spec.timeout ? parseDuration(spec.timeout) : undefined
+  const { unknownFields, folder, sourceRef } = spec
+  const reading = { name, unknownFields, timeout, signal, env: {}, isAllowed: () => false }
+  if ('address' in place)
+    return openGitSource(place.address, {
+      ...{ ...reading, isComplete: true, keys: place.keys, authorities, githubApp, outbound },
+      signersFile: defaults.signersFile,
+      readsAuthors: defaults.readsAuthors,
+    })
+  if (defaults.signersFile !== undefined)
+    throw new SourceError(
+      'spec.sourceRef: this server applies only commits with an accepted signature (--source-signers), and artifacts of Flux have none. Use url.',
+    )
+  // Flux writes the host as an absolute name, with a dot at its end.
+  const host = URL.parse(place.artifact.url)?.hostname.replace(/\.$/, '') ?? ''
+  return openArtifactSource(place.artifact, {
+    ...reading,
+    displayName: `${sourceRef!.kind} ${resource.metadata.namespace}/${sourceRef!.name}`,
+    ...{ repository: place.repository, folder: normalizeFolder(folder), authorities },
+    outbound: defaults.artifactHosts.includes(host) ? UNRESTRICTED : outbound,
   })
 }
 

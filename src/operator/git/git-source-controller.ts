@@ -61,7 +61,10 @@ export class GitSourceController {
       warn,
       reportFailure: onError,
     })
-    this.#queue = createOperatorQueue((namespace) => this.#reconcile(namespace), onError)
+    this.#queue = createOperatorQueue((namespace) => this.#reconcile(namespace), onError, {
+      name: 'git-sources',
+      measurements: service.measurements,
+    })
     this.#statusController = new GitSourceStatusController(service, options, this.#followed)
     this.#finalizer = new GitSourceFinalizer(service, options, {
       followed: this.#followed,

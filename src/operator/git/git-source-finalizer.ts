@@ -48,7 +48,10 @@ export class GitSourceFinalizer {
     this.#service = service
     this.#options = options
     this.#context = context
-    this.#queue = createOperatorQueue((name) => this.#reconcile(name), options.onError)
+    this.#queue = createOperatorQueue((name) => this.#reconcile(name), options.onError, {
+      name: 'git-source-finalizers',
+      measurements: service.measurements,
+    })
   }
 
   /** Finalizes a source as soon as possible, if its resource was deleted. */

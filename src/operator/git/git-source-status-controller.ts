@@ -39,7 +39,10 @@ export class GitSourceStatusController {
     this.#service = service
     this.#options = options
     this.#followed = followed
-    this.#queue = createWriteQueue((name) => this.#reconcile(name), options.onError)
+    this.#queue = createWriteQueue((name) => this.#reconcile(name), options.onError, {
+      name: 'git-source-statuses',
+      measurements: service.measurements,
+    })
   }
 
   /** Sets the result of a reconciliation, which handles the last request too, and writes the status. */

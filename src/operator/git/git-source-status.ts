@@ -12,6 +12,7 @@ import {
   toFaultCondition,
   toPendingApprovalCondition,
 } from '../status/conditions.ts'
+import { renderPlanText } from '../status/plan-text.ts'
 import type { RefusedApproval } from '../status/realm-run-result.ts'
 import type { GitSource } from './git-source.ts'
 
@@ -137,7 +138,7 @@ function describeSuspension({ name, config }: GitSource): string {
 }
 
 function toAttemptCondition(
-  { name }: GitSource,
+  { name, config }: GitSource,
   { status: { ready, attempted } }: ReportedSourceStatus,
 ): ReadyCondition {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
@@ -155,7 +156,8 @@ function toAttemptCondition(
       return { status: 'False', reason: 'RolledBack', message: text, abnormal: 'Stalled' }
     }
     default: {
-      const subject = attempted?.revision ? `Commit ${attempted.revision} was not applied: ` : ''
+      const noun = config?.spec.sourceRef ? 'Revision' : 'Commit'
+      const subject = attempted?.revision ? `${noun} ${attempted.revision} was not applied: ` : ''
       return { status: 'False', reason: 'Invalid', message: subject + message, abnormal: 'Stalled' }
     }
   }
@@ -170,5 +172,9 @@ function summarizePlan(outcome: RunOutcome | undefined): ResourceStatus['plan'] 
   if (!operations.length) return undefined
   const count = (counted: (typeof operations)[number]) => operations.filter((operation) => operation === counted).length
   const id = listPendingApprovals(outcome)[0]?.plan
-  return { ...optionalField('id', id), create: count('create'), update: count('update'), delete: count('delete') }
+  return {
+    ...optionalField('id', id),
+    ...{ create: count('create'), update: count('update'), delete: count('delete') },
+    ...optionalField('changes', id === undefined ? undefined : renderPlanText(outcome!)),
+  }
 }

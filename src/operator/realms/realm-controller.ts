@@ -67,12 +67,16 @@ export class RealmController {
 
   constructor(service: Service, options: RealmControllerOptions) {
     const { cache, secretWriter, publicUrl, log, onError } = options
+    const { measurements } = service
     this.#service = service
     this.#log = new ReconciliationLog(log)
     this.#options = options
-    this.#queue = createOperatorQueue((name) => this.#reconcile(name), onError)
-    this.#secretQueue = createWriteQueue((name) => this.#rewriteSecrets(name), onError)
-    this.#statusController = new RealmStatusController(options)
+    this.#queue = createOperatorQueue((name) => this.#reconcile(name), onError, { name: 'realms', measurements })
+    this.#secretQueue = createWriteQueue((name) => this.#rewriteSecrets(name), onError, {
+      name: 'client-secrets',
+      measurements,
+    })
+    this.#statusController = new RealmStatusController(options, measurements)
     const onChange = (realm: string) => this.#secretQueue.add(realm)
     this.#secrets = new ResourceSecretWriter(service, { cache, secretWriter, publicUrl, onChange })
   }

@@ -1,4 +1,5 @@
 // Runs over one realm: the resources of its own namespace are applied first, then those of each tenant namespace, independently of others.
+
 import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import { isLeaseLost } from '../../reconcile/following/failures.ts'
@@ -16,6 +17,7 @@ import { listResourceWarnings, type ResourceFault } from '../desired/resource-fa
 import { parseSourceName, toSourceName } from '../desired/source-name.ts'
 import { findTenantConflicts } from '../desired/tenant-conflicts.ts'
 import { findOutage } from '../status/outage.ts'
+import { renderPlanText } from '../status/plan-text.ts'
 import { hasChanges, type NamespaceResult, type RealmRunResult } from '../status/realm-run-result.ts'
 import type { FaultMemory } from './fault-memory.ts'
 import { readNamespaceInventory } from './namespace-inventory.ts'
@@ -231,10 +233,13 @@ function toNamespaceResult(realm: string, outcome: RunOutcome, isPlan: boolean):
   const ofRealm = outcome.realms.find(({ plan }) => plan.realm === realm)
   const { plan, pendingApproval, suspended } = ofRealm ?? {}
   const count = (name: string) => plan?.actions.filter(({ operation }) => operation === name).length ?? 0
+  const counts = { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') }
+  const hasText = (pendingApproval || isPlan) && hasChanges(counts)
   return {
     outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
-    plan: { create: count('create') + (plan?.creates ? 1 : 0), update: count('update'), delete: count('delete') },
+    plan: counts,
     ...(pendingApproval && { pendingApproval }),
+    ...(hasText && { changes: renderPlanText(outcome) }),
     ...(ofRealm && !isUnplanned(ofRealm) && { warnings: listResourceWarnings(ofRealm.plan.notes) }),
   }
 }

@@ -1,4 +1,5 @@
 // Writes the statuses of resources: those of a realm after its reconciliation, and those of unresolved resources.
+import type { Measurements } from '../../lib/measurements.ts'
 import type { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { ClusterRealm, UnresolvedResource } from '../desired/desired-realms.ts'
 import { createWriteQueue } from '../operator-queue.ts'
@@ -27,12 +28,16 @@ export class RealmStatusController {
   readonly #unresolvedQueue: WorkQueue<string>
   #unresolved: readonly UnresolvedResource[] = []
 
-  constructor(options: RealmStatusOptions) {
+  constructor(options: RealmStatusOptions, measurements: Measurements) {
     this.#options = options
-    this.#queue = createWriteQueue((name) => this.#writeStatuses(name), options.onError)
+    this.#queue = createWriteQueue((name) => this.#writeStatuses(name), options.onError, {
+      name: 'realm-statuses',
+      measurements,
+    })
     this.#unresolvedQueue = createWriteQueue(
       () => options.statusWriter.writeUnresolved(this.#unresolved),
       options.onError,
+      { name: 'unresolved-statuses', measurements },
     )
   }
 

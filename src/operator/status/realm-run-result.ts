@@ -7,6 +7,8 @@ export interface NamespaceResult {
   /** The number of changes by operation: made, or only planned. */
   readonly plan: ChangeCounts
   readonly pendingApproval?: PendingApproval
+  /** The changes of a plan that was not applied, as text. */
+  readonly changes?: string
   /** Warnings about applied resources, by file. Absent: nothing has changed, so that those of the last run remain. */
   readonly warnings?: ReadonlyMap<string, readonly string[]>
 }

@@ -200,7 +200,11 @@ function toRunFields(
     return { plan: plan ?? result.plan, inventory: objects, ...(runs.length && { history: runs }) }
   }
   return {
-    plan: { ...optionalField('id', result.pendingApproval?.plan), ...result.plan },
+    plan: {
+      ...optionalField('id', result.pendingApproval?.plan),
+      ...result.plan,
+      ...optionalField('changes', result.changes),
+    },
     inventory: objects,
     history: addRun(history, result.outcome === 'applied' ? toRun('Applied') : toRun('Planned', ready.message)),
   }

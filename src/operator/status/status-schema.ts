@@ -18,6 +18,7 @@ const plan = z.strictObject({
   create: count.describe('Number of objects that are created.'),
   update: count.describe('Number of objects that are updated.'),
   delete: count.describe('Number of objects that are deleted.'),
+  changes: z.string().optional().describe('The changes as text, of a plan that is not applied.'),
 })
 
 const commonFields = {

@@ -2,6 +2,7 @@
 import type { SourceStatus } from '../../service/sources/source-status.ts'
 import type { SourceContent } from '../read/source-content.ts'
 import type { RunOutcome } from '../run/run.ts'
+import type { CommitStatusTarget } from './commit-status-hosts.ts'
 import type { DriftCorrectorReporter } from './drift-corrector.ts'
 
 /** A source that is read and applied whenever it changes. */
@@ -17,6 +18,8 @@ export interface FollowedSource {
   readonly suspend?: boolean | undefined
   /** Seconds until the first retry. */
   readonly retryInterval: number
+  /** The host that shows the result of each commit. */
+  readonly commitStatus?: CommitStatusTarget | undefined
   /** Reads its current content. Throws SourceError or DocumentError. */
   read(): Promise<SourceContent>
 }

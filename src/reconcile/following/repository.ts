@@ -1,28 +1,37 @@
-// A git source that is followed: its repository is polled for new commits, and at once after a webhook.
+// A source with revisions that is followed: its repository is polled for new commits, and at once after a webhook.
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
-import type { GitAddress } from '../read/git-address.ts'
-import { type GitSourceOptions, openGitSource } from '../read/git-source.ts'
-import type { SourceContent } from '../read/source-content.ts'
-import { type GivenIdentity, requireSameName } from '../read/source-identity.ts'
+import type { SerializedSource, SourceContent } from '../read/source-content.ts'
+import { requireSameName } from '../read/source-identity.ts'
 import type { FollowedSource } from './followed-source.ts'
 import type { SourceController } from './source-controller.ts'
 
 /** Milliseconds until a poll is repeated that could not report its failure. */
 const RETRY_DELAY = 60_000
 
-/** Options of a git source that is followed. */
+/** A source whose content has revisions. */
+export interface RevisionSource {
+  /** Its address in messages, without credentials. */
+  readonly address: string
+  /** The revision that was read last, whether it was valid or not. */
+  readonly attemptedRevision: string | undefined
+  /** Returns its current revision. Throws RemoteError. */
+  fetchRevision(): Promise<string>
+  /** Reads its current revision. Throws RemoteError, DocumentError or SourceError. */
+  read(): Promise<SourceContent & SerializedSource>
+  /** Deletes its temporary files. */
+  close(): Promise<void>
+}
+
+/** Options of a source with revisions that is followed. */
 export interface RepositoryOptions
-  extends Omit<GitSourceOptions, 'name' | 'environment'>,
-    Pick<FollowedSource, 'name' | 'dependsOn' | 'suspend' | 'retryInterval'> {
-  /** The given identity of the source, which decides which of its files are read. */
-  readonly identity: GivenIdentity
+  extends Pick<FollowedSource, 'name' | 'dependsOn' | 'suspend' | 'retryInterval' | 'commitStatus'> {
   /** Seconds between two polls; 0: it is not polled by itself. */
   readonly interval: number
   /** Adds the settings of the source to its content. Throws where they do not allow it. */
   configure(content: SourceContent): SourceContent | Promise<SourceContent>
 }
 
-/** A git source that is followed. */
+/** A source with revisions that is followed. */
 export interface FollowedRepository extends FollowedSource {
   /** Starts to poll; the controller reconciles the source whenever there is a new commit. */
   startPolling(controller: SourceController): void
@@ -30,14 +39,13 @@ export interface FollowedRepository extends FollowedSource {
   /** Polls now, or retries at once what failed. */
   pollNow(): void
   unwatch(): Promise<void>
-  /** Removes the clone. */
+  /** Deletes its temporary files. */
   close(): Promise<void>
 }
 
-/** Opens a git source without connecting to its server. Throws SourceError where git is not installed. */
-export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<FollowedRepository> {
-  const { name, identity, dependsOn, suspend, retryInterval, interval, configure } = options
-  const source = await openGitSource(address, { ...options, ...identity, name: identity.name })
+/** Returns a followed source, which polls once it is started. */
+export function followRepository(source: RevisionSource, options: RepositoryOptions): FollowedRepository {
+  const { name, dependsOn, suspend, retryInterval, commitStatus, interval, configure } = options
   const requeue = { requeueAfter: interval ? interval * 1000 : undefined }
   let controller: SourceController | undefined
   let queue: WorkQueue<'poll'> | undefined
@@ -46,14 +54,14 @@ export async function openRepository(address: GitAddress, options: RepositoryOpt
     // The controller retries a failed source itself.
     if (!controller || controller.isRetrying(repository)) return requeue
     try {
-      if ((await source.fetchCommit()) !== source.attemptedRevision) await controller.reconcile(repository)
+      if ((await source.fetchRevision()) !== source.attemptedRevision) await controller.reconcile(repository)
     } catch (error) {
       controller.recordFailure(repository, error)
     }
     return requeue
   }
   const repository: FollowedRepository = {
-    ...{ name, dependsOn, suspend, retryInterval },
+    ...{ name, dependsOn, suspend, retryInterval, commitStatus },
     displayName: source.address,
     get attemptedRevision() {
       return source.attemptedRevision

@@ -9,6 +9,7 @@ import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
 import type { Drift } from '../drift/drift.ts'
 import { listRelatedSources, type SourceContent } from '../read/source-content.ts'
 import { applySources, type RunOutcome } from '../run/run.ts'
+import { CommitStatuses } from './commit-statuses.ts'
 import { DriftCorrector } from './drift-corrector.ts'
 import { isLeaseLost, isRefusal, listProblems } from './failures.ts'
 import type { FollowedSource, SourceReporter } from './followed-source.ts'
@@ -43,6 +44,7 @@ export class SourceController {
     backOff: (failures, { retryInterval }) => getBackOff(failures, retryInterval * 1000, LONGEST),
   })
   readonly #oneAtATime = limitConcurrency(1)
+  readonly #commitStatuses: CommitStatuses
   readonly #unsubscribe: () => void
   #driftCorrector: DriftCorrector | undefined
   #isClosed = false
@@ -52,6 +54,7 @@ export class SourceController {
     this.#lease = lease
     this.#reporter = reporter
     this.#statuses = new SourceStatuses(service, lease, this.#sources)
+    this.#commitStatuses = new CommitStatuses(reporter)
     this.#unsubscribe = service.subscribe(({ topic, name }) => {
       if (topic === 'source' && name !== undefined) this.#wake(name)
     })
@@ -79,6 +82,7 @@ export class SourceController {
       for (const collection of [this.#contents, this.#loaded, this.#woken, this.#refusals, this.#failures])
         collection.delete(source)
       this.#queue.forget(source)
+      this.#commitStatuses.remove(source)
     })
   }
 
@@ -141,6 +145,7 @@ export class SourceController {
     this.#isClosed = true
     this.#unsubscribe()
     await Promise.all([this.#driftCorrector?.close(), this.#queue.close(), this.#oneAtATime(async () => undefined)])
+    await this.#commitStatuses.close()
   }
 
   /** Runs the work after all earlier work; not if the controller is closed by then. */
@@ -183,7 +188,9 @@ export class SourceController {
     if (this.#isClosed || !this.#sources.has(source)) return undefined
     if (!this.#loaded.has(source)) await this.#loadStatuses()
     if (this.#isSuspended(source)) return undefined
-    return source.read()
+    const content = await source.read()
+    this.#commitStatuses.reportAttempt(source, content.revision)
+    return content
   }
 
   /** Applies contents together on behalf of a source; returns false where a dependency is not applied. Throws where that fails. */
@@ -302,11 +309,12 @@ export class SourceController {
   }
 
   #reportStatus(source: FollowedSource, outcome?: RunOutcome): void {
-    const status = this.#statuses.find(source.name) ?? {}
-    this.#reporter.reportStatus?.(source, {
-      status,
+    const reported = {
+      status: this.#statuses.find(source.name) ?? {},
       isSuspended: this.#statuses.isSuspended(source),
       ...(outcome && { outcome }),
-    })
+    }
+    this.#reporter.reportStatus?.(source, reported)
+    this.#commitStatuses.report(source, reported)
   }
 }

@@ -49,9 +49,9 @@ export function renderAttribution({ name, revision, rolledBackTo, client, addres
     .join(' ')
 }
 
-/** Returns a revision with commit hashes cut to 12 characters. */
+/** Returns a revision with commit hashes cut to 12 characters, also in revisions of Flux such as `main@sha1:<commit>`. */
 export function shortenRevision(revision: string): string {
-  return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 12) : revision
+  return revision.replace(/^((?:.*@)?(?:sha1:|sha256:)?)([0-9a-f]{12})[0-9a-f]{28,52}$/, '$1$2')
 }
 
 /** Returns an ISO 8601 time to the second. */

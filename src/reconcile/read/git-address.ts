@@ -2,13 +2,19 @@
 import { isLoopback } from '../../lib/http/loopback.ts'
 import { SourceError } from './file-source.ts'
 
+/** User name and password for a repository over https. */
+export interface GitCredentials {
+  readonly user: string
+  readonly password: string
+}
+
 /** The address of a git source. */
 export interface GitAddress {
   /** URL of the repository, without credentials. */
   readonly url: string
   /** The only protocol that git may use, also after redirects. */
   readonly protocol: string
-  readonly credentials?: { readonly user: string; readonly password: string }
+  readonly credentials?: GitCredentials
   /** A branch, a tag or a full commit hash. Default: the repository's default branch. */
   readonly ref?: string
   /** A folder or file in the repository. Default: all of it. */
@@ -77,10 +83,16 @@ export function normalizeUrl(url: string): string {
 
 function parseFragment(fragment: string): Pick<GitAddress, 'ref' | 'path'> {
   const [ref = '', ...rest] = fragment.split(':')
-  const path = rest.join(':').replace(/^\.?\/+|(?<!\/)\/+$/g, '')
+  const path = normalizeFolder(rest.join(':')) ?? ''
   // Git would interpret these characters of a ref as options, refspecs or patterns.
   if (/^[-+/]|\.\.|[\s~^?*[\\\p{Cc}]/u.test(ref))
     throw new SourceError(`${ref} is not a valid name of a branch, tag or commit`)
+  return { ...(ref !== '' && { ref }), ...(path !== '' && { path }) }
+}
+
+/** Returns the path of a folder or file in a repository; undefined for the whole repository. Throws SourceError if it is outside. */
+export function normalizeFolder(folder: string | undefined): string | undefined {
+  const path = folder?.replace(/^\.?\/+|(?<!\/)\/+$/g, '') ?? ''
   if (path.split('/').includes('..')) throw new SourceError(`${path} is outside of the repository`)
-  return { ...(ref !== '' && { ref }), ...(path !== '' && path !== '.' && { path }) }
+  return path === '' || path === '.' ? undefined : path
 }

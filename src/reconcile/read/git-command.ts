@@ -4,7 +4,7 @@ import { devNull } from 'node:os'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { SourceError } from './file-source.ts'
-import type { GitAddress } from './git-address.ts'
+import type { GitAddress, GitCredentials } from './git-address.ts'
 
 /** A request to the server of a repository that failed. A later attempt may succeed. */
 export class RemoteError extends SourceError {}
@@ -13,8 +13,16 @@ export class RemoteError extends SourceError {}
 export type RunGit = (
   args: readonly string[],
   toError: (reason: string) => Error,
-  env?: NodeJS.ProcessEnv,
+  settings?: GitCommandSettings,
 ) => Promise<string>
+
+/** Settings of one git command. */
+export interface GitCommandSettings {
+  /** Further environment variables. */
+  readonly env?: NodeJS.ProcessEnv | undefined
+  /** Credentials for the host of the address. Default: those of the address. */
+  readonly credentials?: GitCredentials | undefined
+}
 
 /** Seconds after which a command is killed. */
 const DEFAULT_TIMEOUT = 5 * 60
@@ -71,11 +79,10 @@ export function createGit(
     GIT_SSH_COMMAND: `${renderSshCommand(keyFiles)} -o BatchMode=yes -o ConnectTimeout=20 $REGENT_GIT_SSH`,
     REGENT_GIT_SSH: '',
   }
-  Object.assign(baseEnv, createCredentialEnv(address, baseEnv))
-  return async (args, toError, env) => {
+  return async (args, toError, { env, credentials = address.credentials } = {}) => {
     try {
       const run = promisify(execFile)('git', [`--git-dir=${folder}`, ...config, ...args], {
-        env: { ...baseEnv, ...env },
+        env: { ...baseEnv, ...createCredentialEnv(address.url, credentials, baseEnv), ...env },
         timeout: timeout * 1000,
         maxBuffer: 64 * 1024 * 1024,
         ...(signal && { signal }),
@@ -125,7 +132,11 @@ const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
  * Returns variables that configure a credential helper for the host of the address. On the command line, other users of the
  * machine would see the password; in the URL, error messages would contain it. Other helpers, which might store it, are disabled.
  */
-function createCredentialEnv({ url, credentials }: GitAddress, { GIT_CONFIG_COUNT = '0' }: NodeJS.ProcessEnv) {
+function createCredentialEnv(
+  url: string,
+  credentials: GitCredentials | undefined,
+  { GIT_CONFIG_COUNT = '0' }: NodeJS.ProcessEnv,
+) {
   if (!credentials) return {}
   const index = Number(GIT_CONFIG_COUNT)
   const name = `credential.${new URL(url).origin}.helper`

@@ -3,6 +3,7 @@ import { isIP, isIPv6 } from 'node:net'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { GitAddress } from './git-address.ts'
 import type { RunGit } from './git-command.ts'
+import type { GithubApp } from './github-app.ts'
 
 /** Options and environment variables of git for one connection. */
 export interface PinnedConnection {
@@ -10,16 +11,34 @@ export interface PinnedConnection {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Returns a function that runs git commands which connect to the repository's server, at an address that `outbound` allows. */
-export function createRemoteGit(git: RunGit, address: GitAddress, outbound: Outbound | undefined): RunGit {
+/** Options of git commands that connect to the repository's server. */
+export interface RemoteGitOptions {
+  /** Restricts the addresses of the server. Default: any address. */
+  readonly outbound?: Outbound | undefined
+  /** Authenticates at the server. Default: the credentials of the address. */
+  readonly githubApp?: GithubApp | undefined
+}
+
+/** Returns a function that runs git commands which connect to the repository's server. */
+export function createRemoteGit(git: RunGit, address: GitAddress, { outbound, githubApp }: RemoteGitOptions): RunGit {
   return async (args, toError) => {
-    if (!outbound) return git(args, toError)
-    const { options, env } = await pinConnection(address, outbound).catch((error: Error) => {
+    const explain = (error: Error) => {
       throw toError(error.message)
-    })
-    return git([...options, ...args], toError, env)
+    }
+    const pinned = outbound && (await pinConnection(address, outbound).catch(explain))
+    const credentials = githubApp && { user: INSTALLATION_USER, password: await githubApp.getToken().catch(explain) }
+    try {
+      return await git([...(pinned?.options ?? []), ...args], toError, { env: pinned?.env, credentials })
+    } catch (error) {
+      // The token may have been revoked.
+      githubApp?.forgetToken()
+      throw error
+    }
   }
 }
+
+/** The user name that GitHub expects with an installation token. */
+const INSTALLATION_USER = 'x-access-token'
 
 /**
  * Resolves the host of the repository, and returns what makes git connect to that IP address, without redirects. Throws where

@@ -10,8 +10,6 @@ export interface GitKeys {
   readonly ssh?: { readonly identity: string; readonly knownHosts: string } | undefined
   /** The signers of commits, in the format of `gpg.ssh.allowedSignersFile`. */
   readonly signers?: string | undefined
-  /** CA certificates in PEM, for https servers with a certificate of a private CA. */
-  readonly authorities?: string | undefined
 }
 
 /**

@@ -10,6 +10,7 @@ import { type GitAddress, renderGitAddress } from './git-address.ts'
 import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-command.ts'
 import { createRemoteGit } from './git-connection.ts'
 import { type GitKeys, writeAuthorities, writeKeyFiles } from './git-keys.ts'
+import type { GithubApp } from './github-app.ts'
 import type { Commit, SerializedSource, SourceContent } from './source-content.ts'
 import { type GivenIdentity, locateSource, requireSourceName } from './source-identity.ts'
 
@@ -27,6 +28,10 @@ export interface GitSourceOptions
   readonly signal?: AbortSignal | undefined
   /** Default: git uses the credentials of the server's account. */
   readonly keys?: GitKeys | undefined
+  /** CA certificates in PEM, for https servers with a certificate of a private CA. */
+  readonly authorities?: string | undefined
+  /** Authenticates over https. Default: the credentials of the address. */
+  readonly githubApp?: GithubApp | undefined
   /** Restricts the hosts of the repository. Default: any host, since the operator of the server chose it. */
   readonly outbound?: Outbound | undefined
 }
@@ -41,10 +46,10 @@ const FETCH_OPTIONS = ['--quiet', '--no-tags', '--force', '--no-recurse-submodul
 export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<ClonedGitSource> {
   const clone = await createCloneFolder()
   try {
-    const { signal, timeout, keys } = options
+    const { signal, timeout, keys, authorities } = options
     const keyFiles = keys && (await writeKeyFiles(clone.folder, keys))
     const signersFile = keyFiles?.signers ?? options.signersFile
-    const authoritiesFile = await writeAuthorities(clone.folder, keys?.authorities)
+    const authoritiesFile = await writeAuthorities(clone.folder, authorities)
     const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles, authoritiesFile })
     const source = new ClonedGitSource(clone, { ...options, address, git, signersFile })
     await git(['init', '--quiet', '--bare', '--template='], source.toError)
@@ -82,7 +87,7 @@ export class ClonedGitSource {
     this.#clone = clone
     this.#options = options
     this.#git = options.git
-    this.#remoteGit = createRemoteGit(options.git, options.address, options.outbound)
+    this.#remoteGit = createRemoteGit(options.git, options.address, options)
     this.address = renderGitAddress(options.address)
   }
 
@@ -92,7 +97,7 @@ export class ClonedGitSource {
   }
 
   /** Fetches the current commit of the ref and returns its hash. Throws RemoteError. */
-  fetchCommit(): Promise<string> {
+  fetchRevision(): Promise<string> {
     return this.#oneAtATime(() => this.#fetchRef())
   }
 
@@ -101,7 +106,7 @@ export class ClonedGitSource {
    * DocumentError where documents are invalid, SourceError where the commit is not signed or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const commit = this.#unreadRevision ?? (await this.fetchCommit())
+    const commit = this.#unreadRevision ?? (await this.fetchRevision())
     this.#attemptedRevision = commit
     this.#unreadRevision = undefined
     const { signersFile } = this.#options
@@ -192,7 +197,7 @@ export class ClonedGitSource {
       const root = join(await realpath(folder), 'files')
       await mkdir(root)
       const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
-      await this.#git(checkout, this.toError, { GIT_INDEX_FILE: join(folder, 'index') })
+      await this.#git(checkout, this.toError, { env: { GIT_INDEX_FILE: join(folder, 'index') } })
       const path = join(root, address.path ?? '')
       if (!(await stat(path).catch(() => undefined)))
         throw this.toError(

@@ -1,5 +1,6 @@
 // Runs of sources: plan or apply all of their realms, one after the other, master last.
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { trace } from '../../lib/tracing.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { findSourcePermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
@@ -32,7 +33,7 @@ export function planSources(service: Service, caller: Caller, sources: readonly 
 /** Plans the sources of a run. Each plan is executed once and rolled back, which shows its consequences. */
 export async function planRun(input: RunInput): Promise<RunOutcome> {
   const run = await startRun(input)
-  return toRunOutcome(run, await reconcileEach(run, (realm) => dryRunRealm(run, realm)))
+  return toRunOutcome(run, await reconcileEach(run, 'plan', (realm) => dryRunRealm(run, realm)))
 }
 
 /**
@@ -90,10 +91,8 @@ export async function applyRun({
   const { applyCounts } = input.service
   try {
     const run = { ...(await startRun(input)), savedPlan }
-    const realms = await reconcileEach(run, (realm) => applyRealm(run, realm))
-    const isChanged = ({ plan, suspended, pendingApproval }: RealmOutcome) =>
-      !suspended && !pendingApproval && (plan.creates || plan.actions.length > 0)
-    applyCounts[realms.some(isChanged) ? 'changed' : 'unchanged']++
+    const realms = await reconcileEach(run, 'apply', (realm) => applyRealm(run, realm))
+    applyCounts[realms.some((realm) => summarize(realm) === 'changed') ? 'changed' : 'unchanged']++
     await deleteStalePlans(run, realms)
     return toRunOutcome(run, realms)
   } catch (error) {
@@ -114,18 +113,45 @@ function withPermissions({ sourcePermissionLookups }: Service, source: SourceCon
   return { ...source, sourcePermissions }
 }
 
-/** Reconciles the realms of the queue one after the other. */
+/** Returns the outcome of a realm in a word. */
+function summarize({ plan, suspended, pendingApproval }: RealmOutcome): string {
+  if (suspended) return 'suspended'
+  if (pendingApproval) return 'pending approval'
+  return plan.creates || plan.actions.length > 0 ? 'changed' : 'unchanged'
+}
+
+/** Reconciles the realms of the queue one after the other, and traces each. */
 async function reconcileEach(
-  { queue }: SourceRun,
+  { queue, sources }: SourceRun,
+  mode: 'plan' | 'apply',
   reconcile: (realm: QueuedRealm) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome[]> {
   const byName = new Map(queue.realms.map((realm) => [realm.desired.name, realm]))
   const outcomes: RealmOutcome[] = []
   for (const name of [...queue.unchanged, ...byName.keys()].sort(compareRealmNames)) {
     const realm = byName.get(name)
-    outcomes.push(realm ? await reconcile(realm) : createUnchangedOutcome(name))
+    if (!realm) outcomes.push(createUnchangedOutcome(name))
+    else outcomes.push(await traceRealm(name, { mode, sources }, () => reconcile(realm)))
   }
   return outcomes
+}
+
+/** Traces the reconciliation of a realm. */
+function traceRealm(
+  realm: string,
+  { mode, sources }: { readonly mode: string; readonly sources: readonly SourceContent[] },
+  work: () => Promise<RealmOutcome>,
+): Promise<RealmOutcome> {
+  const source = () => sources.map(({ name }) => name).join(',')
+  const describe = () => ({
+    name: `${mode} realm`,
+    attributes: { 'regent.realm': realm, 'regent.source': source() },
+  })
+  return trace(describe, async (span) => {
+    const outcome = await work()
+    span?.setAttributes({ 'regent.outcome': summarize(outcome) })
+    return outcome
+  })
 }
 
 function toRunOutcome({ sources, queue }: SourceRun, realms: readonly RealmOutcome[]): RunOutcome {

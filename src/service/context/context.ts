@@ -8,6 +8,7 @@ import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp } from '../../store/database/wake-up.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
+import type { AuditSink } from '../../store/journal/audit-outbox.ts'
 import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
 import type { AdminPolicies } from '../policy-evaluation/policy-grants.ts'
@@ -27,6 +28,8 @@ export interface Context {
   /** Attributes by which clients can be searched, besides those of Keycloak. */
   readonly searchableClientAttributes: readonly string[]
   readonly cache: RealmCache
+  /** Receivers of the audit trail; empty: there is none. */
+  readonly auditSinks: readonly AuditSink[]
   /** Objects that may be found in caches. Absent: none, so that all are in the state that the transaction sees. */
   readonly cached?: 'configuration' | 'configuration and users' | undefined
   /** The admin permissions of the actor. */
@@ -60,6 +63,8 @@ export interface CallingUser {
 export interface AfterCommit {
   /** It has added messages to the outbox, whose worker is woken. */
   hasMessages: boolean
+  /** It has added entries to the audit trail, whose worker is woken. */
+  hasAuditEntries: boolean
   /** Steps of workflows are due, whose runner is woken. */
   hasDueSteps: boolean
   /** Number of journal entries. If there are many, the statistics of the query planner are updated. */

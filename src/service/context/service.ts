@@ -2,11 +2,13 @@
 import type { Permission } from '../../kinds/admin-roles.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
+import type { Measurements } from '../../lib/measurements.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import type { Store } from '../../store/database/database.ts'
 import type { Lease } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { WakeUp, WakeUpChannel } from '../../store/database/wake-up.ts'
+import type { AuditSink } from '../../store/journal/audit-outbox.ts'
 import type { Actor } from '../../store/journal/journal.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { PermissionVersions, RealmRow } from '../../store/realms.ts'
@@ -70,6 +72,10 @@ export interface Service {
   readonly outbound: Outbound
   /** Delivers the messages of the outbox. Absent: another process does. */
   outboxWorker: OutboxWorker | undefined
+  /** Delivers the audit trail. Absent: another process does. */
+  auditWorker: OutboxWorker | undefined
+  /** Receivers of the audit trail; empty: there is none. */
+  readonly auditSinks: readonly AuditSink[]
   /** Executes the steps of workflows that are due. Absent: another process does. */
   workflowRunner: TaskRunner | undefined
   /** Writes a warning to the log. The server replaces it; without a server, warnings are dropped. */
@@ -91,6 +97,8 @@ export interface Service {
   readonly applyCounts: Record<'changed' | 'unchanged' | 'failed', number>
   /** Attempts to deliver messages by their outcome, since the service was opened. */
   readonly deliveryCounts: Record<'delivered' | 'postponed' | 'dropped', number>
+  /** Measures work in the background, for metrics. */
+  readonly measurements: Measurements
   /** Reads a realm, by its name or by a row that was read a moment ago and is not looked up again. Throws not_found. */
   read<T>(caller: Caller, realm: string | RealmRow, work: (context: Context) => Promise<T>): Promise<T>
   /** Reads a realm in one snapshot of the store; the context is undefined if the realm does not exist. */

@@ -17,6 +17,7 @@ import { sendWrite } from '../context/send-write.ts'
 import type { WakeUp } from '../context/store-types.ts'
 import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
+import { recordAuditEvents, toAuditedAdminEvents, toAuditedChanges } from './audit-trail.ts'
 import { findOverwrittenDeclarations, refuseOverwrites } from './ownership.ts'
 
 /** The most entries that are sent without waiting for the response. */
@@ -89,13 +90,16 @@ function isSubjectToOwnership({ actor, isApply }: Context): boolean {
 
 /**
  * Writes the journal and the admin events, and marks the inventory rows of what was changed, except those of `sources`, whose run
- * it is. Throws managed if another source refuses a change. Two statements at most, and one per chunk of admin events.
+ * it is. Throws managed if another source refuses a change. Two statements at most, and one per chunk of admin events; one more for the audit trail.
  */
 export async function flushJournal(context: WriteContext, sources: readonly string[] = []): Promise<void> {
   const { realm } = context
-  await insertEvents(context, context.adminEvents.splice(0))
+  const adminEvents = context.adminEvents.splice(0)
+  await insertEvents(context, adminEvents)
   const userEntries = context.userEntries.splice(0)
   const entries = context.entries.splice(0)
+  const audited = [...toAuditedChanges([...entries, ...userEntries]), ...toAuditedAdminEvents(adminEvents)]
+  await sendWrite(context, recordAuditEvents(context, audited))
   if (!userEntries.length && !entries.length) return
   const wakeUps = toAccessChanges(realm.number, { entries, userEntries })
   context.afterCommit.journalEntries += userEntries.length + entries.length

@@ -9,6 +9,7 @@ import type { Context } from '../context/context.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
 import { findInDirectory, importUserForLogin } from '../federation/directory-login.ts'
 import type { PasswordOutcome } from '../federation/store-connection.ts'
+import { recordAuditEvents, toAuditedChanges } from '../journal/audit-trail.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
 import { isPermanentlyLocked } from '../users/lockout.ts'
 import { hashPassword, needsRehash, simulateVerification, verifyPassword } from '../users/password-hashing.ts'
@@ -127,7 +128,7 @@ function saveHash(
 
 /**
  * Adds a required action and returns the user with it; returns the user unchanged if the realm has not enabled the action.
- * Three statements.
+ * Three statements; one more for the audit trail.
  */
 async function addRequiredAction(context: Context, user: StoredUser, action: string): Promise<StoredUser> {
   const { tx, realm, now, actor } = context
@@ -136,6 +137,7 @@ async function addRequiredAction(context: Context, user: StoredUser, action: str
   const fields = { requiredActions: before }
   const entry = { operation: 'update', kind: 'user', object: user.id, key: [user.username], fields } as const
   await insertUserEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
+  await recordAuditEvents(context, toAuditedChanges([entry]))
   await announceAccessChange(context, user.id)
   return { ...user, body: { ...user.body, requiredActions: [...before, action] } }
 }

@@ -1,7 +1,9 @@
 // The outbox: emails, notifications of applications and webhooks. A transaction adds messages, which are delivered after its commit,
 // at least once.
 import type { Json } from '../../kinds/json.ts'
+import { getScope, parseTraceparent, renderTraceparent } from '../../lib/request-scope.ts'
 import { Lanes } from '../../lib/timing/lanes.ts'
+import { trace } from '../../lib/tracing.ts'
 import {
   type ClaimedMessage,
   claimMessage,
@@ -92,7 +94,12 @@ const labels: Readonly<Record<string, string>> = {
 /** Adds messages to the outbox. They are delivered after the commit of the transaction. One statement per chunk. */
 export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
   const { tx, realm, vault, now, afterCommit } = context
-  const sealed = messages.map((message) => ({ kind: message.kind, body: vault.seal(JSON.stringify(message)) }))
+  const { trace: cause } = getScope()
+  const traced = cause && { traceparent: renderTraceparent(cause) }
+  const sealed = messages.map((message) => ({
+    kind: message.kind,
+    body: vault.seal(JSON.stringify({ ...message, ...traced })),
+  }))
   await insertMessages(tx, realm.number, { due: now, messages: sealed })
   afterCommit.hasMessages = true
 }
@@ -169,9 +176,22 @@ class ConcurrentOutboxWorker implements OutboxWorker {
     await query((tx) => deleteMessage(tx, claimed))
   }
 
-  async #deliver({ body, id, realmName: realm }: ClaimedMessage, now: Date): Promise<void> {
+  /** Delivers a message, in the trace of the request that has added it. */
+  #deliver(claimed: ClaimedMessage, now: Date): Promise<void> {
+    const message: Message & { readonly traceparent?: string } = JSON.parse(this.#service.vault.open(claimed.body))
+    const { kind, realmName, attempts } = claimed
+    return trace(
+      () => ({
+        name: `deliver ${kind}`,
+        parent: parseTraceparent(message.traceparent),
+        attributes: { 'regent.message.kind': kind, 'regent.realm': realmName, 'regent.message.attempt': attempts },
+      }),
+      () => this.#deliverMessage(message, claimed, now),
+    )
+  }
+
+  async #deliverMessage(message: Message, { id, realmName: realm }: ClaimedMessage, now: Date): Promise<void> {
     const service = this.#service
-    const message: Message = JSON.parse(service.vault.open(body))
     const until = message.kind === 'webhook' ? undefined : message.until
     if (until !== undefined && until * 1000 < now.getTime()) throw new UndeliverableError('it has expired')
     switch (message.kind) {

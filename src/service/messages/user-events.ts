@@ -3,6 +3,7 @@ import { DEFAULT_EVENT_TYPES, toErrorType } from '../../kinds/user-events.ts'
 import { insertUserEvents, type NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context, UserEvent } from '../context/context.ts'
 import type { RealmUserEvent } from '../context/service.ts'
+import { recordAuditEvents, toAuditedUserEvents } from '../journal/audit-trail.ts'
 import { sendEventEmails } from './event-emails.ts'
 
 /** Keycloak: the event listener that writes events into the log. */
@@ -18,7 +19,7 @@ export function recordUserEvent(context: { readonly userEvents: UserEvent[] }, e
 
 /**
  * Writes those of the events that the realm stores. Returns those that belong in the log, for the time after the commit.
- * One statement, or none, besides those for emails.
+ * One statement, or none, besides those for emails and the audit trail.
  */
 export async function writeUserEvents(
   context: Context,
@@ -29,6 +30,7 @@ export async function writeUserEvents(
   const storedTypes = realm.enabledEventTypes.length ? realm.enabledEventTypes : DEFAULT_EVENT_TYPES
   const stored = realm.eventsEnabled ? events.filter(({ type }) => storedTypes.includes(type)) : []
   if (stored.length) await insertUserEvents(tx, realm.number, { at: now, events: stored })
+  await recordAuditEvents(context, toAuditedUserEvents(events))
   await sendEventEmails(context, events)
   const { id, name } = realm
   return realm.eventsListeners.includes(LOG_LISTENER) ? events.map((event) => ({ ...event, realm: { id, name } })) : []

@@ -1,4 +1,5 @@
 // Group commit: writes to a realm that wait for its lock at the same time share one transaction, so that they share its lock and its commit.
+import { getScope, type RequestScope, runInScope } from '../../lib/request-scope.ts'
 import { awaitStatements, Rollback, requireNoTransaction, type Transaction } from '../../store/database/transaction.ts'
 import type { AfterCommit } from '../context/context.ts'
 
@@ -27,6 +28,8 @@ const LARGEST_GROUP = 32
 
 interface WaitingWrite<W> {
   readonly write: W
+  /** The scope of the request that waits. */
+  readonly scope: RequestScope
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -59,14 +62,17 @@ export class GroupCommit<W, T> {
     const queue = this.#queues.get(name) ?? { waiting: [], groups: 0 }
     this.#queues.set(name, queue)
     return new Promise((resolve, reject) => {
-      queue.waiting.push({ write, resolve, reject })
+      queue.waiting.push({ write, scope: getScope(), resolve, reject })
       if (queue.groups < this.#mostGroups) void this.#commitGroups(name, queue)
     })
   }
 
   async #commitGroups(name: string, queue: WriteQueue<W>): Promise<void> {
     queue.groups++
-    while (queue.waiting.length) await this.#commitGroup(queue.waiting.splice(0, LARGEST_GROUP), queue.waiting)
+    while (queue.waiting.length) {
+      const group = queue.waiting.splice(0, LARGEST_GROUP)
+      await runInScope(group[0]!.scope, () => this.#commitGroup(group, queue.waiting))
+    }
     queue.groups--
     if (!queue.groups) this.#queues.delete(name)
   }
@@ -96,7 +102,9 @@ export class GroupCommit<W, T> {
     const writes = group.map(({ write }) => write)
     const shared = await begin(scope, writes)
     for (let at = 0; at < group.length; at++) {
-      await run(shared, group[at]!.write)
+      const { write, scope } = group[at]!
+      // The first one is that of the transaction.
+      await (at ? runInScope(scope, () => run(shared, write)) : run(shared, write))
       if (canGrow && group.length < LARGEST_GROUP) group.push(...waiting.splice(0, 1))
     }
     await finish(shared, group.length)

@@ -90,6 +90,7 @@ class QueuedLeaseElection implements LeaseElection {
     this.#service = service
     this.#candidate = candidate
     this.#request = request
+    this.#measure(0)
     const interval = (request.seconds * 1000) / (candidate.condition ? 10 : 3)
     this.#queue = new WorkQueue<string>(
       async () => {
@@ -130,8 +131,7 @@ class QueuedLeaseElection implements LeaseElection {
       term.renewedAt = performance.now()
       return true
     }
-    this.#term = undefined
-    await term.work.end()
+    await this.#endWork()
     return false
   }
 
@@ -143,13 +143,18 @@ class QueuedLeaseElection implements LeaseElection {
 
   /** Ends the work, and releases the lease. */
   async #endTerm(): Promise<void> {
+    const lease = await this.#endWork()
+    if (!lease) return
+    await this.#service.query((tx) => releaseLease(tx, lease)).catch((error: unknown) => this.#candidate.onError(error))
+  }
+
+  /** Ends the work. Returns the lease that the process had; undefined if it had none. */
+  async #endWork(): Promise<Lease | undefined> {
     const term = this.#term
-    if (!term) return
     this.#term = undefined
-    await term.work.end()
-    await this.#service
-      .query((tx) => releaseLease(tx, term.lease))
-      .catch((error: unknown) => this.#candidate.onError(error))
+    await term?.work.end()
+    this.#measure(0)
+    return term?.lease
   }
 
   /** Reports that the store cannot be queried. With a condition, another process that can query it may have the lease. */
@@ -157,12 +162,9 @@ class QueuedLeaseElection implements LeaseElection {
     this.#candidate.onError(error)
     const { condition } = this.#candidate
     if (!condition) return
-    if (this.#term) {
-      if (performance.now() - this.#term.renewedAt < (this.#request.seconds * 2000) / 3) return
-      const { work } = this.#term
-      this.#term = undefined
-      await work.end()
-    }
+    const isRecent = this.#term && performance.now() - this.#term.renewedAt < (this.#request.seconds * 2000) / 3
+    if (isRecent) return
+    await this.#endWork()
     await condition.release()
   }
 
@@ -177,7 +179,14 @@ class QueuedLeaseElection implements LeaseElection {
     const lease = { ...this.#request, token }
     this.#term = { lease, work: this.#candidate.start(lease), renewedAt: performance.now() }
     this.#reportedHolder = undefined
+    this.#measure(1)
+    this.#service.measurements.record('leaseTaken', { lease: lease.name })
     return true
+  }
+
+  /** Records whether this process has the lease: 1 or 0. */
+  #measure(value: number): void {
+    this.#service.measurements.record('leaseHeld', { lease: this.#request.name }, value)
   }
 
   async #reportHolder(wasHolder: boolean): Promise<void> {

@@ -1,8 +1,10 @@
 // Opens the service: the composition root, which puts its parts together.
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
+import { Measurements } from '../../lib/measurements.ts'
 import { openStore, type StatementListener, type Store, type StoreLocation } from '../../store/database/database.ts'
 import { ping } from '../../store/database/store-settings.ts'
 import { sendWakeUp } from '../../store/database/wake-up.ts'
+import type { AuditSink } from '../../store/journal/audit-outbox.ts'
 import { findRealms, listRealms } from '../../store/realms.ts'
 import { hasNoPermissions } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
@@ -38,6 +40,8 @@ export interface ServiceOptions {
   readonly searchableClientAttributes?: readonly string[] | undefined
   /** Absent: public addresses only. */
   readonly outbound?: Outbound
+  /** Receivers of the audit trail. Default: there is none. */
+  readonly auditSinks?: readonly AuditSink[]
   readonly clock?: () => Date
   readonly onStatement?: StatementListener
 }
@@ -45,7 +49,11 @@ export interface ServiceOptions {
 /** Opens the service on its store. Throws FolderInUse, the error of the database, or an error if the key is not that of the store. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { location, key, outbound = createOutbound({}), clock = () => new Date() } = options
-  const { searchableClientAttributes = [], passwordBlacklists = openPasswordBlacklists(undefined) } = options
+  const {
+    auditSinks = [],
+    searchableClientAttributes = [],
+    passwordBlacklists = openPasswordBlacklists(undefined),
+  } = options
   const { vaultDirectory = openVaultDirectory(undefined), keyStoreDirectory = openKeyStoreDirectory(undefined) } =
     options
   const store = await openStore(location, options.onStatement)
@@ -54,12 +62,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     throw error
   })
   const cache = new RealmCache(store, clock)
-  const shared = { cache, vault, clock, passwordBlacklists, searchableClientAttributes }
+  const shared = { cache, vault, clock, passwordBlacklists, searchableClientAttributes, auditSinks }
   const parts = {
     store,
     ...shared,
     writeDirectories: (context: WriteContext) => writeDirectoryChanges(service, context),
     wakeOutbox: () => service.outboxWorker?.wake(),
+    wakeAudit: () => service.auditWorker?.wake(),
     wakeWorkflows: () => service.workflowRunner?.wake(),
   }
   const service: Service = {
@@ -72,10 +81,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     requiresSecondApprover: options.requiresSecondApprover === true,
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
     outboxWorker: undefined,
+    auditWorker: undefined,
     workflowRunner: undefined,
     listResourceReadiness: undefined,
     applyCounts: { changed: 0, unchanged: 0, failed: 0 },
     deliveryCounts: { delivered: 0, postponed: 0, dropped: 0 },
+    measurements: new Measurements(),
     ...createReads(parts),
     ...createWrites(parts),
     ...createRuntimeWrites(parts),
@@ -85,6 +96,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     async close() {
       await service.workflowRunner?.close()
       await service.outboxWorker?.close()
+      await service.auditWorker?.close()
       await store.close()
     },
   }

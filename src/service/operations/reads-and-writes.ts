@@ -6,6 +6,7 @@ import { findRealm, reserveRealmNumber, toRealmRow } from '../../store/realms.ts
 import type { AfterCommit, WriteContext } from '../context/context.ts'
 import { failure, RuntimeRefusal } from '../context/errors.ts'
 import { type Caller, type NewRealm, type RealmUserEvent, type Service, SYSTEM } from '../context/service.ts'
+import { isAudited } from '../journal/audit-trail.ts'
 import { hasEventEmails } from '../messages/event-emails.ts'
 import { writeUserEvents } from '../messages/user-events.ts'
 import { getMasterAdminAccess, LastAdministratorError } from '../objects/last-administrator.ts'
@@ -112,8 +113,8 @@ export function createRuntimeWrites(
         await startWorkflowsOnLogins(context, events)
         return writeUserEvents(context, events)
       }
-      // A single statement needs no transaction; emails are sent with the event or not at all.
-      const needsTransaction = hasEventEmails(realm) || mayStartWorkflows(realm, events)
+      // A single statement needs no transaction; emails and audit entries are sent with the event or not at all.
+      const needsTransaction = hasEventEmails(realm) || mayStartWorkflows(realm, events) || isAudited(parts)
       const written = needsTransaction ? commit(parts, {}, write) : parts.store.read((tx) => write(tx))
       emit(await written.catch(throwIfRealmIsDeleted))
     },

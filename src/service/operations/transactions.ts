@@ -18,7 +18,7 @@ import { requireLease } from './leases.ts'
 const LARGE_TRANSACTION = 100
 
 /** A part of the service that every context has. */
-type SharedPart = 'vault' | 'clock' | 'passwordBlacklists' | 'searchableClientAttributes'
+type SharedPart = 'vault' | 'clock' | 'passwordBlacklists' | 'searchableClientAttributes' | 'auditSinks'
 
 /** A store, and the parts of the service that every context has. */
 export interface ServiceParts extends Pick<Service, SharedPart> {
@@ -26,6 +26,8 @@ export interface ServiceParts extends Pick<Service, SharedPart> {
   readonly cache: RealmCache
   /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
   readonly wakeOutbox: () => void
+  /** Delivers the audit trail of a transaction. Called after the commit. */
+  readonly wakeAudit: () => void
   /** Writes the changes of users of directories that a transaction has recorded. Called before the commit. */
   readonly writeDirectories: (context: WriteContext) => Promise<void>
   /** Executes the steps of workflows that a transaction has made due. Called after the commit. */
@@ -44,7 +46,14 @@ interface ContextOptions {
 
 /** Creates a context of the caller in a transaction. */
 export async function createContext(
-  { clock, vault, passwordBlacklists, searchableClientAttributes, cache }: Pick<ServiceParts, SharedPart | 'cache'>,
+  {
+    clock,
+    vault,
+    passwordBlacklists,
+    searchableClientAttributes,
+    auditSinks,
+    cache,
+  }: Pick<ServiceParts, SharedPart | 'cache'>,
   { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
   { realm, afterCommit = createAfterCommit(), permissions, cached }: ContextOptions,
 ): Promise<Context> {
@@ -57,6 +66,7 @@ export async function createContext(
     passwordBlacklists,
     searchableClientAttributes,
     cache,
+    auditSinks,
     cached,
     permissions: permissions ?? (await readCallerPermissions(tx, caller)),
     findAdminPolicies,
@@ -74,11 +84,17 @@ function toCallingUser({ user, claims }: Caller): CallingUser | undefined {
 
 /**
  * Runs work in a transaction, within the lease and the deadline of the caller. The lease is checked last, so that it is still valid
- * at the commit. After the commit, updates the cache, wakes the outbox and the workflows, and updates the statistics of the query planner, without
+ * at the commit. After the commit, updates the cache, wakes the outbox, the audit trail and the workflows, and updates the statistics of the query planner, without
  * waiting for either.
  */
 export async function commit<T>(
-  { store, cache, wakeOutbox, wakeWorkflows }: Pick<ServiceParts, 'store' | 'cache' | 'wakeOutbox' | 'wakeWorkflows'>,
+  {
+    store,
+    cache,
+    wakeOutbox,
+    wakeAudit,
+    wakeWorkflows,
+  }: Pick<ServiceParts, 'store' | 'cache' | 'wakeOutbox' | 'wakeAudit' | 'wakeWorkflows'>,
   { lease, deadline }: Pick<Caller, 'lease' | 'deadline'>,
   work: (tx: Transaction, afterCommit: AfterCommit) => Promise<T>,
 ): Promise<T> {
@@ -99,6 +115,7 @@ export async function commit<T>(
     for (const change of accessChanges) cache.forget(change)
   })
   if (afterCommit.hasMessages) wakeOutbox()
+  if (afterCommit.hasAuditEntries) wakeAudit()
   if (afterCommit.hasDueSteps) wakeWorkflows()
   if (afterCommit.journalEntries >= LARGE_TRANSACTION) store.updateStatistics()
   return result
@@ -106,6 +123,7 @@ export async function commit<T>(
 
 const createAfterCommit = (): AfterCommit => ({
   hasMessages: false,
+  hasAuditEntries: false,
   hasDueSteps: false,
   journalEntries: 0,
   accessChanges: [],

@@ -69,6 +69,9 @@ export interface SourceState {
 /** The outcome of an attempt: the reason of the conditions. */
 export type SourceOutcome = 'Applied' | 'Refused' | 'Retrying' | 'RolledBack' | 'PendingApproval' | 'DependencyNotReady'
 
+/** The reason of a namespace whose Kubernetes resources are not all ready. */
+export const RESOURCES_NOT_READY = 'ResourcesNotReady'
+
 /** A finished attempt to apply a source. */
 export interface FinishedAttempt {
   readonly outcome: SourceOutcome

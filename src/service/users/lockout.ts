@@ -6,6 +6,7 @@ import { clearFailures } from '../../store/login/login-failures.ts'
 import { disableUser, type StoredUser } from '../../store/users/users.ts'
 import { announceAccessChange } from '../context/access-changes.ts'
 import type { Context } from '../context/context.ts'
+import { recordAuditEvents, toAuditedChanges } from '../journal/audit-trail.ts'
 
 /** Returns the brute force settings of a realm; undefined if it has no brute force protection. */
 export function findLockoutRules(settings: Representation): LockoutRules | undefined {
@@ -49,7 +50,7 @@ export function clearDisabledReason(live: Representation, { enabled }: Represent
   return enabled === true && isPermanentlyLocked(live) ? { [`attributes.${DISABLED_REASON}`]: null } : {}
 }
 
-/** Disables a user, with the reason. Returns false if they are disabled already. Three statements. */
+/** Disables a user, with the reason. Returns false if they are disabled already. Three statements; one more for the audit trail. */
 export async function lockPermanently(
   context: Context,
   { id, username }: Pick<StoredUser, 'id' | 'username'>,
@@ -60,6 +61,7 @@ export async function lockPermanently(
   const fields = { enabled: true, [`attributes.${DISABLED_REASON}`]: null }
   const entry = { operation: 'update', kind: 'user', object: id, key: [username], fields } as const
   await insertUserEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
+  await recordAuditEvents(context, toAuditedChanges([entry]))
   await announceAccessChange(context, id)
   return true
 }

@@ -26,6 +26,7 @@ import { scheduledTasks } from '../migrations/0021-scheduled-tasks.ts'
 import { workflowExecutions } from '../migrations/0022-workflow-executions.ts'
 import { organizationInvitations } from '../migrations/0023-organization-invitations.ts'
 import { userStores } from '../migrations/0024-user-stores.ts'
+import { auditOutbox } from '../migrations/0025-audit-outbox.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -55,6 +56,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0022-workflow-executions': workflowExecutions,
   '0023-organization-invitations': organizationInvitations,
   '0024-user-stores': userStores,
+  '0025-audit-outbox': auditOutbox,
 }
 
 const names = Object.keys(migrations)

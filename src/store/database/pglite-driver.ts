@@ -1,8 +1,10 @@
 // Kysely's driver for PGlite. It prepares statements, so that a text is parsed and planned once instead of at each execution.
 import { Mutex, type PGlite, parse, protocol } from '@electric-sql/pglite'
 import { AbortedTransactionError, type CompiledQuery, type Dialect, type Driver } from 'kysely'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
+import { describeStatement } from './statement-span.ts'
 import { type ConnectionTransaction, type OrderedConnection, runOnConnection } from './transaction-executor.ts'
 
 const { serialize } = protocol
@@ -71,7 +73,10 @@ export class PGliteConnection implements OrderedConnection {
   }
 
   executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
-    return this.execute(query)
+    return traceChild(
+      () => describeStatement(query),
+      () => this.execute<R>(query),
+    )
   }
 
   execute<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {

@@ -7,8 +7,10 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields, refuseStreaming } from './dialect.ts'
 import { StatementNames } from './statement-names.ts'
+import { describeStatement } from './statement-span.ts'
 import { type ConnectionTransaction, type OrderedConnection, runOnConnection } from './transaction-executor.ts'
 import { StoreUnreachable, toStoreError } from './unreachable.ts'
 
@@ -112,7 +114,10 @@ export class PostgresConnection implements OrderedConnection {
    */
   async executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
     try {
-      return await this.execute<R>(query)
+      return await traceChild(
+        () => describeStatement(query),
+        () => this.execute<R>(query),
+      )
     } catch (error) {
       if (!(error instanceof StoreUnreachable) || !isRead(query)) throw error
       // Reads that keep broken connections would wait for each other's.

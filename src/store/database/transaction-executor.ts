@@ -10,7 +10,9 @@ import {
   PostgresQueryCompiler,
   type TransactionSettings,
 } from 'kysely'
+import { traceChild } from '../../lib/tracing.ts'
 import { createDialect, type ResultWithFields } from './dialect.ts'
+import { describeStatement } from './statement-span.ts'
 import type { CompletedWork, Tables, Transaction } from './transaction.ts'
 
 /** A connection that executes what is sent to it in order, also while the responses of earlier statements are awaited. */
@@ -34,8 +36,16 @@ export interface ConnectionTransaction<T> {
   readonly onStatement?: ((statement: CompiledQuery) => void) | undefined
 }
 
+/** Runs a transaction on a connection, and traces it. */
+export function runOnConnection<T>(connection: OrderedConnection, transaction: ConnectionTransaction<T>): Promise<T> {
+  return traceChild(
+    () => ({ name: 'transaction', kind: 'client', attributes: { 'db.system.name': 'postgresql' } }),
+    () => completeTransaction(connection, transaction),
+  )
+}
+
 /** Runs work in a transaction on a connection. The commit is sent together with the statements whose responses the work did not await. */
-export async function runOnConnection<T>(
+async function completeTransaction<T>(
   connection: OrderedConnection,
   { work, settings, onStatement }: ConnectionTransaction<T>,
 ): Promise<T> {
@@ -77,7 +87,10 @@ class TransactionExecutor extends DefaultQueryExecutor {
   /** Sends the statement before it returns. */
   override async executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
     if (this.#isOver) throw new Error('The transaction is over.')
-    const result = await this.#connection.execute<R>(query)
+    const result = await traceChild(
+      () => describeStatement(query),
+      () => this.#connection.execute<R>(query),
+    )
     this.#onStatement?.(query)
     return result
   }
