@@ -78,6 +78,12 @@ export interface RealmSourceRepresentation {
   readonly revision: string
   readonly appliedAt: string
   readonly suspended: { readonly revision: number; readonly by: string; readonly at: string } | null
+  readonly settings: {
+    readonly prune?: string
+    readonly ownership?: string
+    readonly drift?: readonly { readonly kind?: string; readonly path?: string; readonly policy: string }[]
+    readonly guards?: { readonly deletions?: number; readonly share?: number }
+  }
   readonly objects: number
   readonly changed: number
 }

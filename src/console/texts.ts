@@ -186,6 +186,11 @@ export const texts = {
       `Suspended in ${realm}: ${by} rolled back to r${revision}`,
     renamedTo: (name: string) => `renamed to ${name}`,
     problems: 'Problems',
+    settings: (prune: string, ownership: string) => `prune ${prune}, ownership ${ownership}`,
+    guards: (deletions: number, share: number) =>
+      `approval above ${plural(deletions, 'deletion')} or ${Math.round(share * 100)} % of the managed objects`,
+    driftRule: (subject: string, policy: string) => `drift of ${subject}: ${policy}`,
+    everything: 'everything',
     states: {
       failed: 'Failed',
       pending: 'Pending approval',

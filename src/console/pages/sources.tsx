@@ -309,7 +309,7 @@ function RealmsOfSource({
             {!sources.some(({ source }) => source === name) && <li class="quiet">{texts.none}</li>}
             {sources
               .filter(({ source }) => source === name)
-              .map(({ realm, revision, appliedAt, objects, changed, suspended }) => (
+              .map(({ realm, revision, appliedAt, objects, changed, suspended, settings }) => (
                 <li key={realm}>
                   <Link to={toPath(['realms', realm])} class="name">
                     {realm}
@@ -319,6 +319,7 @@ function RealmsOfSource({
                     {changed > 0 && `, ${texts.sources.changed(changed)}`} · <code>{shortenRevision(revision)}</code>{' '}
                     <Time at={appliedAt} />
                   </span>
+                  <p class="quiet">{describeSettings(settings)}</p>
                   {suspended && (
                     <p class="problem">{texts.sources.rolledBack(realm, suspended.revision, suspended.by)}</p>
                   )}
@@ -329,4 +330,16 @@ function RealmsOfSource({
       </Loaded>
     </section>
   )
+}
+
+/** Returns the settings of a source as a text, with the defaults where it declares none. */
+function describeSettings({ prune, ownership, guards, drift = [] }: RealmSourceRepresentation['settings']): string {
+  const { deletions = 20, share = 0.5 } = guards ?? {}
+  return [
+    texts.sources.settings(prune ?? 'managed', ownership ?? 'allow'),
+    texts.sources.guards(deletions, share),
+    ...drift.map(({ kind, path, policy }) =>
+      texts.sources.driftRule([kind, path].filter(Boolean).join(' ') || texts.sources.everything, policy),
+    ),
+  ].join(' · ')
 }

@@ -448,6 +448,7 @@ export const sourcesAnswer = z.array(
       suspended: suspension
         .nullable()
         .describe('The rollback that suspends the source in this realm; null if none does.'),
+      settings: sourceSettings.describe('Settings with which the source was last applied. Absent: the defaults.'),
       objects: z.number().describe('Number of managed objects.'),
       changed: z.number().describe('Number of managed objects that were changed since the last apply.'),
     })

@@ -190,6 +190,8 @@ const realmSourceRow = row({
   revision: text,
   appliedAt: timestamp,
   suspended: optional(json<RollbackSuspension>()),
+  /** The settings with which the source was last applied. */
+  settings: json<SourceSettings>(),
   /** Number of managed objects. */
   objects: integer,
   /** Number of managed objects with drift or possible drift. */
@@ -202,13 +204,13 @@ export type RealmSourceRow = RowOf<typeof realmSourceRow>
 /** Returns the sources that were applied to the realm, or to any realm, by name. One statement. */
 export async function selectRealmSources(tx: Transaction, realm?: number): Promise<RealmSourceRow[]> {
   return query(realmSourceRow)`
-    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.suspended,
+    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.suspended, sr.settings,
       count(i.*)::integer as objects,
       (count(*) filter (where i.marked or i.drifted is not null))::integer as changed
     from realm r join source_realm sr on sr.realm = r.number join source s on s.number = sr.source
     left join inventory i on i.realm = sr.realm and i.source = sr.source
     ${realm === undefined ? sql`` : sql`where r.number = ${realm}`}
-    group by r.name, s.name, sr.revision, sr.applied_at, sr.suspended
+    group by r.name, s.name, sr.revision, sr.applied_at, sr.suspended, sr.settings
     order by s.name, r.name`.all(tx)
 }
 
