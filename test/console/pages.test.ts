@@ -190,13 +190,23 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await close()
   })
 
-  test('a lost stream is shown, and everything is read again when it is back', async () => {
+  test('a lost stream is shown on each page, and everything is read again when it is back', async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     await page.route(/\/v1\/events/, (route) => route.abort())
     await page.goto(`${server.url}/console`)
     await logIn(page, {})
     await page.getByText('Connection lost. Reconnecting …').waitFor()
+    for (const [name, path] of reading()) {
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(`/console/master/${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+      )
+      await page.waitForTimeout(150)
+      await waitUntilLoaded(page)
+      expect(await page.locator('main [role=alert]').count(), name).toBe(0)
+      expect(await page.locator('.connection').innerText(), name).toBe('Connection lost. Reconnecting …')
+    }
+    await page.getByRole('link', { name: 'Overview' }).click()
     await call('PUT', `/admin/realms/${realm}`, { body: { attributes: { policy: '{}' } } })
     await page.unroute(/\/v1\/events/)
     await page.getByText('Live', { exact: true }).waitFor()
@@ -219,6 +229,28 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await route.fulfill({ status: 409, json: { errorMessage: 'The plan expired meanwhile.' } })
     await dialog.getByText('The plan expired meanwhile.').waitFor()
     expect(await page.locator('.toast').innerText()).toBe('')
+    await close()
+  })
+
+  test('the tab key reaches each link, button and field of each page', async () => {
+    const { page, show, close } = await open()
+    const elements = `[...document.querySelectorAll('main a[href], main button, main input, main select, main summary')]
+      .filter((element) => element.checkVisibility() && !element.disabled)`
+    for (const [name, path] of Object.entries(pages)) {
+      await show(path)
+      await page.waitForTimeout(150)
+      await waitUntilLoaded(page)
+      const count = Number(await page.evaluate(`${elements}.length`))
+      await page.evaluate('document.getElementById("main").focus()')
+      const reached = new Set<number>()
+      // A date field has three parts and a button.
+      for (let times = 0; times < count * 4 + 5 && reached.size < count; times++) {
+        await page.keyboard.press('Tab')
+        reached.add(Number(await page.evaluate(`${elements}.indexOf(document.activeElement)`)))
+        reached.delete(-1)
+      }
+      expect(reached.size, name).toBe(count)
+    }
     await close()
   })
 
