@@ -30,7 +30,13 @@ export function OverviewPage({ realms }: { readonly realms: RemoteData<readonly 
       <Loaded resource={realms}>
         {(all) => (
           <>
-            <Attention realms={all} sources={sources.data ?? []} plans={plans.data ?? []} />
+            <Loaded resource={sources}>
+              {(allSources) => (
+                <Loaded resource={plans}>
+                  {(allPlans) => <Attention realms={all} sources={allSources} plans={allPlans} />}
+                </Loaded>
+              )}
+            </Loaded>
             <RealmTable realms={all} />
           </>
         )}
@@ -53,7 +59,7 @@ function Attention({
   const drifted = realms.filter(({ drift = 0 }) => drift > 0)
   const suspended = sources.filter((source) => source.suspended)
   if (!failed.length && !pending.length && !drifted.length && !suspended.length)
-    return realms.some(({ state }) => state === 'inSync') ? <Calm /> : null
+    return realms.some(({ state }) => state === 'inSync') && realms.every(isCalm) ? <Calm /> : null
   return (
     <section aria-labelledby="attention" class="attention">
       <h2 id="attention">{texts.overview.attention}</h2>
@@ -89,6 +95,8 @@ function Attention({
     </section>
   )
 }
+
+const isCalm = ({ state }: RealmStateRepresentation) => state === 'inSync' || state === 'unmanaged'
 
 const isFailure = (reason: string) => reason !== 'PendingApproval' && reason !== 'RolledBack'
 
