@@ -189,9 +189,7 @@ describe.skipIf(!hasAdmission)(onAdmission, () => {
       expect(status).toBeLessThan(202)
       return warnings
     }
-    expect(await getWarnings(client('early', {}))).toEqual([
-      expect.stringContaining('does not exist, or another resource declares its realm'),
-    ])
+    expect(await getWarnings(client('early', {}))).toEqual([expect.stringMatching(/There is no Realm \S+\. /)])
     expect(await getWarnings(acme(['a', 'b']), '')).toEqual([])
     await space.waitForReady(acme([]), 'True')
     const secret = { secretKeyRef: { name: 'shop', key: 'secret' } }

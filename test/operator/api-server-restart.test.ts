@@ -32,8 +32,9 @@ describe.skipIf(!hasOwnCluster)(onOwnCluster, () => {
     await kubernetes.apply(acme)
     await waitUntil(() => isReady(1))
     const before = server.output().length
+    const outage = server.until('does not respond')
     await cluster.stop()
-    await server.until('does not respond')
+    await outage
     await cluster.start()
     await kubernetes.apply({ ...acme, spec: { ...(acme.spec as object), displayName: 'Acme' } })
     await waitUntil(() => isReady(2))

@@ -62,4 +62,40 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(setup.service.applyCounts.unchanged - unchanged).toBeLessThan(3)
     expect(setup.operator.failures).toEqual([])
   })
+
+  test('an object that two resources declare stays live when one is deleted, also after they contradicted each other', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    await space.apply(resource('Realm', 'acme', { realm }))
+    const declare = (name: string, spec: object = {}) =>
+      resource('RealmClient', name, { realmRef: { name: 'acme' }, clientId: 'shop', ...spec })
+    const role = resource('RealmRole', 'seller', { realmRef: { name: 'acme' }, client: 'shop' })
+    await space.apply(declare('first', { redirectUris: ['https://a.example.org/'] }))
+    await space.waitForReady(declare('first'), 'True')
+    const { id } = await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')
+    for (const item of [declare('second'), role]) {
+      await space.apply(item)
+      await space.waitForReady(item, 'True')
+    }
+    await space.apply(declare('second', { redirectUris: ['https://b.example.org/'] }))
+    for (const name of ['first', 'second']) await space.waitForReady(declare(name), 'False', 'Invalid')
+    await space.delete(declare('second'))
+    await space.waitForDeletion(declare('second'))
+    // The reason was removed, so that the other one is ready at once.
+    await space.waitForReady(declare('first'), 'True')
+    expect((await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')).id).toBe(id)
+
+    // The same while the other one is invalid for another reason.
+    await space.apply(declare('third'))
+    await space.waitForReady(declare('third'), 'True')
+    await space.apply(declare('first', { redirectUris: ['https://a.example.org/#fragment'] }))
+    await space.waitForReady(declare('first'), 'False', 'Invalid')
+    await space.delete(declare('third'))
+    await space.waitForDeletion(declare('third'))
+    await space.apply(role)
+    expect((await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')).id).toBe(id)
+    await space.apply(declare('first', { redirectUris: ['https://a.example.org/'] }))
+    await space.waitForReady(declare('first'), 'True')
+    expect((await getLiveObject(setup.service, SYSTEM, realm, 'client', 'shop')).id).toBe(id)
+  })
 })

@@ -159,7 +159,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(resource('RealmRole', 'seller', { realmRef: { name: 'acme' } }))
     await waitUntil(async () => (await space.get(acme({}))).status.plan?.update === 1)
     const getPlan = async () => (await space.get(acme({}))).status.plan
-    await waitUntil(async () => JSON.stringify(await getPlan()) === '{"create":1,"delete":1,"update":1}')
+    await waitUntil(async () => (await getPlan()).create === 1)
+    const { changes, ...counts } = await getPlan()
+    expect(counts).toEqual({ create: 1, update: 1, delete: 1 })
+    const { namespace } = space
+    expect(changes).toContain(`  ~ client shop  RealmClient ${namespace}/shop\n`)
+    expect(changes).toContain(`  + role seller  RealmRole ${namespace}/seller\n`)
+    expect(changes).toContain(`  - client removed  removed from RealmClient ${namespace}/removed\n`)
     const { status } = await space.waitForReady(acme({}), 'False', 'Planned')
     expect(status.history[0]).toMatchObject({ outcome: 'Planned' })
     expect(findCondition({ status }, 'Ready').message).toBe(

@@ -104,11 +104,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
     const names = [...Object.values(kinds).map(getResourceNames), realmSourceNames]
     const resourcePaths = names.map(({ plural }) => `/apis/regent.dev/v1alpha1/${plural}`)
-    // Those of the three kinds of Keycloak's operator that are read.
-    const definitions = Array.from({ length: 3 }, () => '/apis/apiextensions.k8s.io/v1/customresourcedefinitions')
-    const expected = [...resourcePaths, ...definitions, '/api/v1/namespaces', '/api/v1/secrets']
-    expect(requests.list.toSorted()).toEqual(expected.sort())
-    expect(new Set(requests.watch)).toEqual(new Set(requests.list))
+    const expected = [...resourcePaths, '/api/v1/namespaces', '/api/v1/secrets']
+    // Other tests install the definitions of Keycloak's operator, for which the operator looks again and again.
+    const withoutKeycloak = (paths: readonly string[]) => paths.filter((path) => !path.includes('/k8s.keycloak.org'))
+    expect(withoutKeycloak(requests.list).toSorted()).toEqual(expected.sort())
+    expect(new Set(withoutKeycloak(requests.watch))).toEqual(new Set(expected))
 
     const [edited] = clientsIn('one', 1)
     await space.apply(resource('RealmClient', 'one-0', { ...(edited!.spec as object), name: 'Edited' }))
@@ -119,7 +119,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       `/apis/regent.dev/v1alpha1/namespaces/${metadata.namespace}/${plural}/${name}/status`
     expect(requests.PATCH.sort()).toEqual([toStatusPath('realmclients', 'one-0'), toStatusPath('realms', 'one')])
     expect(requests.POST).toEqual([`/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`])
-    expect(requests.list).toHaveLength(expected.length)
+    expect(withoutKeycloak(requests.list)).toHaveLength(expected.length)
     operator = startOperator(service)
   })
 })

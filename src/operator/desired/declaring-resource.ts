@@ -1,6 +1,7 @@
 // A resource of the cluster with what it declares, its fault, or the consequence of its deletion. Pure.
 import { readTexts } from '../../kinds/json.ts'
-import { REALM_RESOURCE } from '../../kinds/resource-kinds.ts'
+import { hasPathKey } from '../../kinds/kind.ts'
+import { listParentFields, REALM_RESOURCE, resourceKinds } from '../../kinds/resource-kinds.ts'
 import { type SourceSettings, sourceSettings } from '../../kinds/source-settings.ts'
 import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import type { FindSecretText } from '../cluster/cluster-cache.ts'
@@ -73,6 +74,16 @@ export function addDeclaration(
     if (error instanceof DocumentError) return { ...declaring, fault: toResourceFault(file, error.problems) }
     throw error
   }
+}
+
+/** Returns a text that is the same for two resources of a namespace that declare the same object, whether they can be applied or not. */
+export function getObjectAddress({ resource, file, namespace }: DeclaringResource): string {
+  const { kind: name, metadata, spec = {} } = resource
+  const kind = resourceKinds.get(name)
+  if (!kind) return file
+  const nameField = hasPathKey(kind) ? kind.nameField : kind.naturalKey
+  const parents = ['path', ...listParentFields(kind).map(([field]) => field)].map((field) => spec[field] ?? null)
+  return JSON.stringify([namespace, name, spec[nameField] ?? metadata.name, parents])
 }
 
 /** Whether a Realm only observes its realm, and admits namespaces to it. */

@@ -130,7 +130,13 @@ class RealmResolver {
     }
     const reference = readObject(spec.realmRef)
     const address = `${readText(reference.namespace) ?? namespace}/${readText(reference.name)}`
-    const message = `Realm ${address} does not exist, or another resource declares its realm. Create it, or correct spec.realmRef.`
+    const advice =
+      reference.namespace === undefined
+        ? 'If it is in another namespace, set spec.realmRef.namespace.'
+        : 'Correct spec.realmRef, or create it.'
+    const message = this.#unresolved.some(({ file }) => file === `${REALM_RESOURCE} ${address}`)
+      ? `Realm ${address} does not manage its realm. Its status gives the reason.`
+      : `There is no Realm ${address}. ${advice}`
     return this.#byAddress.get(address) ?? { reason: 'RealmNotFound', message, isTemporary: true }
   }
 }

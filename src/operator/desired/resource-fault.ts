@@ -19,6 +19,7 @@ export interface ResourceFault {
 export function toResourceFault(file: string, problems: readonly DocumentProblem[]): ResourceFault {
   const message = problems.map((problem) => renderProblem(file, problem)).join('; ')
   if (problems.every(({ isMissing }) => isMissing)) return { reason: 'ReferenceNotFound', message, isTemporary: true }
+  if (problems.every(({ isForbidden }) => isForbidden)) return { reason: 'NotAdmitted', message }
   return { reason: 'Invalid', message }
 }
 

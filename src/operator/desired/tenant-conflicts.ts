@@ -36,7 +36,7 @@ export function findTenantConflicts(
       const other = claims.get(formatAddress(kind, key))!
       const subject = `${describeSource(toSourceName(namespace))} may not declare ${resource} in realm ${name}`
       const message = `${subject}: ${describeObject(kind, key)} is declared by ${other.file}`
-      conflicts.set(file, { reason: 'Invalid', message })
+      conflicts.set(file, { reason: 'NotAdmitted', message })
       continue
     }
     for (const { kind, key } of objects) {

@@ -175,6 +175,6 @@ function summarizePlan(outcome: RunOutcome | undefined): ResourceStatus['plan'] 
   return {
     ...optionalField('id', id),
     ...{ create: count('create'), update: count('update'), delete: count('delete') },
-    ...optionalField('changes', id === undefined ? undefined : renderPlanText(outcome!)),
+    ...optionalField('changes', id === undefined ? undefined : renderPlanText(outcome!, true)),
   }
 }

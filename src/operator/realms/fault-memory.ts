@@ -27,10 +27,16 @@ export class FaultMemory {
 
   /**
    * Returns the faults of resources that have not changed since, by file. `realm`: with the current permissions. If there is a new
-   * declaration, it may be what others refer to, so that missing references do not count.
+   * declaration, it may be what others refer to, so that missing references do not count. If one was removed, it may be what others
+   * contradicted, so that no fault counts.
    */
   recall(realm: ClusterRealm): Map<string, ResourceFault> {
-    const hasNew = realm.resources.some(({ declaration, file }) => declaration && !this.#declared.has(file))
+    const declared = listDeclared(realm)
+    const hasNew = [...declared].some((file) => !this.#declared.has(file))
+    if ([...this.#declared].some((file) => !declared.has(file))) {
+      this.#hasAttemptedReferences = true
+      return new Map()
+    }
     this.#hasAttemptedReferences = hasNew
     const unchanged = realm.resources.flatMap((declaring): [string, ResourceFault][] => {
       const remembered = this.#faults.get(declaring.file)
@@ -50,7 +56,7 @@ export class FaultMemory {
     if (!isSame) this.#uselessRetries = 0
     else if (isRetry) this.#uselessRetries++
     this.#faults = new Map(remembered)
-    this.#declared = new Set(realm.resources.flatMap(({ declaration, file }) => (declaration ? file : [])))
+    this.#declared = listDeclared(realm)
   }
 
   /**
@@ -64,6 +70,10 @@ export class FaultMemory {
     return hasCreated && mayResolve ? 0 : getBackOff(this.#uselessRetries + 1, MIN_DELAY, MAX_DELAY)
   }
 }
+
+/** Returns the files with a declaration. */
+const listDeclared = ({ resources }: ClusterRealm): ReadonlySet<string> =>
+  new Set(resources.flatMap(({ declaration, file }) => (declaration ? file : [])))
 
 /** Returns what the fault of a resource depends on, besides other resources: its declaration, its permissions and requested retries. */
 function getKey(

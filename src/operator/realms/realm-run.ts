@@ -239,7 +239,7 @@ function toNamespaceResult(realm: string, outcome: RunOutcome, isPlan: boolean):
     outcome: pendingApproval ? 'pendingApproval' : suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
     plan: counts,
     ...(pendingApproval && { pendingApproval }),
-    ...(hasText && { changes: renderPlanText(outcome) }),
+    ...(hasText && { changes: renderPlanText(outcome, false) }),
     ...(ofRealm && !isUnplanned(ofRealm) && { warnings: listResourceWarnings(ofRealm.plan.notes) }),
   }
 }

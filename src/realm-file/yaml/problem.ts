@@ -13,6 +13,8 @@ export interface DocumentProblem {
   readonly otherPosition?: SourcePosition
   /** Whether something is missing that another document may declare. */
   readonly isMissing?: true
+  /** Whether the permissions of the source forbid it. */
+  readonly isForbidden?: true
 }
 
 /** A warning about a document, which does not prevent its use. */

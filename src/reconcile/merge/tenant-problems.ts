@@ -38,7 +38,7 @@ export async function findTenantProblems(
       const { object } = declaration
       const position =
         path === undefined ? object.origin.position : object.fields.get(path)!.origin.locate(path, element)
-      problems.push({ object, position, message: `${describeSource(source)} ${reason}` })
+      problems.push({ object, position, message: `${describeSource(source)} ${reason}`, isForbidden: true })
     }
   }
   return problems

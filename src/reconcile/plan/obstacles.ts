@@ -109,7 +109,7 @@ function findUnresolvedReferences(input: PlanInput, { actions }: RealmPlan): Obs
       const isDeleted = deleted.has(target)
       if (!isDeleted && !suggestions.has(target)) suggestions.set(target, suggestName(input, reference))
       const message = describeUnresolved(declaration, reference, { isDeleted, suggestion: suggestions.get(target) })
-      return [{ position: reference.locate(), message, ...(!isDeleted && { isMissing: true }) }]
+      return [{ position: reference.locate(), message, isMissing: true }]
     })
   })
 }
