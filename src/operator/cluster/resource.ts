@@ -29,7 +29,7 @@ export interface ResourceMetadata {
   readonly finalizers?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
-  readonly ownerReferences?: readonly { readonly uid: string }[]
+  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[]
   readonly managedFields?: readonly {
     readonly manager?: string
     readonly subresource?: string

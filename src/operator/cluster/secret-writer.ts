@@ -85,8 +85,12 @@ class ApiSecretWriter implements SecretWriter {
     if (!existing && (await this.#create(desired))) return undefined
     const current = existing ?? (await this.#read(desired))
     const { owner, name, texts } = desired
-    if (!current || !belongsTo(current, owner))
-      return `the Secret ${name} exists and does not belong to this resource: delete it, or choose another name`
+    if (!current || !belongsTo(current, owner)) {
+      const [other] = current?.metadata.ownerReferences ?? []
+      return other
+        ? `the Secret ${name} exists and belongs to ${other.kind} ${other.name}: choose another name`
+        : `the Secret ${name} exists and does not belong to this resource: delete it, or choose another name`
+    }
     const { data: currentData = {} } = current
     const data = encode(texts)
     const obsolete = listWrittenKeys(current).filter(

@@ -34,7 +34,7 @@ export function renderProblem(
   // Resources have no lines and columns.
   const plain = withPaths.replaceAll(':1:1', '')
   const path = position.file.startsWith(file) ? toFieldPath(position.file.slice(file.length + 1).split('/')) : ''
-  return path && path !== 'spec' ? `${path}: ${plain}` : plain
+  return ['', 'spec', 'metadata'].includes(path) ? plain : `${path}: ${plain}`
 }
 
 /** Returns the faults that an error is due to, by the file of the resource; none for errors that no resource causes. */
