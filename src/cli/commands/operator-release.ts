@@ -14,6 +14,8 @@ export async function release({
   for (const { kind, count } of released) console.log(`${kind}: ${count} released`)
   const total = released.reduce((sum, { count }) => sum + count, 0)
   console.log(
-    total ? `The objects of ${total} resources stay live, unmanaged.` : 'No resource has a finalizer of Regent.',
+    total
+      ? `The objects of ${total === 1 ? '1 resource' : `${total} resources`} stay live, unmanaged.`
+      : 'No resource has a finalizer of Regent.',
   )
 }
