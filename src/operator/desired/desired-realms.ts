@@ -132,7 +132,7 @@ class RealmResolver {
     const address = `${readText(reference.namespace) ?? namespace}/${readText(reference.name)}`
     const advice =
       reference.namespace === undefined
-        ? 'If it is in another namespace, set spec.realmRef.namespace.'
+        ? 'If it is in another namespace, delete this resource, and create it with spec.realmRef.namespace.'
         : 'Correct spec.realmRef, or create it.'
     const message = this.#unresolved.some(({ file }) => file === `${REALM_RESOURCE} ${address}`)
       ? `Realm ${address} does not manage its realm. Its status gives the reason.`

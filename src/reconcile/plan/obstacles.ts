@@ -54,9 +54,14 @@ function findConflicts(input: PlanInput): Obstacle[] {
         // Two hashes of a password differ although the password is the same.
         if (other === undefined || field.relation || (field.appliedOnChange && field.secret)) return []
         if (isSameValue(field, value, other)) return []
-        const conflict = `${describeObject(declaration.kind, declaration.key)}: ${path} is declared differently by source ${source}, ${file}:${line + (lines?.[path] ?? 0)}. Declare it once, or with the same value.`
-        const advice = `If ${source} is this source under an earlier name, run "regent source rename", or pass --name ${quoteWord(source)}.`
-        return [{ position: origin.locate(path), message: `${conflict} ${advice}` }]
+        const subject = `${describeObject(declaration.kind, declaration.key)}: ${path}`
+        const advice = 'Declare it once, or with the same value.'
+        // What the source itself has applied from a document that this run excludes.
+        const isOwn = input.markedRows.has(source)
+        const place = `${isOwn ? '' : `source ${source}, `}${file}:${line + (lines?.[path] ?? 0)}`
+        const rename = `If ${source} is this source under an earlier name, run "regent source rename", or pass --name ${quoteWord(source)}.`
+        const message = `${subject} is declared differently by ${place}. ${advice}${isOwn ? '' : ` ${rename}`}`
+        return [{ position: origin.locate(path), message }]
       }),
     ),
   )
