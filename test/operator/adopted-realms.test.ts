@@ -68,7 +68,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await first.delete(shop)
     await first.waitForDeletion(shop)
     await second.apply(shop)
-    expect(await getMessage(second, shop, 'Invalid')).toContain('client shop exists, and this source did not create it')
+    expect(await getMessage(second, shop, 'NotAdmitted')).toContain('client shop exists, and this source did not create it')
     await first.apply(shop)
     await first.waitForReady(shop, 'True')
   })
@@ -118,7 +118,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.waitForReady(acme(), 'True', 'Observed')
     for (const name of ['app', 'live']) await team.apply(client(name))
     await team.waitForReady(client('app'), 'True')
-    expect(await getMessage(team, client('live'), 'Invalid')).toContain(
+    expect(await getMessage(team, client('live'), 'NotAdmitted')).toContain(
       'client live exists, and this source did not create it',
     )
     // Its own namespace is not admitted by itself.

@@ -303,7 +303,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await tenant.waitForReady(createSharedClient('portal'), 'True')
     expect(await readTexts(tenant, 'of-portal')).toEqual({ 'client-secret': await getClientSecret(realm, 'portal') })
     for (const clientId of ['platform', 'admin-tool']) {
-      const { status } = await tenant.waitForReady(createSharedClient(clientId), 'False', 'Invalid')
+      const { status } = await tenant.waitForReady(createSharedClient(clientId), 'False', 'NotAdmitted')
       expect(findCondition({ status }, 'Ready').message).toContain(`client ${clientId}`)
       expect((await tenant.get(secret(`of-${clientId}`))).code).toBe(404)
     }

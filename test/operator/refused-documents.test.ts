@@ -114,7 +114,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     const reason = expected.replace('{realm}', realm)
     const commit = await repository.push({ 'acme.yaml': JSON.stringify(document) })
     await team.apply(document)
-    const { status } = await team.waitForReady(document, 'False', 'Invalid')
+    const { status } = await team.waitForReady(document, 'False')
     const byResource = toReason(findCondition({ status }, 'Ready').message, reason)
     const { call } = await testServer()
     const files = [{ file: 'acme.yaml', text: JSON.stringify(document), values: [] }]

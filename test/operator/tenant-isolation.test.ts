@@ -39,7 +39,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       enabled: false,
       redirectUris: ['https://other.example.org/*'],
     })
-    const { status } = await first.waitForReady(client('shop'), 'False', 'Invalid')
+    const { status } = await first.waitForReady(client('shop'), 'False', 'NotAdmitted')
     expect(status.conditions[0].message).toContain(`client shop is declared by RealmClient ${owner.namespace}/shop`)
     await owner.apply(client('shop', { name: 'Closed', enabled: false }))
     await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Closed')
@@ -53,7 +53,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await second.apply(client('shop', { name: 'Of the second' }))
     await second.waitForReady(client('shop'), 'True')
     await first.apply(client('shop', { name: 'Of the first' }))
-    const { status } = await first.waitForReady(client('shop'), 'False', 'Invalid')
+    const { status } = await first.waitForReady(client('shop'), 'False', 'NotAdmitted')
     expect(status.conditions[0].message).toContain(`declared by RealmClient ${second.namespace}/shop`)
     await second.apply(client('shop', { name: 'Still of the second' }))
     await waitUntil(async () => (await findClient(realm, 'shop'))?.name === 'Still of the second')

@@ -78,7 +78,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ]
     for (const [item] of refused) await team.apply(item)
     for (const [item, reason] of refused) {
-      const { status } = await team.waitForReady(item, 'False', 'Invalid')
+      const { status } = await team.waitForReady(item, 'False', 'NotAdmitted')
       expect(status.conditions[0].message).toContain(reason)
       expect(status.conditions[0].message).toContain(`namespace ${team.namespace} may not`)
     }
@@ -90,7 +90,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const { team, realm, declare } = await createTenant()
     const group = declare('RealmGroup', 'crew', {})
     await team.apply(group)
-    const { status } = await team.waitForReady(group, 'False', 'Invalid')
+    const { status } = await team.waitForReady(group, 'False', 'NotAdmitted')
     const { call } = await testServer()
     const text = JSON.stringify({ ...group, spec: { realm } })
     const body = { name: `kubernetes:${team.namespace}`, files: [{ file: 'team.yaml', text }] }
@@ -113,12 +113,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const other = declare('RealmClient', 'other', {})
     for (const item of [group, other]) await team.apply(item)
     await team.waitForReady(group, 'True')
-    const { status } = await team.waitForReady(other, 'False', 'Invalid')
+    const { status } = await team.waitForReady(other, 'False', 'NotAdmitted')
     expect(status.conditions[0].message).toContain('name not permitted. Permitted names: team-*, /team-*')
     const spec = acme.spec as object
     await owner.apply({ ...acme, spec: { ...spec, allowedNamespaces: [{ name: team.namespace, names: ['other'] }] } })
     await team.waitForReady(other, 'True')
-    await team.waitForReady(group, 'False', 'Invalid')
+    await team.waitForReady(group, 'False', 'NotAdmitted')
     // What was applied before stays until the tenant removes it.
     expect(await findObject(realm, 'group', '/team-crew')).toBeDefined()
     await team.delete(group)
