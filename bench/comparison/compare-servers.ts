@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -78,7 +78,8 @@ export async function compareServers(options: ComparisonOptions): Promise<void> 
     const results = await measureCases(client, targets, cases, rounds)
     const table = renderTable(cases, results)
     console.log(`\n${table}`)
-    if (options.file) await writeFile(options.file, renderPage(table, rounds))
+    if (options.file)
+      await writeFile(options.file, renderPage(table, rounds) + (await readFurtherSections(options.file)))
   } finally {
     client.close()
     bare.close()
@@ -254,4 +255,11 @@ ${table}
 function formatNumber(value: number): string {
   if (Number.isNaN(value)) return '–'
   return value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en')
+}
+
+/** Returns the sections of a page that are about other measurements: they begin with a heading. Empty if there is no page yet. */
+async function readFurtherSections(file: string): Promise<string> {
+  const page = await readFile(file, 'utf8').catch(() => '')
+  const start = page.indexOf('\n## ')
+  return start < 0 ? '' : page.slice(start)
 }

@@ -68,7 +68,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await first.delete(shop)
     await first.waitForDeletion(shop)
     await second.apply(shop)
-    expect(await getMessage(second, shop, 'NotAdmitted')).toContain('client shop exists, and this source did not create it')
+    expect(await getMessage(second, shop, 'NotAdmitted')).toContain(
+      'client shop exists, and this source did not create it',
+    )
     await first.apply(shop)
     await first.waitForReady(shop, 'True')
   })
