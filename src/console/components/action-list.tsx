@@ -1,10 +1,11 @@
 // The actions of a plan or of a comparison, object by object and field by field.
+
 import { useState } from 'preact/hooks'
 import type { ActionOperation, ActionRepresentation, ChangeRepresentation } from '../api-types.ts'
 import { formatKey, toWords } from '../format.ts'
 import { texts } from '../texts.ts'
 import { Actor, ObjectName, OperationSign, PositionText } from './basics.tsx'
-import { Icon } from './icons.tsx'
+import { SearchInput } from './search-field.tsx'
 import { ChangedValue } from './value-diff.tsx'
 
 /** Up to so many actions are open at first. More get a search. */
@@ -22,16 +23,7 @@ export function ActionList({ actions }: { readonly actions: readonly ActionRepre
     <>
       {actions.length > MOST_OPEN && (
         <div class="toolbar">
-          <label class="search">
-            <Icon name="search" />
-            <span class="hidden">{texts.plans.filter}</span>
-            <input
-              type="search"
-              placeholder={texts.plans.filter}
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          </label>
+          <SearchInput label={texts.plans.filter} value={search} onInput={setSearch} />
           <span class="quiet" role="status">
             {texts.plans.matches(matching.length, actions.length)}
           </span>

@@ -1,4 +1,4 @@
-// A search field.
+// Search fields.
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
@@ -18,11 +18,24 @@ export function SearchField({
     const timer = setTimeout(() => onSearch(text), 250)
     return () => clearTimeout(timer)
   }, [text])
+  return <SearchInput label={label} value={text} onInput={setText} />
+}
+
+/** A search field that reports each change of its text. */
+export function SearchInput({
+  label,
+  value,
+  onInput,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onInput: (text: string) => void
+}) {
   return (
     <label class="search">
       <Icon name="search" />
       <span class="hidden">{label}</span>
-      <input type="search" placeholder={label} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <input type="search" placeholder={label} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
     </label>
   )
 }

@@ -1,4 +1,5 @@
 // The overview: what needs attention, and all realms with their state.
+
 import { useState } from 'preact/hooks'
 import type {
   RealmStateName,
@@ -9,6 +10,7 @@ import type {
 import { Actor, Badge, Link, PositionText, StateBadge, Time } from '../components/basics.tsx'
 import { Icon } from '../components/icons.tsx'
 import { PageHeader } from '../components/layout.tsx'
+import { SearchInput } from '../components/search-field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { shortenRevision } from '../format.ts'
 import { toPath } from '../location.ts'
@@ -174,16 +176,7 @@ function RealmTable({ realms }: { readonly realms: readonly RealmStateRepresenta
       <div class="toolbar">
         <h2 id="realms">{texts.nav.realms}</h2>
         <StateFilter realms={realms} state={state} choose={setState} />
-        <label class="search">
-          <Icon name="search" />
-          <span class="hidden">{texts.overview.find}</span>
-          <input
-            type="search"
-            placeholder={texts.overview.find}
-            value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </label>
+        <SearchInput label={texts.overview.find} value={search} onInput={setSearch} />
       </div>
       {matchingRealms.length === 0 ? (
         <Empty title={texts.overview.empty} />

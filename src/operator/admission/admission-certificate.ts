@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import forge from 'node-forge'
 import type { CertificatePair } from '../../http/server/secure-server.ts'
 import { type ClusterClient, ClusterError } from '../cluster/cluster-client.ts'
-import type { ApiObject, Resource } from '../cluster/resource.ts'
+import { type ApiObject, type Resource, readSecretText, toSecretData } from '../cluster/resource.ts'
 
 /** The name of a service. */
 interface ServiceName {
@@ -49,7 +49,7 @@ export async function readAdmissionCertificate(
   const current = secret && readPair(secret)
   const trust = (certificates: string) => trustCertificates(client, configuration, certificates)
   if (current && isValid(current, service, clock())) {
-    await trust(decode(secret, TRUSTED) ?? current.cert)
+    await trust(readSecretText(secret, TRUSTED) ?? current.cert)
     return current
   }
   const created = await createCertificate(service, clock())
@@ -69,13 +69,8 @@ async function readSecret(client: ClusterClient, { namespace, name }: ServiceNam
   }
 }
 
-function decode({ data }: Resource, key: string): string | undefined {
-  const text = data?.[key]
-  return text === undefined ? undefined : Buffer.from(text, 'base64').toString()
-}
-
 function readPair(secret: Resource): CertificatePair | undefined {
-  const [cert, key] = [decode(secret, 'tls.crt'), decode(secret, 'tls.key')]
+  const [cert, key] = [readSecretText(secret, 'tls.crt'), readSecretText(secret, 'tls.key')]
   return cert && key ? { cert, key } : undefined
 }
 
@@ -116,7 +111,7 @@ function toSecret(
     kind: 'Secret',
     metadata: { namespace, name, ...(resourceVersion !== undefined && { resourceVersion }) },
     type: 'kubernetes.io/tls',
-    data: Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
+    data: toSecretData(texts),
   }
 }
 

@@ -5,7 +5,7 @@ import { type ClusterClient, ClusterError } from './cluster-client.ts'
 import type { ReadFailure, ResourceCache } from './informer.ts'
 import { watchKeycloakResources } from './keycloak-resources.ts'
 import { watchNamespaceLabels } from './namespace-labels.ts'
-import type { Resource } from './resource.ts'
+import { type Resource, readSecretText } from './resource.ts'
 import { getResourceNames, type ResourceNames, realmSourceNames } from './resource-names.ts'
 import {
   toListRequests,
@@ -56,8 +56,8 @@ export interface ClusterCache {
 /** Returns a function that finds texts of cached Secrets. */
 export function createSecretLookup(secrets: ResourceCache): FindSecretText {
   return ({ namespace, name, key }) => {
-    const encoded = secrets.find(namespace, name)?.data?.[key]
-    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString()
+    const secret = secrets.find(namespace, name)
+    return secret && readSecretText(secret, key)
   }
 }
 

@@ -113,6 +113,17 @@ export function getResourceName({ kind, metadata: { namespace, name } }: Pick<Re
   return `${kind} ${namespace}/${name}`
 }
 
+/** Returns the text of a key of a Secret; undefined if it lacks the key. */
+export function readSecretText({ data }: Pick<Resource, 'data'>, key: string): string | undefined {
+  const encoded = data?.[key]
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString()
+}
+
+/** Returns texts as the data of a Secret. */
+export function toSecretData(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]))
+}
+
 /** Whether Regent owns status and finalizers of the resource. Keycloak's operator owns those of its resources if it runs. */
 export const isRegentResource = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
 

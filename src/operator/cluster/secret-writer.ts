@@ -3,7 +3,7 @@ import { isObject } from '../../kinds/json.ts'
 import { retry } from '../../lib/timing/retry.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 import { type ClusterClient, ClusterError, FIELD_MANAGER } from './cluster-client.ts'
-import { getResourceName, type Resource, SECRET_LABEL } from './resource.ts'
+import { getResourceName, type Resource, SECRET_LABEL, toSecretData } from './resource.ts'
 
 /** Attempts to write a Secret that others keep changing. */
 const MAX_ATTEMPTS = 5
@@ -92,7 +92,7 @@ class ApiSecretWriter implements SecretWriter {
         : `the Secret ${name} exists and does not belong to this resource: delete it, or choose another name`
     }
     const { data: currentData = {} } = current
-    const data = encode(texts)
+    const data = toSecretData(texts)
     const obsolete = listWrittenKeys(current).filter(
       (key) => !Object.hasOwn(data, key) && currentData[key] !== undefined,
     )
@@ -189,9 +189,6 @@ function withoutOwner({ metadata: { ownerReferences = [] } }: Resource, owner: R
   return { ownerReferences: remaining.length ? remaining : null }
 }
 
-const encode = (texts: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]))
-
 const toOwnerReference = ({ apiVersion, kind, metadata: { name, uid } }: Resource) => ({
   ...{ apiVersion, kind, name, uid },
   controller: true,
@@ -209,6 +206,6 @@ function toManifest({ owner, namespace, name, texts }: DesiredSecret) {
       ownerReferences: [toOwnerReference(owner)],
     },
     type: 'Opaque',
-    data: encode(texts),
+    data: toSecretData(texts),
   }
 }

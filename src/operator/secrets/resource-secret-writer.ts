@@ -5,6 +5,7 @@ import { getIssuer } from '../../oidc/oidc-realm.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import type { ClusterCache } from '../cluster/cluster-cache.ts'
+import { readSecretText } from '../cluster/resource.ts'
 import type { SecretWriter } from '../cluster/secret-writer.ts'
 import type { DeclaringResource } from '../desired/declaring-resource.ts'
 import type { ClusterRealm } from '../desired/desired-realms.ts'
@@ -123,8 +124,7 @@ export class ResourceSecretWriter {
       .map(({ declaring, target }) => {
         const { spec = {}, metadata } = declaring.resource
         const secret = this.#options.cache.findSecret(declaring.namespace, target.name)
-        const encoded = secret?.data?.[getPasswordKey(spec)]
-        const password = encoded === undefined ? generatePassword() : Buffer.from(encoded, 'base64').toString()
+        const password = (secret && readSecretText(secret, getPasswordKey(spec))) ?? generatePassword()
         return this.#prepare({ declaring, target }, live, {
           username: readText(spec.username) ?? metadata.name,
           password,
