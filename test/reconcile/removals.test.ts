@@ -47,7 +47,7 @@ test('retained objects stay unchanged, and conflict with other declarations of a
   expect(listActions(await apply(toSource({ retained: [files[1]!] })))).toEqual([])
   const other = createSource([{ realm, clients: [{ clientId: 'a', name: 'Of others' }] }], `other-${realm}`)
   await expect(apply(toSource({ retained: [files[1]!] }), other)).rejects.toThrow(
-    `declared differently by source ${realm}`,
+    `declared differently by ${files[1]}:4. Declare it once`,
   )
   expect(listActions(await apply(toSource({ retained: files.slice(1), released: [files[0]!] })))).toEqual([])
   expect(await countManaged()).toEqual([10])
