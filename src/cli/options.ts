@@ -149,6 +149,14 @@ export const documentOptions: readonly Option[] = [
   ),
 ]
 
+/** Options for the extent of a printed plan or outcome. */
+export const outcomeOptions: readonly Option[] = [
+  option('--summary', 'Show only numbers of objects by kind'),
+  option('--full', 'Show each object and each value in full'),
+  option('--target <path>', 'Show only this part: REALM/clients/NAME'),
+  option('--verbose', 'Show positions of fields, and lint findings'),
+]
+
 /** The options for the identity of a source. */
 export const identityOptions: readonly Option[] = [
   option('--name <name>', 'Name the source', { fallback: 'name in regent.yaml, or git URL and folder' }),

@@ -48,6 +48,6 @@ function printSourceEvent(event: SourceEvent): void {
 function printOutcomeLines(outcome: RunOutcome): void {
   const read = outcome.sources.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
   console.log(`${paint('dim', new Date().toLocaleTimeString())} ${read}`)
-  for (const lines of chunks(listOutcomeLines(outcome, 'applied', paint), LINES)) console.log(lines.join('\n'))
+  for (const lines of chunks(listOutcomeLines(outcome, 'applied', { paint }), LINES)) console.log(lines.join('\n'))
   console.log()
 }

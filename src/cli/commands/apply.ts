@@ -5,10 +5,10 @@ import { digestPlan } from '../../reconcile/plan/plan-digest.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { request, type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
-import { type Format, printOutcome } from '../print.ts'
+import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
-type ApplyFlags = StoreFlags & SourceFlags & { output: Format; plan?: string }
+type ApplyFlags = StoreFlags & SourceFlags & OutcomeFlags & { readonly plan?: string }
 
 /** `regent apply`: exits with 3 if a plan is pending approval, with 4 if its sources are suspended. */
 export async function apply(path: string | undefined, flags: ApplyFlags): Promise<void> {
@@ -21,8 +21,8 @@ export async function apply(path: string | undefined, flags: ApplyFlags): Promis
 }
 
 /** Prints what was applied. Sets the exit code if a plan is pending approval, or its sources are suspended. */
-export function printApplied(outcome: RunOutcome, { output }: { output: Format }): void {
-  printOutcome(output, outcome, { tense: 'applied' })
+export function printApplied(outcome: RunOutcome, flags: OutcomeFlags): void {
+  printOutcome(flags, outcome, { tense: 'applied' })
   for (const { plan, pendingApproval, suspended } of outcome.realms) {
     if (suspended) setExitCode('suspended')
     if (!pendingApproval) continue

@@ -1,9 +1,10 @@
 import { describeObject } from '../../kinds/tree.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
-import { renderLiveChange } from '../../reconcile/report/value-text.ts'
+import { listValueLines, renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
+import { paint } from '../paint.ts'
 import { type Format, printTable } from '../print.ts'
 
 type DriftFlags = StoreFlags & { readonly output: Format; readonly detailedExitcode?: true }
@@ -44,5 +45,5 @@ function toRow(drift: Drift): string[] {
 }
 
 function renderChangeLines({ kind, applied, live }: Drift, path: string): string {
-  return [renderLiveChange({ kind, path, from: applied, to: live })].flat().join('\n')
+  return listValueLines(renderLiveChange({ kind, path, from: applied, to: live }), paint).join('\n')
 }

@@ -60,7 +60,7 @@ export async function rollback(realm: string, to: string, flags: HistoryFlags & 
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
   const outcome = await request<RealmOutcome>(flags, 'POST', path, { body })
   const tense = flags.plan ? 'planned' : 'applied'
-  printOutcome(flags.output, { realms: [outcome], notes: [] }, { tense, json: outcome })
+  printOutcome(flags, { realms: [outcome], notes: [] }, { tense, json: outcome })
   if (!flags.plan && flags.output === 'text' && outcome.plan.actions.length)
     console.log('Its sources are suspended until they declare the same values. "regent source list" shows them.')
 }

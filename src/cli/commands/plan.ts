@@ -4,13 +4,13 @@ import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
-import { type Format, printOutcome } from '../print.ts'
+import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
 /** `regent plan`: prints a plan and, with `--save`, saves it. With `--detailed-exitcode` it exits with 2 if there are changes. */
 export async function plan(
   path: string,
-  flags: StoreFlags & SourceFlags & { output: Format; detailedExitcode?: boolean; save?: true | string },
+  flags: StoreFlags & SourceFlags & OutcomeFlags & { detailedExitcode?: boolean; save?: true | string },
 ): Promise<void> {
   const source = await readSource(path, flags)
   const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
@@ -23,7 +23,7 @@ export async function plan(
   )
   const { saved } = outcome
   if (typeof flags.save === 'string') await writeFile(flags.save, `${JSON.stringify(outcome, null, 2)}\n`)
-  printOutcome(flags.output, outcome, { tense: 'planned' })
+  printOutcome(flags, outcome, { tense: 'planned' })
   const isSuspended = outcome.realms.some(({ suspended }) => suspended)
   const changes = outcome.realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
   if (changes && flags.detailedExitcode) setExitCode('changes')
