@@ -15,6 +15,9 @@ function add(parent: Command, path: string, entry: CommandEntry): void {
   if (run) command.action((...values) => run(values.slice(0, length), values[length]))
 }
 
+/** Whether the command prints JSON, errors included. */
+const isJsonRequested = () => / --output[ =]json( |$)/.test(` ${process.argv.slice(2).join(' ')}`)
+
 const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')
   .version(version, '-V, --version', 'Print the version')
@@ -36,6 +39,6 @@ try {
 } catch (error) {
   setExitCode('error')
   // Loaded on demand: help starts faster without it.
-  const { renderError } = await import('./cli/render-error.ts')
-  console.error(renderError(error))
+  const { renderError, toErrorJson } = await import('./cli/render-error.ts')
+  console.error(isJsonRequested() ? JSON.stringify(toErrorJson(error), null, 2) : renderError(error))
 }

@@ -77,7 +77,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'validate',
     summary: 'Check documents as a plan does, on a new store in memory',
     arguments: [documents],
-    options: [...serverOptions, ...identityOptions, ...documentOptions, strict],
+    options: [...serverOptions, ...identityOptions, ...documentOptions, strict, output()],
     run: async ([source], flags) => (await import('./commands/validate.ts')).validate(source, flags),
   },
   {
@@ -89,8 +89,13 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'schema',
-    summary: 'Print the JSON schema of documents for editors',
-    run: async () => (await import('./commands/schema.ts')).schema(),
+    summary: 'Print the JSON schema of documents, or of outputs',
+    arguments: [
+      argument('[format]', 'documents, or the JSON of a command')
+        .choices(['document', 'plan', 'drift', 'history', 'validate', 'lint', 'error'])
+        .default('document'),
+    ],
+    run: async ([format]) => (await import('./commands/schema.ts')).schema(format),
   },
   {
     name: 'plan',

@@ -14,9 +14,13 @@ import { paint } from './paint.ts'
 /** An output format: for a terminal, for programs, or for a comment on a pull request. */
 export type Format = 'text' | 'json' | 'markdown'
 
-/** Prints a value in the requested format. */
-export function print(format: Format, value: unknown, renderers: { text: () => string; markdown: () => string }): void {
-  console.log(format === 'json' ? JSON.stringify(value, null, 2) : renderers[format]())
+/** Prints a value in the requested format. `markdown`: default: as text. */
+export function print(
+  format: Format,
+  value: unknown,
+  { text, markdown = text }: { readonly text: () => string; readonly markdown?: () => string },
+): void {
+  console.log(format === 'json' ? JSON.stringify(value, null, 2) : format === 'markdown' ? markdown() : text())
 }
 
 /** The flags for the extent of a printed outcome. */
@@ -86,14 +90,14 @@ function describeSelection(outcome: RenderedOutcome, selected: RenderedOutcome):
   return `--target shows ${formatCount(count(selected))} of ${formatCount(count(outcome))} changed objects. An apply changes all of them.`
 }
 
-/** Prints a list as a table with an optional line below it, or a sentence if it is empty. */
+/** Prints a list as a table with an optional line below it, or a sentence if it is empty. `json`: the value that JSON prints. */
 export function printTable(
   format: Format,
-  items: readonly unknown[],
+  json: unknown,
   table: { head: readonly string[]; rows: string[][]; none: string; foot?: string },
 ): void {
   const { head, rows, none, foot } = table
-  print(format, items, {
+  print(format, json, {
     text: () => (rows.length ? [textTable(head, rows), ...(foot ? [foot] : [])].join('\n') : none),
     markdown: () => (rows.length ? renderMarkdownTable(head, rows, foot) : none),
   })

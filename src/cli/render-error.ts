@@ -2,6 +2,7 @@
 
 import { getErrorMessage } from '../lib/error-message.ts'
 import { formatMessages, type SourcePosition } from '../lib/source-position.ts'
+import { FORMAT_VERSION } from '../reconcile/model/action.ts'
 import type { StaleObject } from '../reconcile/plan/stale.ts'
 import { renderStaleObjects } from '../reconcile/report/approval-text.ts'
 
@@ -50,6 +51,19 @@ function describeMissingRole(pathname: string): string {
   return pathname.startsWith('/regent/')
     ? 'this requires the role realm-admin of the realm, or the role admin of the master realm.'
     : 'your user lacks a role. Ask an administrator of the realm for it.'
+}
+
+/** Returns an error in the format of `--output json`. */
+export function toErrorJson(error: unknown): object {
+  const { problems = [] } = error as { problems?: ApiError['problems'] }
+  return {
+    formatVersion: FORMAT_VERSION,
+    error: {
+      message: renderError(error),
+      ...(error instanceof ApiError && { status: error.status }),
+      problems: problems.map(({ position: { file, line, column }, message }) => ({ file, line, column, message })),
+    },
+  }
 }
 
 /** An error with a code: of the system, of the database, or of the data folder. */

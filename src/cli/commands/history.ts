@@ -1,7 +1,7 @@
 // Revisions of a realm: `regent history`, `diff` and `rollback`.
 
 import type { RealmOutcome } from '../../reconcile/execute/realm-outcome.ts'
-import type { Action } from '../../reconcile/model/action.ts'
+import { type Action, FORMAT_VERSION } from '../../reconcile/model/action.ts'
 import { formatTime, getActorName, shortenRevision } from '../../reconcile/model/attribution.ts'
 import { renderMarkdownActions } from '../../reconcile/report/markdown-report.ts'
 import { renderActions } from '../../reconcile/report/text-report.ts'
@@ -19,19 +19,23 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
     'GET',
     `/regent/v1/history/${encodeURIComponent(realm)}?max=${flags.max}`,
   )
-  printTable(flags.output, revisions, {
-    head: ['Revision', 'Time', 'Actor', 'Changes'],
-    rows: revisions.map(toRow),
-    none: 'No changes so far.',
-    foot: [
-      'Each changed object takes a number, and a revision has its last one, so numbers may be skipped.',
-      'Changes of users are not listed.',
-      ...(revisions.some(({ actor }) => actor.kind === 'system')
-        ? ['system: changes by Regent itself, such as keys for the first login.']
-        : []),
-      ...(revisions[1] ? [`Changes of the latest: "regent diff ${realm} r${revisions[1].number}".`] : []),
-    ].join('\n'),
-  })
+  printTable(
+    flags.output,
+    { formatVersion: FORMAT_VERSION, revisions },
+    {
+      head: ['Revision', 'Time', 'Actor', 'Changes'],
+      rows: revisions.map(toRow),
+      none: 'No changes so far.',
+      foot: [
+        'Each changed object takes a number, and a revision has its last one, so numbers may be skipped.',
+        'Changes of users are not listed.',
+        ...(revisions.some(({ actor }) => actor.kind === 'system')
+          ? ['system: changes by Regent itself, such as keys for the first login.']
+          : []),
+        ...(revisions[1] ? [`Changes of the latest: "regent diff ${realm} r${revisions[1].number}".`] : []),
+      ].join('\n'),
+    },
+  )
   if (flags.output === 'text' && revisions.at(-1)?.oldestRetained)
     console.log('The retention of the journal has deleted older revisions. They cannot be rolled back to.')
 }
