@@ -1,18 +1,38 @@
 // The command line. The table of commands is in cli/commands.ts.
-import { Command } from 'commander'
-import { type CommandEntry, commands } from './cli/commands.ts'
+import { Command, type Option } from 'commander'
+import type { CommandEntry } from './cli/command-entry.ts'
+import { commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
-import { renderOptionHelp } from './cli/options.ts'
+import { optionGroups, renderOptionHelp } from './cli/options.ts'
+import { setQuiet } from './cli/terminal/hint.ts'
 import { version } from './lib/version.ts'
 
 /** Adds a command and its subcommands to the parser. */
 function add(parent: Command, path: string, entry: CommandEntry): void {
   const command = parent.command(entry.name).description(entry.summary).showHelpAfterError(`(see ${path} --help)`)
   for (const argument of entry.arguments ?? []) command.addArgument(argument)
-  for (const option of entry.options ?? []) command.addOption(option)
+  for (const option of orderOptions(entry.options ?? [])) command.addOption(option)
   for (const child of entry.commands ?? []) add(command, `${path} ${child.name}`, child)
+  if (entry.examples) command.addHelpText('after', renderExamples(entry.examples))
   const { run, arguments: { length } = [] } = entry
-  if (run) command.action((...values) => run(values.slice(0, length), values[length]))
+  if (!run) return
+  command.option('-q, --quiet', 'Print results and errors only')
+  command.action((...values) => {
+    const { quiet, ...flags } = values[length]
+    if (quiet) setQuiet()
+    return run(values.slice(0, length), flags)
+  })
+}
+
+/** Returns the options of a command before those that many commands share, which the help lists in groups. */
+function orderOptions(options: readonly Option[]): Option[] {
+  for (const { title, options: members } of optionGroups) for (const option of members) option.helpGroup(`${title}:`)
+  return options.toSorted((a, b) => Number(a.helpGroupHeading !== undefined) - Number(b.helpGroupHeading !== undefined))
+}
+
+function renderExamples(examples: NonNullable<CommandEntry['examples']>): string {
+  const lines = examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`])
+  return ['', 'Examples:', ...lines].join('\n')
 }
 
 /** Whether the command prints JSON, errors included. */
@@ -26,7 +46,10 @@ const program = new Command('regent')
   .showHelpAfterError('(regent --help lists the commands)')
   // Of 80 columns, what is beside the longest flag must do.
   .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
-for (const entry of commands) add(program, `regent ${entry.name}`, entry)
+for (const entry of commands) {
+  if (entry.group) program.commandsGroup(entry.group)
+  add(program, `regent ${entry.name}`, entry)
+}
 
 // The reader of a pipe may end before the output, such as `head`. That is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -15,9 +15,9 @@ import {
 import { isLoopback } from '../lib/http/loopback.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
-
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
+import { printHint } from './terminal/hint.ts'
 
 /** The flags that name the store and the credentials of the caller. */
 export interface StoreFlags {
@@ -239,7 +239,7 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
   const { createServer } = await import('../http/server.ts')
   const { listAuditSinks } = await import('./audit-receivers.ts')
   const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
-  if (isDiscarded) console.error(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
+  if (isDiscarded) printHint(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
   else if (missingStore === 'create') await reportNewStore(at)
   else await requireStore(at)
   const service = await openService({

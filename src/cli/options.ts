@@ -131,6 +131,12 @@ export const serverOptions: readonly Option[] = [
   ...loginOptions,
 ]
 
+/** Options for the version of a server. */
+export const serverVersionOptions: readonly Option[] = [
+  option('--server <URL>', 'Print the version of this server too', { variable: 'REGENT_SERVER' }),
+  ...loginOptions,
+]
+
 /** Options of a command that reads documents. */
 export const documentOptions: readonly Option[] = [
   fromVariable(
@@ -149,6 +155,9 @@ export const documentOptions: readonly Option[] = [
   ),
 ]
 
+/** The option that confirms without a question. */
+export const yesOption: Option = option('--yes', 'Confirm without asking, as is needed without a terminal')
+
 /** Options for the extent of a printed plan or outcome. */
 export const outcomeOptions: readonly Option[] = [
   option('--summary', 'Show only numbers of objects by kind'),
@@ -161,6 +170,12 @@ export const outcomeOptions: readonly Option[] = [
 export const identityOptions: readonly Option[] = [
   option('--name <name>', 'Name the source', { fallback: 'name in regent.yaml, or git URL and folder' }),
   option('--environment <name>', 'Use this environment of regent.yaml', { variable: 'REGENT_ENVIRONMENT' }),
+]
+
+/** Options that many commands share, by the title under which the help lists them. */
+export const optionGroups: readonly { readonly title: string; readonly options: readonly Option[] }[] = [
+  { title: 'Options of documents', options: [...identityOptions, ...documentOptions] },
+  { title: 'Options of the server or store', options: [...storeOptions, ...serverOptions, ...serverVersionOptions] },
 ]
 
 /** The option that permits a plan after which nobody could administer every realm. */

@@ -1,4 +1,5 @@
 // Prints the outcome of a command in the requested format.
+import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
 import { isKindName } from '../kinds/index.ts'
 import type { Key } from '../kinds/kind.ts'
@@ -10,6 +11,7 @@ import type { OutcomeTense, RenderedOutcome } from '../reconcile/report/outcome-
 import { renderOutcome } from '../reconcile/report/text-report.ts'
 import { formatCount } from '../reconcile/report/whole-value.ts'
 import { paint } from './paint.ts'
+import { printHint } from './terminal/hint.ts'
 
 /** An output format: for a terminal, for programs, or for a comment on a pull request. */
 export type Format = 'text' | 'json' | 'markdown'
@@ -46,11 +48,11 @@ export function printOutcome(
     text: () =>
       [
         renderOutcome(selected, tense, { paint, detail, isVerbose: verbose === true }),
-        ...(isGrouped ? [paint('dim', 'Many objects are shown as groups. --full shows each.')] : []),
         ...(target === undefined ? [] : [describeSelection(outcome, selected)]),
       ].join('\n'),
     markdown: () => renderMarkdownOutcome(selected, tense),
   })
+  if (output === 'text' && isGrouped) printHint('Many objects are shown as groups. --full shows each.')
 }
 
 /** Returns the part of an outcome at a path, such as `acme` or `acme/clients/shop`. @throws Error for a realm that it lacks. */
@@ -90,7 +92,7 @@ function describeSelection(outcome: RenderedOutcome, selected: RenderedOutcome):
   return `--target shows ${formatCount(count(selected))} of ${formatCount(count(outcome))} changed objects. An apply changes all of them.`
 }
 
-/** Prints a list as a table with an optional line below it, or a sentence if it is empty. `json`: the value that JSON prints. */
+/** Prints a list as a table, or a sentence if it is empty. `json`: the value that JSON prints. `foot`: a hint about the table. */
 export function printTable(
   format: Format,
   json: unknown,
@@ -98,18 +100,41 @@ export function printTable(
 ): void {
   const { head, rows, none, foot } = table
   print(format, json, {
-    text: () => (rows.length ? [textTable(head, rows), ...(foot ? [foot] : [])].join('\n') : none),
+    text: () => (rows.length ? textTable(head, rows) : none),
     markdown: () => (rows.length ? renderMarkdownTable(head, rows, foot) : none),
   })
+  if (format === 'text' && rows.length && foot) printHint(foot)
 }
 
-/** Renders a table. If the terminal is too narrow, each row becomes a paragraph. */
+/** Characters between columns. Two, so that columns can be separated although values contain spaces. */
+const GAP = '  '
+/** Borders of a table without lines. */
+const BORDERS = Object.fromEntries(
+  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
+    .concat('left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid')
+    .map((part) => [part, '']),
+)
+
+/**
+ * Renders rows as columns below their heads. A row is a line, so that other programs can read it; on a terminal, a cell may have several.
+ * If the terminal is too narrow, each row becomes a paragraph.
+ */
 function textTable(head: readonly string[], rows: string[][]): string {
-  const table = new Table({ head: [...head], style: { head: [], border: [] } })
-  table.push(...rows)
-  const text = table.toString()
-  const width = process.stdout.columns || Number.POSITIVE_INFINITY
-  return text.indexOf('\n') <= width ? text : rows.map((row) => `${paragraph(head, row)}\n`).join('\n')
+  const { isTTY, columns } = process.stdout
+  const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
+  const table = new Table({ chars: { ...BORDERS, middle: GAP }, style })
+  const cells = isTTY ? rows : rows.map((row) => row.map((cell) => cell.replaceAll('\n', '; ')))
+  table.push(
+    head.map((name) => name.toUpperCase()),
+    ...cells,
+  )
+  const lines = table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+  const width = Math.max(...lines.map((line) => stripVTControlCharacters(line).length))
+  if (isTTY && width > columns) return rows.map((row) => `${paragraph(head, row)}\n`).join('\n')
+  return [paint('bold', lines[0]!), ...lines.slice(1)].join('\n')
 }
 
 function paragraph(head: readonly string[], row: readonly string[]): string {

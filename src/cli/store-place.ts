@@ -1,6 +1,7 @@
 // The place of a store that a command opens itself, and whether there is a store.
 import type { StoreLocation } from '../service/context/store-types.ts'
 import type { StoreKey } from './commands/key.ts'
+import { printHint } from './terminal/hint.ts'
 
 type StorePlace = Pick<StoreKey, 'database' | 'data'>
 
@@ -38,5 +39,5 @@ export async function requireStore(at: StorePlace): Promise<void> {
 
 /** Reports that a command creates the store, if there is none. */
 export async function reportNewStore(at: StorePlace): Promise<void> {
-  if (!(await hasStore(at))) console.error(`There is no store in ${describePlace(at)}. Creating it.`)
+  if (!(await hasStore(at))) printHint(`There is no store in ${describePlace(at)}. Creating it.`)
 }

@@ -63,7 +63,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     console.log(`Wrote ${target}.`)
   }
   for (const warning of warnings) console.log(`Note: ${warning}.`)
-  const source = await readSource(target, { name: `${from} ${realm}` })
+  const source = await readSource([target], { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
   console.log(renderOpenEnds(source, users.length, flags))
   if (flags.apply) await applyOnce(source, realm, flags)

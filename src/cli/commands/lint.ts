@@ -10,8 +10,11 @@ import { type Format, print } from '../print.ts'
 import { readDocuments, type SourceFlags } from './source.ts'
 
 /** `regent lint`: prints risky settings in documents, without a store. With `--strict` findings are errors. */
-export async function lint(path: string, flags: SourceFlags & { output: Format; strict?: true }): Promise<void> {
-  const source = await readDocuments(path, flags)
+export async function lint(
+  paths: readonly string[],
+  flags: SourceFlags & { output: Format; strict?: true },
+): Promise<void> {
+  const source = await readDocuments(paths, flags)
   const realms = readDesiredRealms(source.documents, {
     vault: openVault(randomBytes(32)),
     unknownFields: source.unknownFields,

@@ -2,15 +2,17 @@ import { join } from 'node:path'
 import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
+import { confirm } from '../prompt.ts'
 import { requireStore, toLocation } from '../store-place.ts'
 import { readKey, readKeyFile } from './key.ts'
 
 /** `regent replace-key`: replaces the key of a store. Its content does not change. */
-export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Promise<void> {
+export async function replaceKey(flags: StoreFlags & { newKeyFile: string; yes?: true }): Promise<void> {
   const { newKeyFile } = flags
   const at = toStoreKey(flags)
   await requireStore(at)
   const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
+  await confirm(`The store will require the key in ${newKeyFile}, and no longer the present one.`, flags)
   const service = await openService({ location: toLocation(at), key })
   try {
     await service.replaceKey(next)

@@ -17,11 +17,11 @@ import { readDocuments, readSource, type SourceFlags, serializeSource } from './
  * memory, which is discarded.
  */
 export async function validate(
-  path: string,
+  paths: readonly string[],
   flags: SourceFlags & StoreFlags & { readonly output: Format },
 ): Promise<void> {
   const { server, strict } = flags
-  const source = server === undefined ? await readDocuments(path, flags) : await readSource(path, flags)
+  const source = server === undefined ? await readDocuments(paths, flags) : await readSource(paths, flags)
   // Mistakes in the form of documents are found without a store.
   const realms = readDesiredRealms(source.documents, {
     vault: openVault(randomBytes(32)),

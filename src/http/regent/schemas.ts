@@ -15,10 +15,10 @@ const source = z
     unknownFields: z.enum(['error', 'warn']).optional().describe('Whether unknown fields are an error or a warning.'),
     settings: sourceSettings.optional().describe('Settings of the source.'),
     scope: z
-      .string()
+      .array(z.string())
       .optional()
       .describe(
-        'File or folder of the source that was read: what its other files declare is retained. Default: all of it.',
+        'Files and folders of the source that were read: what its other files declare is retained. Empty: nothing is deleted. Default: all of it.',
       ),
     origin: z
       .string()
@@ -305,7 +305,10 @@ export const sourceAtRevision = z.object({
 })
 
 const plannedSource = sourceAtRevision.extend({
-  scope: z.string().optional().describe('File or folder that was read. Absent: the whole source.'),
+  scope: z
+    .array(z.string())
+    .optional()
+    .describe('Files and folders that were read; empty for the standard input. Absent: the whole source.'),
   lastApplied: z
     .object({ revision: z.string().describe('Revision.'), at: z.string().describe('Time, in ISO 8601.') })
     .optional()

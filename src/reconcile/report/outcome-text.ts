@@ -45,8 +45,8 @@ export interface RenderedOutcome {
 export interface RenderedSource {
   readonly name: string
   readonly revision: string
-  /** The file or folder that was read, if the source has more. */
-  readonly scope?: string
+  /** The files and folders that were read, if the source has more. Empty: the standard input. */
+  readonly scope?: readonly string[]
   /** The apply before; absent if there was none. */
   readonly lastApplied?: { readonly revision: string; readonly at: string }
 }
@@ -304,7 +304,7 @@ export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense
 
 /** Renders a source in a line: its name and revision, and its last apply. */
 export function renderSource({ name, revision, scope, lastApplied }: RenderedSource): string {
-  const part = scope === undefined ? '' : `, only ${scope}`
+  const part = scope === undefined ? '' : `, only ${scope.join(', ') || 'the standard input'}`
   const before = lastApplied
     ? `last applied at ${shortenRevision(lastApplied.revision)}, ${formatTime(lastApplied.at)}`
     : 'never applied before'
