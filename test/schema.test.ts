@@ -24,7 +24,9 @@ function formatError({ instancePath, keyword, params, message }: ErrorObject): s
 }
 
 // A project file is no document.
-const examples = globSync('examples/*.{yaml,yml,json}', { exclude: ['**/regent.yaml'] })
+const examples = globSync('examples/{,customers/,environments/,keycloak-passwords/,mail/,web-app/}*.yaml', {
+  exclude: ['**/regent.yaml'],
+})
 const realmFiles = globSync('../shared/data/realms/*.{yaml,json}')
 
 test.each(examples)('%s conforms to the schema, and refers to it', (file) => {

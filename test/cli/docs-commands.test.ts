@@ -90,6 +90,7 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       },
     },
   },
+  'docs/examples.md': { prepare: copyExamples },
   'docs/variables-and-secrets.md': {
     async prepare(session) {
       await session.write('regent.yaml', 'name: shop\n')

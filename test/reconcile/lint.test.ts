@@ -136,6 +136,13 @@ const cases: Record<string, { insecure: Representation[]; secure: Representation
       { enabled: true, ...client({}) },
     ],
   },
+  'mail-without-server': {
+    insecure: [{ resetPasswordAllowed: true }, { verifyEmail: true, smtpServer: { from: 'a@acme.example' } }],
+    secure: [
+      { resetPasswordAllowed: true, verifyEmail: true, smtpServer: { ...mail, host: 'localhost' } },
+      { resetPasswordAllowed: false },
+    ],
+  },
   'plain-mail': {
     insecure: [{ smtpServer: mail }],
     secure: [{ smtpServer: { ...mail, starttls: 'true' } }, { smtpServer: { ...mail, host: 'localhost' } }],

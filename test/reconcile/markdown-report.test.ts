@@ -62,7 +62,7 @@ test('a plan in Markdown has a heading per realm, a section with differences per
     '',
     '**Lint findings**',
     '',
-    '- `client many: secret: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME) (plain-secret)` `acme-1.yaml:17:5`',
+    '- `client many: secret: the secret, or the default of its variable, is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME) (plain-secret)` `acme-1.yaml:17:5`',
     '',
     '<details open><summary><b>~</b> <code>realm acme</code> <code>acme-1.yaml:1:1</code> 1 field</summary>',
     '',

@@ -28,7 +28,7 @@ export const lintRules: Readonly<Record<string, LintRule>> = {
     find: ({ object: { literal } }) =>
       literal.map((path) => ({
         path,
-        message: `${path}: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME)`,
+        message: `${path}: the secret, or the default of its variable, is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME)`,
       })),
   },
   ...clientRules,

@@ -81,6 +81,18 @@ export const realmRules: Readonly<Record<string, LintRule>> = {
         : []
     },
   }),
+  'mail-without-server': createRealmRule({
+    finds: 'settings that send emails, without an SMTP server',
+    source: ['Keycloak, configuring email for a realm', 'https://www.keycloak.org/docs/latest/server_admin/#_email'],
+    find: (realm) => {
+      if (realm.text('smtpServer.host') !== '') return []
+      return ['resetPasswordAllowed', 'verifyEmail'].flatMap((path) =>
+        realm.isOn(path)
+          ? violationAt(path, `the realm cannot send the email of ${path}: declare smtpServer, or ${path}: false`)
+          : [],
+      )
+    },
+  }),
   'plain-mail': createRealmRule({
     finds: 'emails that are sent to the SMTP server without TLS',
     source: ['RFC 8314, section 3', 'https://www.rfc-editor.org/rfc/rfc8314.html#section-3'],
