@@ -3,17 +3,21 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
+import { listenToProgress, type ProgressListener } from '../lib/progress.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
+import { StoreUnreachable } from '../service/context/store-types.ts'
 import { requireAccepted, requireBytesAccepted } from './accept.ts'
 import { readBody } from './body.ts'
 import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } from './conditions.ts'
-import { HttpError, methodNotAllowed, notFound } from './errors.ts'
+import { errorResponse, HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
-import { type Answer, listParameters, type Operation } from './operation.ts'
+import { type Answer, type Call, listParameters, type Operation } from './operation.ts'
+import { acceptsEvents, EVENT_STREAM, streamProgress } from './progress-stream.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
+import { getOutageLog } from './server/health.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { renderNotEnforced, renderOwnedBy } from './write-report.ts'
 import { asYaml, prefersYaml, yamlAsJson } from './yaml.ts'
@@ -24,6 +28,8 @@ export interface RouteContext {
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
+  /** Receives the progress of operations whose callers are in this process. */
+  readonly progressListener?: ProgressListener | undefined
 }
 
 declare module 'fastify' {
@@ -109,7 +115,7 @@ function parseBytes(app: FastifyInstance, bodyLimit: number): void {
 
 /** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
 function handler(
-  { service, authenticate, baseOf, streams }: RouteContext & { readonly streams: Set<Readable> },
+  { service, authenticate, baseOf, progressListener, streams }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
   taggedRead: Operation | undefined,
 ) {
@@ -138,7 +144,7 @@ function handler(
       )
     if (condition !== undefined && !taggedRead && operation.method !== 'GET') throw noTagError()
     requireBytesAccepted(operation, request.headers.accept)
-    const response = await operation.handle({
+    const call: Call = {
       ...about,
       operation,
       service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
@@ -148,7 +154,11 @@ function handler(
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body
       },
-    })
+    }
+    if (operation.reportsProgress && acceptsEvents(request.headers.accept))
+      return sendEvents(reply.code(200), await handleWithProgress(call, request, reply), new Set())
+    const handle = () => operation.handle(call)
+    const response = await (progressListener ? listenToProgress(progressListener, handle) : handle())
     setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: about.caller })
     const { status, body, type, events } = response
     reply.code(status)
@@ -167,6 +177,29 @@ function handler(
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
     return reply.type('application/json;charset=UTF-8').send(json)
   }
+}
+
+/** Handles a call, and returns the stream of its progress. */
+function handleWithProgress(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Readable> {
+  const { operation, service, caller } = call
+  const disconnected = new AbortController()
+  reply.raw.once('close', () => disconnected.abort())
+  return streamProgress({
+    disconnected: disconnected.signal,
+    work: (deadline) => operation.handle(withCaller(call, { ...caller, deadline })),
+    renderBody: (answer) => renderJson(operation, answer),
+    toErrorAnswer(error) {
+      if (error instanceof StoreUnreachable) getOutageLog(request.server, service).report(error)
+      const answer = errorResponse(error, request.id)
+      if (answer.fault) request.log.error(error)
+      return answer
+    },
+  })
+}
+
+/** Returns a call by another caller. Its body is still parsed on access. */
+function withCaller(call: Call, caller: Caller): Call {
+  return Object.create(call, { caller: { value: caller } })
 }
 
 /** Whether a body consists of bytes, complete or as a stream. */
@@ -201,7 +234,7 @@ function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable
   events.once('close', () => streams.delete(events))
   reply.raw.once('close', () => events.destroy())
   reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no')
-  return reply.type('text/event-stream').send(events)
+  return reply.type(EVENT_STREAM).send(events)
 }
 
 /** Parses the query. Keycloak: an invalid parameter gives 404, and only the first value of a parameter counts. */
