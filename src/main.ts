@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
+import { handleSignals, Interrupted } from './cli/interruption.ts'
 import { renderOptionHelp } from './cli/options.ts'
 import { version } from './lib/version.ts'
 
@@ -25,15 +26,20 @@ const program = new Command('regent')
   .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
 for (const entry of commands) add(program, `regent ${entry.name}`, entry)
 
-// The reader of a pipe may end before the output, such as `head`. That is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
+// The reader of a pipe may end before the output, such as `head`. That is no error: the work goes on, and decides the exit code.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+handleSignals()
 
 try {
   await program.parseAsync()
 } catch (error) {
+  if (error instanceof Interrupted) {
+    console.error(error.describe())
+    process.exit(error.exitCode)
+  }
   setExitCode('error')
   // Loaded on demand: help starts faster without it.
   const { renderError } = await import('./cli/render-error.ts')

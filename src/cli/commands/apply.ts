@@ -35,7 +35,7 @@ export function printApplied(outcome: RunOutcome, { output }: { output: Format }
 
 async function applySource(path: string, flags: ApplyFlags): Promise<RunOutcome> {
   const source = await readSource(path, flags)
-  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags) }
+  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
   return withConnection({ ...flags, projectFolder: source.folder }, 'create', (connection) =>
     connection.request<RunOutcome>('POST', `/regent/v1/apply${flags.strict ? '?strict=true' : ''}`, content),
   )
@@ -46,7 +46,11 @@ async function applySavedPlan(idOrFile: string, flags: ApplyFlags): Promise<RunO
   const file = existsSync(idOrFile) ? parseSavedPlan(idOrFile, await readFile(idOrFile, 'utf8')) : { id: idOrFile }
   const { id, ...body } = file
   const address = `/regent/v1/plans/${encodeURIComponent(id)}/apply`
-  return await request<RunOutcome>(flags, 'POST', address, { body, headers: toApprovalHeaders(flags) })
+  return await request<RunOutcome>(flags, 'POST', address, {
+    body,
+    headers: toApprovalHeaders(flags),
+    reportsProgress: true,
+  })
 }
 
 function parseSavedPlan(file: string, text: string): { id: string; digest: string } {

@@ -7,6 +7,7 @@ import { applyDriftEvent, type DriftEvent, listDriftEvents } from '../../reconci
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
 import { renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { connect, type StoreFlags } from '../connect.ts'
+import { releaseSignals } from '../interruption.ts'
 import { paint } from '../paint.ts'
 import { ApiError, renderError } from '../render-error.ts'
 
@@ -17,7 +18,9 @@ const DELAYS = [0, 200, 1_000, 5_000]
 export async function watchDrift(realm: string | undefined, flags: StoreFlags & { output: string }): Promise<void> {
   if (flags.output === 'markdown') throw new Error('--watch prints text or json. Use --output text or --output json.')
   const ending = new AbortController()
+  releaseSignals()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort())
+  process.stdout.on('error', () => ending.abort())
   const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
   const render = flags.output === 'json' ? renderJsonLine : process.stdout.isTTY ? renderBlock : renderLine
   let previous: readonly Drift[] | undefined

@@ -20,6 +20,7 @@ import { openService } from '../../service/operations/open-service.ts'
 import { createAuditReceivers, listAuditSinks } from '../audit-receivers.ts'
 import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
+import { releaseSignals } from '../interruption.ts'
 import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
@@ -178,6 +179,7 @@ async function readDriftWebhook({ driftWebhook: url, driftWebhookSecretFile: fil
 }
 
 function waitForSignal(): Promise<void> {
+  releaseSignals()
   return new Promise((resolve) => {
     // Not once: the launcher passes on what a terminal has sent to this process already.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())

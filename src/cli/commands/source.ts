@@ -9,8 +9,10 @@ import { createVariableFilter } from '../../reconcile/read/variable-filter.ts'
 import type { RealmSourceRow } from '../../service/context/store-types.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
 import { request, type StoreFlags } from '../connect.ts'
+import { interruptible } from '../interruption.ts'
 import { locateNamedSource } from '../name-source.ts'
 import { type Format, printTable } from '../print.ts'
+import { showProgress, withProgress } from '../progress.ts'
 import { readSourceSettings } from '../read-source-settings.ts'
 import type { SourceSettingsFlags } from '../source-settings-options.ts'
 import { describeSuspension, getLastApply, listSourceStates, summarizeState } from '../source-states.ts'
@@ -54,7 +56,8 @@ function readFiles(
   { path, name, root, scope, origin }: SourceLocation & { readonly name: string },
   flags: SourceFlags,
 ): Promise<SourceContent & SerializedSource> {
-  return readFileSource(path, { ...toReadOptions(flags), name, root, scope, origin, displayName })
+  showProgress({ label: 'Reading files' })
+  return withProgress(() => readFileSource(path, { ...toReadOptions(flags), name, root, scope, origin, displayName }))
 }
 
 /** Returns the identity that flags or environment give. */
@@ -70,12 +73,17 @@ async function readGitSource(
   address: GitAddress,
   options: GitSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
-  const source = await openGitSource(address, options)
-  try {
-    return await source.read()
-  } finally {
-    await source.close()
-  }
+  showProgress({ label: 'Reading the repository' })
+  return withProgress(() =>
+    interruptible(async (signal) => {
+      const source = await openGitSource(address, { ...options, signal })
+      try {
+        return await source.read()
+      } finally {
+        await source.close()
+      }
+    }),
+  )
 }
 
 /** Returns the members of a source that are sent to the server. */

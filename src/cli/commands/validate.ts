@@ -28,6 +28,7 @@ export async function validate(path: string, flags: SourceFlags & StoreFlags): P
       : await withConnection(flags, 'fail', (connection) =>
           connection.request<RunOutcome>('POST', `/regent/v1/plan${strict ? '?strict=true' : ''}`, {
             body: serializeSource(source),
+            reportsProgress: true,
           }),
         )
   const plans = new Map(outcome.realms.map(({ plan }) => [plan.realm, plan]))
