@@ -1,5 +1,6 @@
 // Ctrl-C and SIGTERM: the first one cancels what the command does, the second one ends the process at once.
-import { clearProgress } from './progress.ts'
+import { listenToProgress, type Progress } from '../lib/progress.ts'
+import { clearProgress, showWork } from './progress.ts'
 
 /** The signals that cancel a command, and their numbers. */
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
@@ -14,7 +15,7 @@ export class Interrupted extends Error {
   readonly signal: CancelSignal
   readonly at = performance.now()
   /** The state that the cancelled work leaves, in sentences. */
-  effect: string | undefined
+  effect = ''
 
   constructor(signal: CancelSignal) {
     super('Cancelled.')
@@ -28,7 +29,7 @@ export class Interrupted extends Error {
 
   /** Renders what happened, and the state that it leaves. */
   describe(): string {
-    return [this.message, this.effect].filter(Boolean).join(' ')
+    return `${this.message} ${this.effect}`.trim()
   }
 }
 
@@ -66,9 +67,20 @@ export function interrupt(signal: CancelSignal): void {
   for (const controller of running) controller.abort(interrupted)
 }
 
+/** Runs work that reports its progress, which is shown. A signal cancels it at the next report. See `interruptible`. */
+export function runWithProgress<T>(work: () => Promise<T>, describeEffect?: () => string): Promise<T> {
+  return interruptible((signal) => {
+    const listener = (progress: Progress) => {
+      signal.throwIfAborted()
+      showWork(progress)
+    }
+    return listenToProgress(listener, work).finally(clearProgress)
+  }, describeEffect)
+}
+
 /**
- * Runs work that a signal cancels by aborting its own signal. `describeEffect`: describes the state that cancelled work leaves; the
- * innermost work that describes it counts.
+ * Runs work that a signal cancels by aborting its own signal. `describeEffect`: describes the state that cancelled work leaves, after what
+ * work within it describes.
  *
  * @throws Interrupted if the work fails after a signal
  */
@@ -84,7 +96,8 @@ export async function interruptible<T>(
   } catch (error) {
     const interruption = findInterruption()
     if (!interruption) throw error
-    interruption.effect ??= describeEffect()
+    const effect = describeEffect() ?? ''
+    if (!interruption.effect.includes(effect)) interruption.effect = `${interruption.effect} ${effect}`.trim()
     throw interruption
   } finally {
     running.delete(controller)

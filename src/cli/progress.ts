@@ -68,6 +68,8 @@ class ProgressLine {
   #progress: ShownProgress = { label: '' }
   /** The time at which the step began, and the number of its items then. */
   #step = { at: 0, done: 0 }
+  /** The time of the last report with another number of items. */
+  #counted = 0
   /** Without a terminal, the first line comes after a whole interval. */
   #lastWrite = performance.now()
   #isDrawn = false
@@ -80,6 +82,7 @@ class ProgressLine {
   show(progress: ShownProgress): void {
     const isNew = progress.label !== this.#progress.label
     if (isNew) this.#step = { at: performance.now(), done: progress.done ?? 0 }
+    if (isNew || progress.done !== this.#progress.done) this.#counted = performance.now()
     this.#progress = progress
     this.#redrawing ??= runEvery(REDRAW_INTERVAL, () => this.#update(false))
     this.#update(isNew)
@@ -99,7 +102,7 @@ class ProgressLine {
     if (!(isTTY && isNew) && now - this.#lastWrite < (isTTY ? REDRAW_INTERVAL : LINE_INTERVAL)) return
     this.#lastWrite = now
     const line = renderProgress(this.#progress, {
-      elapsed: now - this.#step.at,
+      elapsed: (this.#progress.done === undefined ? now : this.#counted) - this.#step.at,
       doneBefore: this.#step.done,
       columns: isTTY ? columns : undefined,
     })
@@ -108,7 +111,7 @@ class ProgressLine {
   }
 }
 
-/** Renders a step. `elapsed`: its milliseconds; `doneBefore`: its items at its begin; `columns`: of the terminal, absent without one. */
+/** Renders a step. `elapsed`: its milliseconds until the last item, or without items until now; `doneBefore`: its items at its begin; `columns`: of the terminal, absent without one. */
 export function renderProgress(
   { label, done, total }: ShownProgress,
   {
@@ -159,10 +162,12 @@ const LABELS: Readonly<Record<Progress['phase'], string>> = {
   record: 'Recording the changes',
   commit: 'Committing',
   applied: '',
-  migrate: 'Migrating the store',
+  migrate: 'Preparing the store',
   backup: 'Backing up rows',
   verify: 'Verifying rows',
   restore: 'Restoring rows',
+  fetch: 'Reading',
+  write: 'Writing files',
 }
 
 /** Labels of the steps of a dry run, which changes nothing. */
@@ -174,6 +179,7 @@ const DRY_RUN_LABELS: Partial<typeof LABELS> = {
 }
 
 function describePhase({ phase, kind, dryRun }: Progress): string {
+  if (phase === 'fetch' && kind === undefined) return 'Reading the realm: responses'
   const label = (dryRun && DRY_RUN_LABELS[phase]) || LABELS[phase]
   return kind === undefined ? label : `${label} ${toPlural(kind)}`
 }

@@ -17,6 +17,8 @@ export const PROGRESS_PHASES = [
   'backup',
   'verify',
   'restore',
+  'fetch',
+  'write',
 ] as const
 
 /** A report about long work. */
@@ -37,28 +39,33 @@ export interface Progress {
 /** Receives the progress of work. */
 export type ProgressListener = (progress: Progress) => void
 
-const listeners = new AsyncLocalStorage<ProgressListener>()
+/** A listener until the end of the work. What the work has started may continue, and reports nothing then. */
+interface ListenerScope {
+  listener: ProgressListener | undefined
+}
 
-/** Runs work, and reports its progress to the listener. */
-export function listenToProgress<T>(listener: ProgressListener, work: () => T): T {
-  return listeners.run(listener, work)
+const scopes = new AsyncLocalStorage<ListenerScope>()
+
+/** Runs work, and reports its progress to the listener. An error that the listener throws ends the work. */
+export async function listenToProgress<T>(listener: ProgressListener, work: () => Promise<T>): Promise<T> {
+  const scope: ListenerScope = { listener }
+  try {
+    return await scopes.run(scope, work)
+  } finally {
+    scope.listener = undefined
+  }
 }
 
 /** Whether progress has a listener. */
-export const hasProgressListener = (): boolean => listeners.getStore() !== undefined
+export const hasProgressListener = (): boolean => scopes.getStore()?.listener !== undefined
 
 /**
  * Reports progress to the listener of the caller, if there is one, and lets other work of the process run: the listener can send the report,
  * and a cancellation can arrive. The embedded database would not let them run until the end of a transaction.
  */
 export async function reportProgress(progress: Progress): Promise<void> {
-  const listener = listeners.getStore()
+  const listener = scopes.getStore()?.listener
   if (!listener) return
   listener(progress)
   await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** Reports progress as `reportProgress` does, without waiting. */
-export function reportProgressNow(progress: Progress): void {
-  listeners.getStore()?.(progress)
 }

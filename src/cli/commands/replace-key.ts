@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
+import { runWithProgress } from '../interruption.ts'
 import { requireStore, toLocation } from '../store-place.ts'
 import { readKey, readKeyFile } from './key.ts'
 
@@ -11,7 +12,10 @@ export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Pr
   const at = toStoreKey(flags)
   await requireStore(at)
   const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
-  const service = await openService({ location: toLocation(at), key })
+  const service = await runWithProgress(
+    () => openService({ location: toLocation(at), key }),
+    () => 'Nothing was changed.',
+  )
   try {
     await service.replaceKey(next)
   } finally {

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { toLocation, withoutPassword } from '../store-place.ts'
+import { runWithProgress } from '../interruption.ts'
+import { describePlace, toLocation, withoutPassword } from '../store-place.ts'
 import { describeContent, withFileName } from './backup.ts'
 import { readKeyFile } from './key.ts'
 
@@ -14,11 +15,19 @@ export async function restoreCommand(file: string, flags: StoreFlags): Promise<v
     'A backup can only be restored with the key of its store. Pass the file with --key-file (REGENT_KEY_FILE).',
   )
   const location = toLocation({ database, data })
-  const header = await withFileName(file, () => restoreBackup({ location, key }, () => createReadStream(file)))
+  const header = await runWithProgress(
+    () => withFileName(file, () => restoreBackup({ location, key }, () => createReadStream(file))),
+    () => describeCancelledRestore(database, data),
+  )
   console.log(
     `Restored ${describeContent(header)}, as of ${header.at}, into ${database ? withoutPassword(database) : data}.`,
   )
   console.log(renderServeCommand(database, data, keyFile))
+}
+
+/** Describes the state that a cancelled restore leaves. */
+export function describeCancelledRestore(database: string | undefined, data: string): string {
+  return `Nothing was restored: the store in ${describePlace({ database, data })} is empty, so that you can repeat it.`
 }
 
 /** Renders the command that starts a server on a store. */

@@ -8,6 +8,7 @@ import { listen } from '../../http/server/listen.ts'
 import { readFiles } from '../../http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
+import { listenToProgress } from '../../lib/progress.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import { openKeyStoreDirectory } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
@@ -23,6 +24,7 @@ import { readConfiguredSources, readPermissions } from '../configured-sources.ts
 import { releaseSignals } from '../interruption.ts'
 import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
+import { clearProgress, showWork } from '../progress.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
 import { openSource, type WatchedSource } from '../watched-source.ts'
@@ -39,18 +41,20 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   const key = await readKey(settings)
   const permissions = readPermissions(settings)
   const tracing = await startTracing(process.env)
-  const service = await openService({
-    location: toLocation(settings),
-    key,
-    passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
-    vaultDirectory: openVaultDirectory(settings.vaultDir),
-    keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
-    requiresSecondApprover: settings.requireSecondApprover,
-    auditSinks: listAuditSinks(settings),
-    searchableClientAttributes: settings.clientSearchableAttributes,
-    findSourcePermissions: (source) => permissions.get(source),
-    outbound: createOutboundGuard(settings),
-  })
+  const open = () =>
+    openService({
+      location: toLocation(settings),
+      key,
+      passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
+      vaultDirectory: openVaultDirectory(settings.vaultDir),
+      keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
+      requiresSecondApprover: settings.requireSecondApprover,
+      auditSinks: listAuditSinks(settings),
+      searchableClientAttributes: settings.clientSearchableAttributes,
+      findSourcePermissions: (source) => permissions.get(source),
+      outbound: createOutboundGuard(settings),
+    })
+  const service = await listenToProgress(showWork, open).finally(clearProgress)
   try {
     await run(service, settings, started)
   } finally {

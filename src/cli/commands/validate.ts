@@ -8,6 +8,7 @@ import { openPasswordBlacklists, type PasswordBlacklists } from '../../service/c
 import { openVault } from '../../service/context/vault.ts'
 import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
+import { runWithProgress } from '../interruption.ts'
 import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
 
 /**
@@ -24,7 +25,7 @@ export async function validate(path: string, flags: SourceFlags & StoreFlags): P
   })
   const outcome =
     server === undefined
-      ? await validateOnNewStore(source, { realms, strict })
+      ? await runWithProgress(() => validateOnNewStore(source, { realms, strict }))
       : await withConnection(flags, 'fail', (connection) =>
           connection.request<RunOutcome>('POST', `/regent/v1/plan${strict ? '?strict=true' : ''}`, {
             body: serializeSource(source),
