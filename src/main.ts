@@ -2,8 +2,8 @@
 import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
-import { handleSignals, Interrupted } from './cli/interruption.ts'
 import { renderOptionHelp } from './cli/options.ts'
+import { handleSignals, Interrupted } from './cli/terminal/interruption.ts'
 import { version } from './lib/version.ts'
 
 /** Adds a command and its subcommands to the parser. */

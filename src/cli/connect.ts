@@ -14,15 +14,15 @@ import {
 } from '../lib/http/http-request.ts'
 import { isLoopback } from '../lib/http/loopback.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'
-import { listenToProgress } from '../lib/progress.ts'
 import { expireOnAbort } from '../lib/timing/deadline.ts'
+import { listenToProgress } from '../lib/timing/progress.ts'
 import type { Service } from '../service/context/service.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
-import { interruptible } from './interruption.ts'
-import { clearProgress } from './progress.ts'
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
-import { WorkTracker } from './work-tracker.ts'
+import { interruptible } from './terminal/interruption.ts'
+import { clearProgress } from './terminal/progress.ts'
+import { WorkTracker } from './terminal/work-tracker.ts'
 
 /** The flags that name the store and the credentials of the caller. */
 export interface StoreFlags {

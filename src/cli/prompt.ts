@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { interrupt, interruptible } from './interruption.ts'
+import { interrupt, interruptible } from './terminal/interruption.ts'
 
 /** Asks a question. Throws Error with the advice if the input ends before the answer. */
 export async function prompt(question: string, advice: string): Promise<string> {

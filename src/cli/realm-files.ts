@@ -3,10 +3,10 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Representation } from '../kinds/json.ts'
-import { reportProgress } from '../lib/progress.ts'
+import { reportProgress } from '../lib/timing/progress.ts'
 import { splitIntoFiles } from '../realm-file/export/split-into-files.ts'
 import { createDocumentSchema } from '../realm-file/resources/document-schema.ts'
-import { clearProgress } from './progress.ts'
+import { clearProgress } from './terminal/progress.ts'
 
 /** The schema file. Files with a leading dot are not read as documents. */
 const SCHEMA = '.realm.schema.json'

@@ -11,8 +11,8 @@ import {
 import type { BodyForm } from './body.ts'
 import { listParameters, type Operation, type Response } from './operation.ts'
 import { describePathParameter } from './path-parameters.ts'
-import { EVENT_STREAM, progressEvent } from './progress-stream.ts'
 import { representationOf } from './representations.ts'
+import { EVENT_STREAM, progressEvent } from './server/progress-stream.ts'
 import { tags } from './tags.ts'
 
 /** The version of the admin API, as in Keycloak's OpenAPI document. */

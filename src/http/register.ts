@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
-import { listenToProgress, type ProgressListener } from '../lib/progress.ts'
+import { listenToProgress, type ProgressListener } from '../lib/timing/progress.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
@@ -13,12 +13,12 @@ import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } fro
 import { errorResponse, HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
 import { type Answer, type Call, listParameters, type Operation } from './operation.ts'
-import { acceptsEvents, EVENT_STREAM, streamProgress } from './progress-stream.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
 import { getOutageLog } from './server/health.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { acceptsEvents, EVENT_STREAM, streamProgress } from './server/progress-stream.ts'
 import { renderNotEnforced, renderOwnedBy } from './write-report.ts'
 import { asYaml, prefersYaml, yamlAsJson } from './yaml.ts'
 
@@ -155,36 +155,53 @@ function handler(
         return read.body
       },
     }
-    if (operation.reportsProgress && acceptsEvents(request.headers.accept))
-      return sendEvents(reply.code(200), await handleWithProgress(call, request, reply), new Set())
-    const handle = () => operation.handle(call)
-    const response = await (progressListener ? listenToProgress(progressListener, handle) : handle())
+    if (operation.reportsProgress && acceptsEvents(request.headers.accept)) return sendProgress(call, request, reply)
+    const response = await handleCall(call, progressListener)
     setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: about.caller })
-    const { status, body, type, events } = response
-    reply.code(status)
-    if (events) return sendEvents(reply, events, streams)
-    if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
-    if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
-    if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
-    const isYaml = operation.yaml && prefersYaml(request)
-    if (!isYaml) requireAccepted(operation, request.headers.accept, type ?? 'application/json')
-    const json = renderJson(operation, response)
-    if (operation === taggedRead) {
-      const tag = requireTag(json, condition)
-      reply.header('etag', isYaml ? toYamlTag(tag) : tag)
-    }
-    if (isYaml) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
-    if (type) return reply.type(`${type};charset=UTF-8`).send(body)
-    return reply.type('application/json;charset=UTF-8').send(json)
+    reply.code(response.status)
+    if (response.events) return sendEvents(reply, response.events, streams)
+    return sendBody(request, reply, { operation, response, isTagged: operation === taggedRead })
   }
 }
 
-/** Handles a call, and returns the stream of its progress. */
-function handleWithProgress(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Readable> {
+/** Sends the body of a response, if it has one. `isTagged`: it has an entity tag. */
+function sendBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    operation,
+    response,
+    isTagged,
+  }: { readonly operation: Operation; readonly response: Answer; readonly isTagged: boolean },
+): FastifyReply {
+  const { body, type } = response
+  if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
+  if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
+  if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
+  const isYaml = operation.yaml && prefersYaml(request)
+  if (!isYaml) requireAccepted(operation, request.headers.accept, type ?? 'application/json')
+  const json = renderJson(operation, response)
+  if (isTagged) {
+    const tag = requireTag(json, request.headers['if-match'])
+    reply.header('etag', isYaml ? toYamlTag(tag) : tag)
+  }
+  if (isYaml) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
+  if (type) return reply.type(`${type};charset=UTF-8`).send(body)
+  return reply.type('application/json;charset=UTF-8').send(json)
+}
+
+/** Handles a call, and reports its progress to the listener, if there is one. */
+function handleCall(call: Call, listener: ProgressListener | undefined): Promise<Answer> {
+  const handle = () => call.operation.handle(call)
+  return listener ? listenToProgress(listener, handle) : handle()
+}
+
+/** Handles a call, and sends its progress. The server ends after the stream, since closing it would cancel the call. */
+async function sendProgress(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { operation, service, caller } = call
   const disconnected = new AbortController()
   reply.raw.once('close', () => disconnected.abort())
-  return streamProgress({
+  const events = await streamProgress({
     disconnected: disconnected.signal,
     work: (deadline) => operation.handle(withCaller(call, { ...caller, deadline })),
     renderBody: (answer) => renderJson(operation, answer),
@@ -195,6 +212,7 @@ function handleWithProgress(call: Call, request: FastifyRequest, reply: FastifyR
       return answer
     },
   })
+  return sendEvents(reply.code(200), events, new Set())
 }
 
 /** Returns a call by another caller. Its body is still parsed on access. */

@@ -1,8 +1,8 @@
 // The HTTP server: its routes, and the headers of all responses.
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
-import type { ProgressListener } from '../lib/progress.ts'
 import { getLogFields, toRequestId } from '../lib/request-scope.ts'
+import type { ProgressListener } from '../lib/timing/progress.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'

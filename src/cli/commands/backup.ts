@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
 import { connect, type StoreFlags } from '../connect.ts'
-import { interruptible, runWithProgress } from '../interruption.ts'
-import { showProgress, withProgress } from '../progress.ts'
-import { WorkTracker } from '../work-tracker.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
+import { showProgress, withProgress } from '../terminal/progress.ts'
+import { WorkTracker } from '../terminal/work-tracker.ts'
 
 /** `regent backup`: writes a file, verifies it, and only then replaces an earlier one. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {

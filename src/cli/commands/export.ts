@@ -1,7 +1,7 @@
 import type { Representation } from '../../kinds/json.ts'
 import { request, type StoreFlags } from '../connect.ts'
-import { runWithProgress } from '../interruption.ts'
 import { renderDocument, writeFolder } from '../realm-files.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly secrets?: boolean

@@ -14,9 +14,9 @@ import { renderSummary } from '../../reconcile/report/outcome-text.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
-import { interruptible, runWithProgress } from '../interruption.ts'
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readSource, serializeSource } from './source.ts'
 
 interface ImportFlags extends StoreFlags, MigrationOptions {

@@ -4,11 +4,11 @@ import { createBackup } from '../../service/operations/backup.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { runWithProgress } from '../interruption.ts'
 import { requireStore, toLocation, withoutPassword } from '../store-place.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 import { describeContent } from './backup.ts'
 import { readKey } from './key.ts'
-import { describeCancelledRestore, renderServeCommand } from './restore.ts'
+import { NOT_RESTORED, renderServeCommand } from './restore.ts'
 
 /** `regent migrate`: copies a store to another engine or place, by a backup that is restored at once. */
 export async function migrate(flags: StoreFlags & { to: string }): Promise<void> {
@@ -27,7 +27,7 @@ export async function migrate(flags: StoreFlags & { to: string }): Promise<void>
       await service.close()
     }
   }
-  const header = await runWithProgress(copy, () => describeCancelledRestore(database, flags.to))
+  const header = await runWithProgress(copy, () => NOT_RESTORED)
   console.log(`Copied ${describeContent(header)} into ${database ? withoutPassword(database) : flags.to}.`)
   console.log(renderServeCommand(database, flags.to, keyFile))
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { runWithProgress } from '../interruption.ts'
 import { requireStore, toLocation } from '../store-place.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readKey, readKeyFile } from './key.ts'
 
 /** `regent replace-key`: replaces the key of a store. Its content does not change. */
@@ -17,7 +17,7 @@ export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Pr
     () => 'Nothing was changed.',
   )
   try {
-    await service.replaceKey(next)
+    await interruptible(() => service.replaceKey(next))
   } finally {
     await service.close()
   }

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { runWithProgress } from '../interruption.ts'
-import { describePlace, toLocation, withoutPassword } from '../store-place.ts'
+import { toLocation, withoutPassword } from '../store-place.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 import { describeContent, withFileName } from './backup.ts'
 import { readKeyFile } from './key.ts'
 
@@ -17,7 +17,7 @@ export async function restoreCommand(file: string, flags: StoreFlags): Promise<v
   const location = toLocation({ database, data })
   const header = await runWithProgress(
     () => withFileName(file, () => restoreBackup({ location, key }, () => createReadStream(file))),
-    () => describeCancelledRestore(database, data),
+    () => NOT_RESTORED,
   )
   console.log(
     `Restored ${describeContent(header)}, as of ${header.at}, into ${database ? withoutPassword(database) : data}.`,
@@ -25,10 +25,8 @@ export async function restoreCommand(file: string, flags: StoreFlags): Promise<v
   console.log(renderServeCommand(database, data, keyFile))
 }
 
-/** Describes the state that a cancelled restore leaves. */
-export function describeCancelledRestore(database: string | undefined, data: string): string {
-  return `Nothing was restored: the store in ${describePlace({ database, data })} is empty, so that you can repeat it.`
-}
+/** The state that a cancelled restore leaves. */
+export const NOT_RESTORED = 'Nothing was restored. You can repeat the command.'
 
 /** Renders the command that starts a server on a store. */
 export function renderServeCommand(database: string | undefined, data: string, keyFile: string): string {

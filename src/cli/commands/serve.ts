@@ -8,7 +8,7 @@ import { listen } from '../../http/server/listen.ts'
 import { readFiles } from '../../http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
-import { listenToProgress } from '../../lib/progress.ts'
+import { listenToProgress } from '../../lib/timing/progress.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import { openKeyStoreDirectory } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
@@ -21,12 +21,13 @@ import { openService } from '../../service/operations/open-service.ts'
 import { createAuditReceivers, listAuditSinks } from '../audit-receivers.ts'
 import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
-import { releaseSignals } from '../interruption.ts'
 import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
-import { clearProgress, showWork } from '../progress.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
+import { releaseSignals } from '../terminal/interruption.ts'
+import { clearProgress, showWork } from '../terminal/progress.ts'
+import { hasTextLog, textLog } from '../terminal/text-log.ts'
 import { openSource, type WatchedSource } from '../watched-source.ts'
 import { createWebhook, readSecret } from '../webhooks.ts'
 import { runWorkers } from '../workers.ts'
@@ -102,7 +103,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     hostname: settings.hostname,
     ownHost: settings.host,
     ...toProxyOptions(settings),
-    logLevel: settings.logLevel,
+    ...toLogOptions(settings),
     showRealms: !settings.production,
     metrics: true,
     hasManagementPort: settings.managementPort !== undefined,
@@ -152,6 +153,11 @@ async function startConfiguredOperator(
   failed: (error: unknown) => void,
 ): Promise<RunningOperator | undefined> {
   return settings.operator ? (await import('../operator.ts')).startOperator(service, settings, failed) : undefined
+}
+
+/** Returns the options for the log. */
+function toLogOptions({ logLevel, logFormat }: ServerSettings): Pick<ServerOptions, 'logLevel' | 'logTo'> {
+  return { logLevel, ...(hasTextLog(logFormat) && { logTo: textLog }) }
 }
 
 /** Returns the options for requests through a proxy, and for certificates of clients. */

@@ -9,13 +9,13 @@ import { createVariableFilter } from '../../reconcile/read/variable-filter.ts'
 import type { RealmSourceRow } from '../../service/context/store-types.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
 import { request, type StoreFlags } from '../connect.ts'
-import { interruptible } from '../interruption.ts'
 import { locateNamedSource } from '../name-source.ts'
 import { type Format, printTable } from '../print.ts'
-import { showProgress, withProgress } from '../progress.ts'
 import { readSourceSettings } from '../read-source-settings.ts'
 import type { SourceSettingsFlags } from '../source-settings-options.ts'
 import { describeSuspension, getLastApply, listSourceStates, summarizeState } from '../source-states.ts'
+import { interruptible } from '../terminal/interruption.ts'
+import { showProgress, withProgress } from '../terminal/progress.ts'
 
 /** The flags for reading a source. */
 export interface SourceFlags extends SourceSettingsFlags {

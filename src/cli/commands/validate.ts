@@ -8,7 +8,7 @@ import { openPasswordBlacklists, type PasswordBlacklists } from '../../service/c
 import { openVault } from '../../service/context/vault.ts'
 import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
-import { runWithProgress } from '../interruption.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObjects, readText } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
-import { reportProgress } from '../../lib/progress.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { concernsWholeChange } from '../../service/context/errors.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { prepareCredentials, toStoredCredential } from '../../service/users/credentials.ts'

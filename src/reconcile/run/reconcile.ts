@@ -1,7 +1,7 @@
 // The reconciliation of one realm, step by step: observe, plan, dry run, approve, apply, record.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { reportProgress } from '../../lib/progress.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'

@@ -1,6 +1,6 @@
 // Runs of sources: plan or apply all of their realms, one after the other, master last.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { reportProgress } from '../../lib/progress.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { trace } from '../../lib/tracing.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { findSourcePermissions } from '../../service/context/source-permissions.ts'

@@ -1,6 +1,6 @@
 // The transactions of the service, and the contexts in them.
 
-import { reportProgress } from '../../lib/progress.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'

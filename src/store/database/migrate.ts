@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { reportProgress } from '../../lib/progress.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { realmsAndFlows } from '../migrations/0001-realms-and-flows.ts'
 import { clientsAndRoles } from '../migrations/0002-clients-and-roles.ts'
 import { organizations } from '../migrations/0003-organizations.ts'

@@ -1,5 +1,5 @@
 // Ctrl-C and SIGTERM: the first one cancels what the command does, the second one ends the process at once.
-import { listenToProgress, type Progress } from '../lib/progress.ts'
+import { listenToProgress, type Progress } from '../../lib/timing/progress.ts'
 import { clearProgress, showWork } from './progress.ts'
 
 /** The signals that cancel a command, and their numbers. */

@@ -1,7 +1,7 @@
 // Follows the requests of a connection: shows their progress, and knows the state that a cancellation leaves.
-import type { HttpStream, ServerEvent } from '../lib/http/http-request.ts'
-import { readEvents } from '../lib/http/http-request.ts'
-import type { Progress } from '../lib/progress.ts'
+import type { HttpStream, ServerEvent } from '../../lib/http/http-request.ts'
+import { readEvents } from '../../lib/http/http-request.ts'
+import type { Progress } from '../../lib/timing/progress.ts'
 import { clearProgress, showProgress, showWork } from './progress.ts'
 
 /** The last event of a stream: the status and the body of a response without a stream. */

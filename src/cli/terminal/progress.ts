@@ -1,8 +1,8 @@
 // Shows the progress of long work on the standard error output: on a terminal as one line that is rewritten and erased at the end,
 // otherwise as a line from time to time.
 import { styleText } from 'node:util'
-import type { Progress } from '../lib/progress.ts'
-import { type RepeatedWork, runEvery } from '../lib/timing/run-every.ts'
+import type { Progress } from '../../lib/timing/progress.ts'
+import { type RepeatedWork, runEvery } from '../../lib/timing/run-every.ts'
 
 /** A step of long work, and the number of items that are done. */
 export interface ShownProgress {

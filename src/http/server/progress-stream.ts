@@ -1,13 +1,13 @@
 // The response of an operation whose caller accepts server-sent events: its progress, and at the end its outcome or error.
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { namedSchemas } from '../kinds/json-schema.ts'
-import { listenToProgress, PROGRESS_PHASES } from '../lib/progress.ts'
-import { type Deadline, expireOnAbort } from '../lib/timing/deadline.ts'
-import { runEvery } from '../lib/timing/run-every.ts'
-import { failure } from '../service/context/errors.ts'
-import type { ErrorAnswer } from './errors.ts'
-import type { Answer } from './operation.ts'
+import { namedSchemas } from '../../kinds/json-schema.ts'
+import { type Deadline, expireOnAbort } from '../../lib/timing/deadline.ts'
+import { listenToProgress, PROGRESS_PHASES } from '../../lib/timing/progress.ts'
+import { runEvery } from '../../lib/timing/run-every.ts'
+import { failure } from '../../service/context/errors.ts'
+import type { ErrorAnswer } from '../errors.ts'
+import type { Answer } from '../operation.ts'
 
 /** The media type of server-sent events. */
 export const EVENT_STREAM = 'text/event-stream'
