@@ -204,12 +204,12 @@ async function sendProgress(call: Call, request: FastifyRequest, reply: FastifyR
   const events = await streamProgress({
     disconnected: disconnected.signal,
     work: (deadline) => operation.handle(withCaller(call, { ...caller, deadline })),
-    renderBody: (answer) => renderJson(operation, answer),
+    renderBody: (response) => renderJson(operation, response),
     toErrorAnswer(error) {
       if (error instanceof StoreUnreachable) getOutageLog(request.server, service).report(error)
-      const answer = errorResponse(error, request.id)
-      if (answer.fault) request.log.error(error)
-      return answer
+      const response = errorResponse(error, request.id)
+      if (response.fault) request.log.error(error)
+      return response
     },
   })
   return sendEvents(reply.code(200), events, new Set())

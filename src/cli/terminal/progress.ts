@@ -147,8 +147,8 @@ function renderBar(share: number): string {
 const format = (count: number): string => count.toLocaleString('en')
 
 function formatSeconds(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
+  const rounded = Math.ceil(seconds)
+  return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`
 }
 
 /** Labels of the steps, before the plural of a kind where there is one. */

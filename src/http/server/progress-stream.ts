@@ -43,7 +43,7 @@ interface StreamedWork {
   /** Runs the operation until the deadline, which passes when the caller closes the connection. */
   readonly work: (deadline: Deadline) => Promise<Answer>
   /** Renders the body of the result as JSON. */
-  readonly renderBody: (answer: Answer) => string
+  readonly renderBody: (response: Answer) => string
   /** Returns the response to an error, and logs it. */
   readonly toErrorAnswer: (error: unknown) => ErrorAnswer
 }
@@ -81,7 +81,7 @@ export async function streamProgress({
     if (!stream.destroyed) stream.push(renderEvent('progress', JSON.stringify(progress)))
   }
   listenToProgress(report, () => work(deadline)).then(
-    (answer) => end(renderEvent('outcome', `{"status":${answer.status},"body":${renderBody(answer)}}`)),
+    (response) => end(renderEvent('outcome', `{"status":${response.status},"body":${renderBody(response)}}`)),
     (error: unknown) => {
       if (isStarted) {
         const { status, body = {} } = toErrorAnswer(error)
