@@ -234,7 +234,8 @@ function openRemote(server: string, token: string, { tracker, signal: cancelled 
       else yield* readEvents(response.body)
     },
     async download(path) {
-      const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
+      const request = { headers: { authorization: `Bearer ${token}` } }
+      const response = await openCancellable(server + path, request, cancelled)
       if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },

@@ -4,6 +4,7 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import { readObjects } from '../../kinds/json.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { formatPosition } from '../../lib/source-position.ts'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { type MigrationOptions, migrateRealm } from '../../realm-file/export/migrate-realm.ts'
 import { parseRealm } from '../../realm-file/parse-realm.ts'
 import type { ServerCredentials } from '../../reconcile/read/server/access-token.ts'
@@ -75,7 +76,7 @@ async function readAndApply(
 ): Promise<void> {
   const { realm } = flags
   const server = new AdminServer(from, readCredentials(from, flags))
-  const read = await runWithProgress(() => readRealm(server, realm, flags))
+  const read = await runWithProgress((signal) => raceAbort(readRealm(server, realm, flags), signal))
   const { document, warnings } = migrateRealm(from, read, flags)
   state.files = 'incomplete'
   if (flags.file === undefined) await runWithProgress(() => writeFolder(target, document, flags))

@@ -68,13 +68,16 @@ export function interrupt(signal: CancelSignal): void {
 }
 
 /** Runs work that reports its progress, which is shown. A signal cancels it at the next report. See `interruptible`. */
-export function runWithProgress<T>(work: () => Promise<T>, describeEffect?: () => string): Promise<T> {
+export function runWithProgress<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  describeEffect?: () => string,
+): Promise<T> {
   return interruptible((signal) => {
     const listener = (progress: Progress) => {
       signal.throwIfAborted()
       showWork(progress)
     }
-    return listenToProgress(listener, work).finally(clearProgress)
+    return listenToProgress(listener, () => work(signal)).finally(clearProgress)
   }, describeEffect)
 }
 
