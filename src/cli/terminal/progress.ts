@@ -97,14 +97,15 @@ class ProgressLine {
   /** Writes the line if it is due; on a terminal, that of a new step at once: the step may not let timers run. */
   #update(isNew: boolean): void {
     const now = performance.now()
-    const { isTTY, columns = NARROW } = this.#output
+    const { isTTY, columns } = this.#output
     if (isTTY && now < DELAY) return
     if (!(isTTY && isNew) && now - this.#lastWrite < (isTTY ? REDRAW_INTERVAL : LINE_INTERVAL)) return
     this.#lastWrite = now
     const line = renderProgress(this.#progress, {
       elapsed: (this.#progress.done === undefined ? now : this.#counted) - this.#step.at,
       doneBefore: this.#step.done,
-      columns: isTTY ? columns : undefined,
+      // Some terminals report a width of 0.
+      columns: isTTY ? columns || NARROW : undefined,
     })
     this.#output.write(isTTY ? `\r\x1b[2K${line}` : `${line}\n`)
     this.#isDrawn = isTTY
