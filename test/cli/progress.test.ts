@@ -22,6 +22,7 @@ test('a step has no rate before it is half a second old', () => {
 
 test('a step without a total has the number of items, or its duration', () => {
   expect(renderProgress({ label: 'Reading', done: 206 }, timing)).toBe('Reading 206 (82/s)')
+  expect(renderProgress({ label: 'Writing', done: 20, unit: 'kB' }, timing)).toBe('Writing 20 kB (8/s)')
   expect(renderProgress({ label: 'Comparing' }, timing)).toBe('Comparing (3 s)')
   expect(renderProgress({ label: 'Comparing' }, { elapsed: 900, doneBefore: 0 })).toBe('Comparing')
 })

@@ -39,7 +39,7 @@ async function write(file: string, flags: StoreFlags, effect: string): Promise<B
       const count = async function* (chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           received += chunk.length
-          showProgress({ label: `Writing the backup: ${formatSize(received)}` })
+          showProgress({ label: 'Writing the backup', done: Math.ceil(received / 1e3), unit: 'kB' })
           yield chunk
         }
       }

@@ -9,6 +9,8 @@ export interface ShownProgress {
   readonly label: string
   readonly done?: number | undefined
   readonly total?: number | undefined
+  /** The unit of a number without a total. */
+  readonly unit?: string
 }
 
 /** Milliseconds from the start of the process after which progress is shown on a terminal, and between two drawings of the line. */
@@ -42,7 +44,8 @@ export function showProgress(progress: ShownProgress): void {
 /** Shows the progress that the engine reports. */
 export function showWork(progress: Progress): void {
   const label = describePhase(progress)
-  if (label) showProgress({ label, done: progress.done, total: progress.total })
+  if (label)
+    showProgress({ label, done: progress.done, total: progress.total, ...(isFetch(progress) && { unit: 'responses' }) })
 }
 
 /** Erases the line of the progress. */
@@ -114,14 +117,19 @@ class ProgressLine {
 
 /** Renders a step. `elapsed`: its milliseconds until the last item, or without items until now; `doneBefore`: its items at its begin; `columns`: of the terminal, absent without one. */
 export function renderProgress(
-  { label, done, total }: ShownProgress,
+  { label, done, total, unit = '' }: ShownProgress,
   {
     elapsed,
     doneBefore,
     columns,
   }: { readonly elapsed: number; readonly doneBefore: number; readonly columns?: number | undefined },
 ): string {
-  const count = done === undefined ? '' : total === undefined ? format(done) : `${format(done)}/${format(total)}`
+  const count =
+    done === undefined
+      ? ''
+      : total === undefined
+        ? `${format(done)} ${unit}`.trim()
+        : `${format(done)}/${format(total)}`
   const perSecond = done === undefined || elapsed < RATE_DELAY ? 0 : ((done - doneBefore) * 1000) / elapsed
   const details = [
     done !== undefined && total ? `${Math.floor((100 * done) / total)} %` : '',
@@ -179,8 +187,12 @@ const DRY_RUN_LABELS: Partial<typeof LABELS> = {
   delete: 'Checking deleted',
 }
 
-function describePhase({ phase, kind, dryRun }: Progress): string {
-  if (phase === 'fetch' && kind === undefined) return 'Reading the realm: responses'
+/** Whether responses of another server are counted, since the number of objects is unknown. */
+const isFetch = ({ phase, kind }: Progress): boolean => phase === 'fetch' && kind === undefined
+
+function describePhase(progress: Progress): string {
+  if (isFetch(progress)) return 'Reading the realm'
+  const { phase, kind, dryRun } = progress
   const label = (dryRun && DRY_RUN_LABELS[phase]) || LABELS[phase]
   return kind === undefined ? label : `${label} ${toPlural(kind)}`
 }
