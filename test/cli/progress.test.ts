@@ -1,7 +1,7 @@
 // The line of progress, and log lines as text.
 import { expect, test } from 'vitest'
 import { renderProgress } from '../../src/cli/terminal/progress.ts'
-import { renderLogLine } from '../../src/cli/terminal/text-log.ts'
+import { hasTextLog, renderLogLine } from '../../src/cli/terminal/text-log.ts'
 
 const users = { label: 'Creating users', done: 3000, total: 10_000 }
 const timing = { elapsed: 2500, doneBefore: 0 }
@@ -37,6 +37,12 @@ test.each([20, 40, 79, 80, 120])('the line is shorter than a terminal of %i colu
   expect(text.length).toBeLessThan(columns)
   expect(text.includes('██████░░░░░░░░░░░░░░')).toBe(columns >= 80)
   expect(text.includes('1,200/s')).toBe(columns >= 79)
+})
+
+test('log lines are text on a terminal and JSON otherwise, unless the setting decides', () => {
+  const decide = (isTTY: boolean) => (['auto', 'text', 'json'] as const).map((format) => hasTextLog(format, { isTTY }))
+  expect(decide(true)).toEqual([true, true, false])
+  expect(decide(false)).toEqual([false, true, false])
 })
 
 test('a log line as text has the time, the level, the message and the other fields', () => {

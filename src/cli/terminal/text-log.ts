@@ -19,8 +19,11 @@ const LEVELS: Readonly<Record<number, readonly [name: string, style?: Parameters
 const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'spanId'])
 
 /** Whether log lines are text: by the setting, or on a terminal. */
-export function hasTextLog(format: ServerSettings['logFormat']): boolean {
-  return format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
+export function hasTextLog(
+  format: ServerSettings['logFormat'],
+  output: { readonly isTTY?: boolean } = process.stdout,
+): boolean {
+  return format === 'text' || (format === 'auto' && output.isTTY === true)
 }
 
 /** Prints log lines as text. */
