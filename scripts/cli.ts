@@ -55,7 +55,8 @@ A command that takes longer than two seconds shows its progress on the standard 
 On a terminal, this is one line, which is erased at the end. Without a terminal, it is a line every ten seconds.
 
 Ctrl-C or SIGTERM cancels a command. A plan, an apply, an import or a restore is rolled back, also on a server, and the message reports what was changed before.
-Once the changes of a realm are being committed, they are not cancelled. A second Ctrl-C ends the command at once, without waiting for the rollback.
+Once the changes of a realm are being committed, they are not cancelled: if you press Ctrl-C in that moment, \`regent history\` shows what a server applied.
+A second Ctrl-C ends the command at once, without waiting for the rollback.
 
 If the reader of a pipe ends first, such as \`head\`, the command continues without output. Its exit code is that of its work.
 
