@@ -1,9 +1,11 @@
 // Renders docs/cli.md, the commands and their options.
 import type { Argument, Option } from 'commander'
-import { type CommandEntry, commands } from '../src/cli/commands.ts'
+import type { CommandEntry } from '../src/cli/command-entry.ts'
+import { commands } from '../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS, EXIT_CODES } from '../src/cli/exit-codes.ts'
+import { sourceSettingsOptions } from '../src/cli/inputs/source-settings-options.ts'
 import { describeValue, documentOptions, ownStoreOptions, storeOptions } from '../src/cli/options.ts'
-import { sourceSettingsOptions } from '../src/cli/source-settings-options.ts'
+import { outputFormats } from '../src/cli/output-formats.ts'
 
 /** Options that several commands share, with the title of their section. The first group that a command has counts. */
 const groups: readonly { readonly title: string; readonly text: string; readonly options: readonly Option[] }[] = [
@@ -47,7 +49,27 @@ An option takes precedence over its variable. An empty variable counts as absent
 
 ## Output
 
-\`--output json\` is for programs, and \`--output markdown\` for comments on pull requests. Colors are used on terminals only, and \`NO_COLOR\` disables them.
+Results go to the standard output, hints and errors to the standard error output. \`--quiet\` suppresses hints.
+Colors are used on terminals only, and \`NO_COLOR\` disables them. Tables are columns that \`awk\` and \`grep\` can read.
+
+\`--output markdown\` is for comments on pull requests, and \`--output json\` for programs; an error is then JSON on the standard error output.
+Each JSON format has a member \`formatVersion\`, and \`regent schema FORMAT\` prints its schema:
+
+| Format | Output of |
+|---|---|
+${Object.entries(outputFormats)
+  .map(([name, { description = '' }]) => `| \`${name}\` | ${description.replace(/^Output of |\.$/g, '')} |`)
+  .join('\n')}
+
+## Confirmations
+
+A command that loses something asks before: \`rollback\`, \`erase\`, \`source forget\`, \`secret rotate\`, \`replace-key\`. \`--yes\` confirms it without a question.
+Without a terminal, these commands require \`--yes\`. On a terminal, \`apply\` asks if its plan deletes objects or affects users.
+[Guards](gitops.md#choose-what-happens-to-drift-and-deletions) block plans that lose much.
+
+## Completion
+
+\`source <(regent completion bash)\` completes commands, options and their values. \`zsh\` does the same with its name; for \`fish\`, run \`regent completion fish | source\`.
 
 ## Progress and cancellation
 
@@ -97,7 +119,7 @@ function listCommands(parent: string, entry: CommandEntry): { path: string; entr
 }
 
 function renderCommand(path: string, entry: CommandEntry): string[] {
-  const { summary, arguments: args = [], options = [], exitCodes = [] } = entry
+  const { summary, arguments: args = [], options = [], exitCodes = [], examples = [] } = entry
   const shared: (typeof groups)[number][] = []
   let remaining = options
   for (const group of groups) {
@@ -111,6 +133,7 @@ function renderCommand(path: string, entry: CommandEntry): string[] {
     `## \`${path}\``,
     '',
     `${summary}: \`${usage}\``,
+    ...(examples.length ? ['', ...examples.map(([command, purpose]) => `- \`${command}\`: ${purpose}`)] : []),
     ...(args.some(({ description }) => description) ? ['', ...renderArguments(args)] : []),
     ...(remaining.length ? ['', ...renderOptions(remaining)] : []),
     ...(links.length ? ['', `It also has the ${joinWords(links)}.`] : []),

@@ -1,8 +1,10 @@
 // The command line. The table of commands is in cli/commands.ts.
-import { Command } from 'commander'
-import { type CommandEntry, commands } from './cli/commands.ts'
+import { Command, type Option } from 'commander'
+import type { CommandEntry } from './cli/command-entry.ts'
+import { commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
-import { renderOptionHelp } from './cli/options.ts'
+import { optionGroups, renderOptionHelp } from './cli/options.ts'
+import { setQuiet } from './cli/terminal/hint.ts'
 import { handleSignals, Interrupted } from './cli/terminal/interruption.ts'
 import { version } from './lib/version.ts'
 
@@ -10,11 +12,32 @@ import { version } from './lib/version.ts'
 function add(parent: Command, path: string, entry: CommandEntry): void {
   const command = parent.command(entry.name).description(entry.summary).showHelpAfterError(`(see ${path} --help)`)
   for (const argument of entry.arguments ?? []) command.addArgument(argument)
-  for (const option of entry.options ?? []) command.addOption(option)
+  for (const option of orderOptions(entry.options ?? [])) command.addOption(option)
   for (const child of entry.commands ?? []) add(command, `${path} ${child.name}`, child)
+  if (entry.examples) command.addHelpText('after', renderExamples(entry.examples))
   const { run, arguments: { length } = [] } = entry
-  if (run) command.action((...values) => run(values.slice(0, length), values[length]))
+  if (!run) return
+  command.option('-q, --quiet', 'Print results and errors only')
+  command.action((...values) => {
+    const { quiet, ...flags } = values[length]
+    if (quiet) setQuiet()
+    return run(values.slice(0, length), flags)
+  })
 }
+
+/** Returns the options of a command before those that many commands share, which the help lists in groups. */
+function orderOptions(options: readonly Option[]): Option[] {
+  for (const { title, options: members } of optionGroups) for (const option of members) option.helpGroup(`${title}:`)
+  return options.toSorted((a, b) => Number(a.helpGroupHeading !== undefined) - Number(b.helpGroupHeading !== undefined))
+}
+
+function renderExamples(examples: NonNullable<CommandEntry['examples']>): string {
+  const lines = examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`])
+  return ['', 'Examples:', ...lines].join('\n')
+}
+
+/** Whether the command prints JSON, errors included. */
+const isJsonRequested = () => / --output[ =]json( |$)/.test(` ${process.argv.slice(2).join(' ')}`)
 
 const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')
@@ -24,7 +47,10 @@ const program = new Command('regent')
   .showHelpAfterError('(regent --help lists the commands)')
   // Of 80 columns, what is beside the longest flag must do.
   .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
-for (const entry of commands) add(program, `regent ${entry.name}`, entry)
+for (const entry of commands) {
+  if (entry.group) program.commandsGroup(entry.group)
+  add(program, `regent ${entry.name}`, entry)
+}
 
 // The reader of a pipe may end before the output, such as `head`. That is no error: the work goes on, and decides the exit code.
 for (const output of [process.stdout, process.stderr])
@@ -42,6 +68,6 @@ try {
   }
   setExitCode('error')
   // Loaded on demand: help starts faster without it.
-  const { renderError } = await import('./cli/render-error.ts')
-  console.error(renderError(error))
+  const { renderError, toErrorJson } = await import('./cli/render-error.ts')
+  console.error(isJsonRequested() ? JSON.stringify(toErrorJson(error), null, 2) : renderError(error))
 }

@@ -6,8 +6,7 @@ import type { StoreFlags } from './connect.ts'
 import { withoutPassword } from './store-place.ts'
 
 /** Renders the command that applies a source with the flags of its plan, without credentials. */
-export function renderApplyCommand(path: string, flags: StoreFlags & SourceFlags): string {
-  const address = parseGitAddress(path)
+export function renderApplyCommand(paths: readonly string[], flags: StoreFlags & SourceFlags): string {
   const options: Readonly<Record<string, string | readonly string[] | undefined>> = {
     name: flags.name,
     environment: flags.environment,
@@ -20,10 +19,16 @@ export function renderApplyCommand(path: string, flags: StoreFlags & SourceFlags
     'unknown-fields': flags.unknownFields === 'error' ? undefined : flags.unknownFields,
     variables: flags.variables?.join(','),
   }
-  const words = ['regent', 'apply', address ? renderGitAddress(address) : path, ...renderOptions(options)]
+  const words = ['regent', 'apply', ...paths.map(renderPath), ...renderOptions(options)]
   return [...words, ...(flags.strict ? ['--strict'] : []), ...(flags.allowLockOut ? ['--allow-lock-out'] : [])]
     .map(quoteWord)
     .join(' ')
+}
+
+/** Renders a path or URL without credentials. */
+function renderPath(path: string): string {
+  const address = parseGitAddress(path)
+  return address ? renderGitAddress(address) : path
 }
 
 /** Renders the command that applies a saved plan of the store that the flags name. */

@@ -1,8 +1,9 @@
 // The table of commands. The module of each is loaded when it runs, so that help and the small commands start fast.
 import { setFlagsFromString } from 'node:v8'
-import { Argument, type Command, InvalidArgumentError, type Option } from 'commander'
+import { Argument, InvalidArgumentError } from 'commander'
 import { list, settings } from '../config.ts'
-import type { EXIT_CODES } from './exit-codes.ts'
+import type { CommandEntry } from './command-entry.ts'
+import { sourceSettingsOptions } from './inputs/source-settings-options.ts'
 import {
   allowLockOut,
   count,
@@ -10,35 +11,20 @@ import {
   fileFormatOption,
   identityOptions,
   option,
+  outcomeOptions,
   output,
   ownStoreOptions,
   serverOptions,
+  serverVersionOptions,
   settingOption,
   storeOptions,
   strict,
+  yesOption,
 } from './options.ts'
-import { sourceSettingsOptions } from './source-settings-options.ts'
-
-/** The values that commander passes to an action. Their types follow from the arguments and options. */
-type ParsedValues = Parameters<Parameters<Command['action']>[0]>
-
-/** A command, or a group of commands. */
-export interface CommandEntry {
-  readonly name: string
-  /** The help text, in the imperative: at most 60 characters without a full stop. */
-  readonly summary: string
-  readonly arguments?: readonly Argument[]
-  readonly options?: readonly Option[]
-  /** Runs the command with the values of its arguments and its options by name. Absent for a group. */
-  readonly run?: (values: ParsedValues, flags: ParsedValues[number]) => Promise<void>
-  readonly commands?: readonly CommandEntry[]
-  /** The exit codes besides 0 and 1. */
-  readonly exitCodes?: readonly (keyof typeof EXIT_CODES)[]
-}
 
 const argument = (name: string, description?: string) => new Argument(name, description)
 
-const documents = argument('<source>', 'file, folder or git URL')
+const documents = argument('[paths...]', 'files, folders, - for stdin, or a git URL').default(['.'], '.')
 const ofSource = argument('<source>', 'name of the source')
 const realm = argument('<realm>').argParser(readRealmName)
 const optionalRealm = argument('[realm]', 'only this realm').argParser(readRealmName)
@@ -57,7 +43,12 @@ function readRealmName(text: string): string {
 export const commands: readonly CommandEntry[] = [
   {
     name: 'serve',
+    group: 'Server:',
     summary: 'Start the server and reconcile its sources',
+    examples: [
+      ['regent serve --source realms', 'apply the folder realms, and watch it'],
+      ['regent serve --production --database "$DATABASE" --key-file key', 'serve a PostgreSQL database'],
+    ],
     options: Object.values(settings).map(settingOption),
     async run(_values, flags) {
       // Loading the modules would let the young generation of the heap grow to 130 MB, which an idle server keeps.
@@ -67,7 +58,9 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'init',
+    group: 'Realm files:',
     summary: 'Write a realm file to start from',
+    examples: [['regent init realms/shop.yaml', 'write a realm file to start from']],
     arguments: [argument('[file]', 'file to write').default('my-realm.yaml')],
     options: [option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' })],
     run: async ([file], flags) => (await import('./commands/init.ts')).init(file, flags),
@@ -75,25 +68,42 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'validate',
     summary: 'Check documents as a plan does, on a new store in memory',
+    examples: [
+      ['regent validate realms', 'check the documents of a folder, without a server'],
+      ['cat realm.yaml | regent validate -', 'check the standard input'],
+    ],
     arguments: [documents],
-    options: [...serverOptions, ...identityOptions, ...documentOptions, strict],
-    run: async ([source], flags) => (await import('./commands/validate.ts')).validate(source, flags),
+    options: [...serverOptions, ...identityOptions, ...documentOptions, strict, output()],
+    run: async ([paths], flags) => (await import('./commands/validate.ts')).validate(paths, flags),
   },
   {
     name: 'lint',
     summary: 'Show risky settings in documents',
+    examples: [['regent lint realms --strict', 'fail a pipeline on any finding']],
     arguments: [documents],
     options: [option('--strict', 'Exit with 1 on any finding'), ...documentOptions, output('markdown')],
-    run: async ([source], flags) => (await import('./commands/lint.ts')).lint(source, flags),
+    run: async ([paths], flags) => (await import('./commands/lint.ts')).lint(paths, flags),
   },
   {
     name: 'schema',
-    summary: 'Print the JSON schema of documents for editors',
-    run: async () => (await import('./commands/schema.ts')).schema(),
+    summary: 'Print the JSON schema of documents, or of outputs',
+    arguments: [
+      argument('[format]', 'documents, or the JSON of a command')
+        .choices(['document', 'plan', 'drift', 'history', 'validate', 'lint', 'error'])
+        .default('document'),
+    ],
+    run: async ([format]) => (await import('./commands/schema.ts')).schema(format),
   },
   {
     name: 'plan',
+    group: 'Plan and apply:',
     summary: 'Show the changes that an apply would make',
+    examples: [
+      ['regent plan realms', 'show what an apply would change'],
+      ['regent plan realms --detailed-exitcode', 'exit with 2 if there are changes'],
+      ['regent plan realms --target shop/clients', 'show only clients of the realm shop'],
+      ['regent plan realms --save plan.json --output markdown', 'save the plan, and print it for a pull request'],
+    ],
     arguments: [documents],
     options: [
       ...storeOptions,
@@ -104,15 +114,21 @@ export const commands: readonly CommandEntry[] = [
       allowLockOut,
       option('--save [file]', 'Save the plan, also in this file if given'),
       detailedExitCode,
+      ...outcomeOptions,
       output('markdown'),
     ],
     exitCodes: ['changes', 'suspended'],
-    run: async ([source], flags) => (await import('./commands/plan.ts')).plan(source, flags),
+    run: async ([paths], flags) => (await import('./commands/plan.ts')).plan(paths, flags),
   },
   {
     name: 'apply',
     summary: 'Apply documents, each realm in one transaction',
-    arguments: [argument('[source]', 'file, folder or git URL')],
+    examples: [
+      ['regent apply realms', 'apply all documents of a folder'],
+      ['regent apply realms/shop.yaml', 'apply one file; nothing of the others is deleted'],
+      ['regent apply --plan plan.json', 'apply a saved plan exactly'],
+    ],
+    arguments: [argument('[paths...]', 'files, folders, - for stdin, or a git URL (default: .)')],
     options: [
       ...storeOptions,
       ...sourceSettingsOptions,
@@ -121,23 +137,25 @@ export const commands: readonly CommandEntry[] = [
       ...documentOptions,
       strict,
       allowLockOut,
+      option('--yes', 'Apply deletions without asking on a terminal'),
+      ...outcomeOptions,
       output('markdown'),
     ],
     exitCodes: ['pendingApproval', 'suspended'],
-    run: async ([source], flags) => (await import('./commands/apply.ts')).apply(source, flags),
+    run: async ([paths], flags) => (await import('./commands/apply.ts')).apply(paths, flags),
   },
   {
     name: 'explain',
     summary: 'Show whether a source may declare the objects of documents',
     arguments: [documents],
     options: [...storeOptions, ...identityOptions, ...documentOptions, output()],
-    run: async ([source], flags) => (await import('./commands/explain.ts')).explain(source, flags),
+    run: async ([paths], flags) => (await import('./commands/explain.ts')).explain(paths, flags),
   },
   {
     name: 'plans',
     summary: 'List saved plans, or show one',
     arguments: [argument('[id]', 'id of the plan to show with its changes')],
-    options: [...storeOptions, output('markdown')],
+    options: [...storeOptions, ...outcomeOptions, output('markdown')],
     run: async ([id], flags) => (await import('./commands/plans.ts')).plans(id, flags),
   },
   {
@@ -161,7 +179,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'drift',
+    group: 'Drift and history:',
     summary: 'Show live changes of managed objects',
+    examples: [
+      ['regent drift --detailed-exitcode', 'exit with 2 if there is drift'],
+      ['regent drift shop --watch', 'print drift as it happens'],
+    ],
     arguments: [optionalRealm],
     options: [
       ...storeOptions,
@@ -181,6 +204,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'accept',
     summary: 'Print the YAML that declares the live values',
+    examples: [['regent accept shop clients/web', 'print the YAML of the live client']],
     arguments: [realm, argument('[path...]', 'only these, such as clients or clients/my-app/name')],
     options: [...storeOptions, option('--users', 'Include users'), output()],
     run: async ([realm, paths], flags) => (await import('./commands/accept.ts')).accept(realm, paths, flags),
@@ -188,6 +212,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'why',
     summary: 'Show which documents declare a value, and who set it',
+    examples: [['regent why shop clients/web/redirectUris', 'show where the value is declared']],
     arguments: [realm, argument('[path]', 'such as clients/my-app/name (default: the realm itself)').default('')],
     options: [...storeOptions, output()],
     run: async ([realm, path], flags) => (await import('./commands/why.ts')).whyCommand(realm, path, flags),
@@ -202,6 +227,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'diff',
     summary: 'Show the changes between two revisions of a realm',
+    examples: [['regent diff shop r41', 'show what changed since revision r41']],
     arguments: [
       realm,
       argument('<from>', 'a revision, such as r41'),
@@ -213,10 +239,13 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'rollback',
     summary: 'Roll back a realm and suspend its sources',
+    examples: [['regent rollback shop r41 --plan', 'show what a rollback would change']],
     arguments: [realm, argument('<revision>', 'a revision, such as r41')],
     options: [
       ...storeOptions,
       option('--plan', 'Show the plan of the rollback without applying it'),
+      yesOption,
+      ...outcomeOptions,
       output('markdown'),
     ],
     run: async ([realm, revision], flags) => (await import('./commands/history.ts')).rollback(realm, revision, flags),
@@ -225,11 +254,12 @@ export const commands: readonly CommandEntry[] = [
     name: 'erase',
     summary: 'Delete a user and erase their values in the history',
     arguments: [realm, argument('<user>', 'a username, or the id of a user')],
-    options: [...storeOptions, option('--yes', 'Erase without asking, as is needed without a terminal'), output()],
+    options: [...storeOptions, yesOption, output()],
     run: async ([realm, user], flags) => (await import('./commands/erase.ts')).erase(realm, user, flags),
   },
   {
     name: 'source',
+    group: 'Sources:',
     summary: 'List and control sources',
     commands: [
       {
@@ -242,7 +272,7 @@ export const commands: readonly CommandEntry[] = [
         name: 'forget',
         summary: 'Stop managing the objects of a source; they stay',
         arguments: [ofSource, realm],
-        options: storeOptions,
+        options: [...storeOptions, yesOption],
         run: async ([name, realm], flags) => (await import('./commands/source.ts')).forget(name, realm, flags),
       },
       {
@@ -311,7 +341,7 @@ export const commands: readonly CommandEntry[] = [
         name: 'rotate',
         summary: 'Replace a secret at the next apply of its source',
         arguments: [realm, ofSource, secretName],
-        options: storeOptions,
+        options: [...storeOptions, yesOption],
         run: async ([realm, source, name], flags) =>
           (await import('./commands/secret.ts')).rotate({ realm, source, name }, flags),
       },
@@ -319,7 +349,9 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'export',
+    group: 'Export and import:',
     summary: 'Print a realm as a document',
+    examples: [['regent export shop --dir shop', 'write a file for each object']],
     arguments: [realm],
     options: [
       ...storeOptions,
@@ -334,6 +366,9 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'import',
     summary: 'Migrate a realm from a Keycloak server',
+    examples: [
+      ['regent import https://sso.example.com --realm shop --from-user admin', 'migrate the realm shop into files'],
+    ],
     arguments: [argument('<url>', 'URL of the Keycloak server')],
     options: [
       ...storeOptions,
@@ -359,7 +394,9 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'get',
+    group: 'Server access:',
     summary: 'Read from the admin API',
+    examples: [["regent get 'shop/users?search=ann'", 'search users']],
     arguments: [argument('<path>', 'path below /admin/realms, such as my-realm/clients')],
     options: storeOptions,
     run: async ([path], flags) => (await import('./commands/get.ts')).get(path, flags),
@@ -372,6 +409,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'admin-password',
+    group: 'Store:',
     summary: 'Set the password of an administrator',
     arguments: [argument('[user]', 'user of the master realm').default('admin')],
     options: [
@@ -388,18 +426,37 @@ export const commands: readonly CommandEntry[] = [
     options: [
       option('--new-key-file <file>', 'Use the key in this file: at least 32 bytes in base64').makeOptionMandatory(),
       ...ownStoreOptions,
+      yesOption,
     ],
     run: async (_values, flags) => (await import('./commands/replace-key.ts')).replaceKey(flags),
   },
   {
     name: 'backup',
     summary: 'Back up the whole store into a file',
+    examples: [['regent backup nightly.backup', 'back up the store']],
     arguments: [argument('<file>', 'file to write')],
     options: storeOptions,
     run: async ([file], flags) => (await import('./commands/backup.ts')).backup(file, flags),
   },
   {
+    name: 'restore',
+    summary: 'Restore a backup into an empty store',
+    arguments: [argument('<file>', 'file written by regent backup')],
+    options: ownStoreOptions,
+    run: async ([file], flags) => (await import('./commands/restore.ts')).restoreCommand(file, flags),
+  },
+  {
+    name: 'migrate',
+    summary: 'Copy a store into another, empty store',
+    options: [
+      ...ownStoreOptions,
+      option('--to <store>', 'Copy into this PostgreSQL database or folder').makeOptionMandatory(),
+    ],
+    run: async (_values, flags) => (await import('./commands/migrate.ts')).migrate(flags),
+  },
+  {
     name: 'kubectl',
+    group: 'Kubernetes:',
     summary: 'Show and approve plans in a cluster: kubectl regent',
     commands: [
       {
@@ -444,19 +501,17 @@ export const commands: readonly CommandEntry[] = [
     ],
   },
   {
-    name: 'restore',
-    summary: 'Restore a backup into an empty store',
-    arguments: [argument('<file>', 'file written by regent backup')],
-    options: ownStoreOptions,
-    run: async ([file], flags) => (await import('./commands/restore.ts')).restoreCommand(file, flags),
+    name: 'version',
+    group: 'Help:',
+    summary: 'Print the versions of the command and of its server',
+    options: [...serverVersionOptions, output()],
+    run: async (_values, flags) => (await import('./commands/version.ts')).printVersion(flags),
   },
   {
-    name: 'migrate',
-    summary: 'Copy a store into another, empty store',
-    options: [
-      ...ownStoreOptions,
-      option('--to <store>', 'Copy into this PostgreSQL database or folder').makeOptionMandatory(),
-    ],
-    run: async (_values, flags) => (await import('./commands/migrate.ts')).migrate(flags),
+    name: 'completion',
+    summary: 'Print the completion script of a shell',
+    arguments: [argument('<shell>', 'shell that completes commands').choices(['bash', 'zsh', 'fish'])],
+    examples: [['source <(regent completion bash)', 'complete in this shell']],
+    run: async ([shell]) => (await import('./commands/completion.ts')).completion(shell, commands),
   },
 ]

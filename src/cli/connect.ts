@@ -20,6 +20,7 @@ import type { Service } from '../service/context/service.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
+import { printHint } from './terminal/hint.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { clearProgress } from './terminal/progress.ts'
 import { WorkTracker } from './terminal/work-tracker.ts'
@@ -311,7 +312,7 @@ async function openLocal(
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
   const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
-  if (isDiscarded) console.error(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
+  if (isDiscarded) printHint(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
   else if (missingStore === 'create') tracker.newStore = (await reportNewStore(at)) ? describePlace(at) : undefined
   else await requireStore(at)
   const service = await listenToProgress(tracker.report, () => openOwnService(at, isDiscarded)).finally(clearProgress)

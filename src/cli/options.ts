@@ -131,6 +131,12 @@ export const serverOptions: readonly Option[] = [
   ...loginOptions,
 ]
 
+/** Options for the version of a server. */
+export const serverVersionOptions: readonly Option[] = [
+  option('--server <URL>', 'Print the version of this server too', { variable: 'REGENT_SERVER' }),
+  ...loginOptions,
+]
+
 /** Options of a command that reads documents. */
 export const documentOptions: readonly Option[] = [
   fromVariable(
@@ -149,10 +155,27 @@ export const documentOptions: readonly Option[] = [
   ),
 ]
 
+/** The option that confirms without a question. */
+export const yesOption: Option = option('--yes', 'Confirm without asking, as is needed without a terminal')
+
+/** Options for the extent of a printed plan or outcome. */
+export const outcomeOptions: readonly Option[] = [
+  option('--summary', 'Show only numbers of objects by kind'),
+  option('--full', 'Show each object and each value in full'),
+  option('--target <path>', 'Show only this part: REALM/clients/NAME'),
+  option('--verbose', 'Show positions of fields, and lint findings'),
+]
+
 /** The options for the identity of a source. */
 export const identityOptions: readonly Option[] = [
   option('--name <name>', 'Name the source', { fallback: 'name in regent.yaml, or git URL and folder' }),
   option('--environment <name>', 'Use this environment of regent.yaml', { variable: 'REGENT_ENVIRONMENT' }),
+]
+
+/** Options that many commands share, by the title under which the help lists them. */
+export const optionGroups: readonly { readonly title: string; readonly options: readonly Option[] }[] = [
+  { title: 'Options of documents', options: [...identityOptions, ...documentOptions] },
+  { title: 'Options of the server or store', options: [...storeOptions, ...serverOptions, ...serverVersionOptions] },
 ]
 
 /** The option that permits a plan after which nobody could administer every realm. */

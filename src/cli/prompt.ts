@@ -17,12 +17,17 @@ export async function promptSecret(question: string, advice: string): Promise<st
   return ask(terminal, '', advice).finally(() => process.stderr.write('\n'))
 }
 
-/** Asks to confirm what a command is about to do. Throws Error unless the user agrees. Without a terminal, only the flag `--yes` agrees. */
+/** Whether a user can respond to questions. */
+export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+
+/**
+ * Asks to confirm what a command is about to do, which loses something. Throws Error unless the user agrees. Without a terminal, only the
+ * flag `--yes` agrees.
+ */
 export async function confirm(effect: string, { yes }: { readonly yes?: true | undefined }): Promise<void> {
   if (yes) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Error(`${effect} This cannot be undone. To confirm it without a terminal, pass --yes.`)
-  const response = await prompt(`${effect} This cannot be undone. Continue? [y/N] `, 'Nothing was changed.')
+  if (!isInteractive()) throw new Error(`${effect} To confirm it without a terminal, pass --yes.`)
+  const response = await prompt(`${effect} Continue? [y/N] `, 'Nothing was changed.')
   if (!/^y(es)?$/i.test(response.trim())) throw new Error('Nothing was changed.')
 }
 

@@ -2,6 +2,7 @@
 
 import { getErrorMessage } from '../lib/error-message.ts'
 import { formatMessages, type SourcePosition } from '../lib/source-position.ts'
+import { FORMAT_VERSION } from '../reconcile/model/action.ts'
 import type { StaleObject } from '../reconcile/plan/stale.ts'
 import { renderStaleObjects } from '../reconcile/report/approval-text.ts'
 
@@ -52,6 +53,26 @@ function describeMissingRole(pathname: string): string {
     : 'your user lacks a role. Ask an administrator of the realm for it.'
 }
 
+/** Returns the problems of documents in an error. */
+const getProblems = (error: unknown): ApiError['problems'] => (error as Partial<ApiError>).problems ?? []
+
+/** Returns an error in the format of `--output json`. */
+export function toErrorJson(error: unknown): object {
+  return {
+    formatVersion: FORMAT_VERSION,
+    error: {
+      message: renderError(error),
+      ...(error instanceof ApiError && { status: error.status }),
+      problems: getProblems(error).map(({ position: { file, line, column }, message }) => ({
+        file,
+        line,
+        column,
+        message,
+      })),
+    },
+  }
+}
+
 /** An error with a code: of the system, of the database, or of the data folder. */
 interface SystemError extends NodeJS.ErrnoException {
   readonly address?: string
@@ -62,8 +83,8 @@ interface SystemError extends NodeJS.ErrnoException {
 
 /** Renders an error: its problems with their positions, or its message. */
 export function renderError(error: unknown): string {
-  const { problems } = error as { problems?: ApiError['problems'] }
-  if (problems?.length) return formatMessages(problems).join('\n')
+  const problems = getProblems(error)
+  if (problems.length) return formatMessages(problems).join('\n')
   if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStaleObjects(error.stale)}`
   const { code, message, address, port, url } = error as SystemError
   if (code === 'FOLDER_IN_USE')

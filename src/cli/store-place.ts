@@ -1,6 +1,7 @@
 // The place of a store that a command opens itself, and whether there is a store.
 import type { StoreLocation } from '../service/context/store-types.ts'
 import type { StoreKey } from './commands/key.ts'
+import { printHint } from './terminal/hint.ts'
 
 type StorePlace = Pick<StoreKey, 'database' | 'data'>
 
@@ -39,6 +40,6 @@ export async function requireStore(at: StorePlace): Promise<void> {
 /** Reports that a command creates the store, if there is none. Returns whether it does. */
 export async function reportNewStore(at: StorePlace): Promise<boolean> {
   if (await hasStore(at)) return false
-  console.error(`There is no store in ${describePlace(at)}. Creating it.`)
+  printHint(`There is no store in ${describePlace(at)}. Creating it.`)
   return true
 }

@@ -49,6 +49,6 @@ function printSourceEvent(event: SourceEvent): void {
 function printOutcomeLines(outcome: RunOutcome): void {
   const read = outcome.sources.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
   console.log(`${paint('dim', formatTime(new Date().toISOString()))} ${read}`)
-  for (const lines of chunks(listOutcomeLines(outcome, 'applied', paint), LINES)) console.log(lines.join('\n'))
+  for (const lines of chunks(listOutcomeLines(outcome, 'applied', { paint }), LINES)) console.log(lines.join('\n'))
   console.log()
 }

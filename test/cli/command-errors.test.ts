@@ -4,7 +4,8 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { type CommandEntry, commands } from '../../src/cli/commands.ts'
+import type { CommandEntry } from '../../src/cli/command-entry.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { lockFolder } from '../../src/store/database/folder-lock.ts'
 import { adminFlags, type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { isFullRun } from '../support/property-options.ts'
@@ -178,7 +179,7 @@ test.runIf(isFullRun)('replace-key keeps the content of the store', async () => 
   await cli.run('apply', 'realm.yaml')
   await writeFile(join(cli.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
   expect(await cli.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(failedWith(/nowhere cannot be read/))
-  expect(await cli.run('replace-key', '--new-key-file', 'next')).toMatchObject({
+  expect(await cli.run('replace-key', '--new-key-file', 'next', '--yes')).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^The store now requires the key in next. Replace \S+key with it on every replica./),
   })

@@ -22,7 +22,7 @@ describe('on a terminal', () => {
   }
 
   test.each(['y\n', 'Y\n', ' yes \n'])('%j confirms', async (text) => {
-    expect(await respond(text)).toContain('This deletes all. This cannot be undone. Continue? [y/N] ')
+    expect(await respond(text)).toContain('This deletes all. Continue? [y/N] ')
   })
 
   test.each(['\n', 'n\n', 'yesterday\n', ''])('%j does not confirm', async (text) => {

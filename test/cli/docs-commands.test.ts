@@ -302,8 +302,10 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       async '## Roll back'(session) {
         await session.serve('--source', '')
         await session.write('my-realm.yaml', 'realm: my-realm\nroles: { realm: [{ name: editor }] }\n')
-        const [last] = JSON.parse(await session.run('regent history my-realm --output json')) as { number: number }[]
-        session.replacements.set(' r3', ` r${last!.number}`)
+        const { revisions } = JSON.parse(await session.run('regent history my-realm --output json')) as {
+          revisions: { number: number }[]
+        }
+        session.replacements.set(' r3', ` r${revisions[0]!.number}`)
         await session.run('regent apply my-realm.yaml')
       },
     },

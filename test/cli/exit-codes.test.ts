@@ -20,16 +20,19 @@ test('plan and apply exit with 4 while a rollback suspends the source, and repor
   expect(await cli.run('apply', 'acme.yaml')).toMatchObject({ code: 0 })
   await declare('Two')
   await cli.run('apply', 'acme.yaml')
-  expect(await cli.run('rollback', 'acme', 'r2')).toMatchObject({ code: 0 })
+  expect(await cli.run('rollback', 'acme', 'r2', '--yes')).toMatchObject({ code: 0 })
   const suspended = expect.stringMatching(/ suspended: \S+ rolled back to r2 at /)
   const planned = await cli.run('plan', 'acme.yaml', '--detailed-exitcode')
   expect(planned).toMatchObject({ code: 4, out: suspended })
   expect((await cli.run('plan', 'acme.yaml')).out).not.toContain('Apply it with')
   expect(await cli.run('apply', 'acme.yaml')).toMatchObject({ code: 4, out: suspended })
-  expect((await cli.run('history', 'acme')).out).toMatch(/rollback[\s\S]*Changes of the latest: "regent diff acme r3"/)
+  const { out, err } = await cli.run('history', 'acme')
+  expect(out).toContain('rollback to r2')
+  expect(err).toContain('Changes of the latest: "regent diff acme r3"')
   expect(await cli.run('drift', '--detailed-exitcode')).toMatchObject({
     code: 2,
-    out: expect.stringMatching(/\(rollback to r2\)[\s\S]*"regent source resume <source>" first/),
+    out: expect.stringContaining('(rollback to r2)'),
+    err: expect.stringContaining('"regent source resume <source>" first'),
   })
   expect((await cli.run('source', 'list')).out).toContain('rolled back to r2')
   expect((await cli.run('source', 'show', 'test')).out).toContain('rolled back to r2')
@@ -40,7 +43,7 @@ test('plan and apply exit with 4 while a rollback suspends the source, and repor
   })
   expect(await cli.run('source', 'resume', 'test')).toMatchObject({ code: 0 })
   expect(await cli.run('plan', 'acme.yaml', '--detailed-exitcode')).toMatchObject({ code: 2 })
-  expect(await cli.run('apply', 'acme.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('One → Two') })
+  expect(await cli.run('apply', 'acme.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('~ realm acme') })
   expect(await cli.run('plan', 'acme.yaml', '--detailed-exitcode')).toMatchObject({ code: 0 })
   expect(await cli.run('drift', '--detailed-exitcode')).toMatchObject({ code: 0 })
 })
@@ -52,16 +55,26 @@ test('a command whose reader ends early is no error', async () => {
 
 test('the command that a plan proposes repeats each flag of the plan but credentials', () => {
   const apply = commands.find(({ name }) => name === 'apply')!
-  const omitted = ['--plan', '--output', '--token', '--password']
+  const omitted = [
+    '--plan',
+    '--output',
+    '--token',
+    '--password',
+    '--summary',
+    '--full',
+    '--target',
+    '--verbose',
+    '--yes',
+  ]
   for (const option of apply.options!.filter(({ long }) => !omitted.includes(long!))) {
     const value = option.argChoices?.at(-1) ?? (option.required ? 'x y' : true)
     const isList = option.attributeName() === 'variables' || option.attributeName() === 'drift'
     const flags = { [option.attributeName()]: isList ? [value] : value }
     const text = value === true ? '' : ` ${value === 'x y' ? "'x y'" : value}`
     if (option.attributeName() === 'database') continue
-    expect(renderApplyCommand('my realms', flags)).toBe(`regent apply 'my realms' ${option.long}${text}`)
+    expect(renderApplyCommand(['my realms'], flags)).toBe(`regent apply 'my realms' ${option.long}${text}`)
   }
-  expect(renderApplyCommand('a.yaml', { database: 'postgres://u:secret@h/d', password: 'secret' })).not.toContain(
+  expect(renderApplyCommand(['a.yaml'], { database: 'postgres://u:secret@h/d', password: 'secret' })).not.toContain(
     'secret',
   )
 })

@@ -72,7 +72,9 @@ test('a webhook applies a push, also a forced one; after an invalid or deleted r
   expect((await sendWebhook(server.url, 'push', host.host, 'another secret')).status).toBe(401)
   expect((await notify('ping')).status).toBe(204)
   expect(host.countRequests()).toBe(before)
-  expect(await notifyUntil('Applied: 0 created, 1 updated')).toMatch(/displayName: One → Two {2}prod\/acme.yaml:2:1/)
+  expect(await notifyUntil('Applied: 0 created, 1 updated')).toMatch(
+    /~ realm acme {2}prod\/acme.yaml:1:1\n +displayName: One → Two\n/,
+  )
 
   const invalidCommit = await repository.push({ 'prod/acme.yaml': 'realm: acme\ndisplyName: Three\n' })
   const output = await notifyUntil('did you mean displayName?')
@@ -194,7 +196,7 @@ fullTest(
     await repository.push({ 'acme.yaml': realm('$(env:REALM_NAME)') })
     const allowed = `env:REALM_*,file:${folder}`
     const server = await cli.serve('--source', repository.url, '--source-interval', '1', '--source-variables', allowed)
-    expect(server.output()).toContain('→ From a variable')
+    expect(server.output()).toMatch(/displayName: +From a variable/)
     let next = server.until('→ From a file')
     await repository.push({ 'acme.yaml': realm(`$(file:${folder}/name)`) })
     await next

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
-import { type CommandEntry, commands } from '../../src/cli/commands.ts'
+import type { CommandEntry } from '../../src/cli/command-entry.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { storeExists } from '../../src/store/store-exists.ts'
 import { newDatabase } from '../support/service.ts'
 
@@ -36,7 +37,7 @@ const readingCommands = storeCommands.filter(({ path }) => ![...CREATING, ...WIT
 /** Runs a command on a store, with a value for each argument. */
 function runOn(entry: CommandEntry, flags: object, document: string): Promise<void> {
   const values = entry.arguments?.map((argument) => {
-    if (argument.name() === 'source' && argument.description.startsWith('file')) return document
+    if (argument.name() === 'paths') return [document]
     if (['revision', 'from', 'to'].includes(argument.name())) return 'r1'
     return argument.name() === 'file' ? join(folder, 'file') : argument.variadic ? [] : 'x'
   })

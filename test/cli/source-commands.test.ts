@@ -117,7 +117,7 @@ test.runIf(isFullRun)('source resume without a realm resumes a source that a rol
   const next = server.until('One → Two')
   await writeDocument('acme', 'realm: acme\ndisplayName: Two\n')
   await next
-  expect(await cli.run('rollback', 'acme', '2')).toMatchObject({ code: 0 })
+  expect(await cli.run('rollback', 'acme', '2', '--yes')).toMatchObject({ code: 0 })
   await writeDocument('acme', 'realm: acme\ndisplayName: Three\n')
   await expect.poll(async () => (await showSource('test')).status.ready.reason, { timeout: 60_000 }).toBe('RolledBack')
   const live = async () => JSON.parse((await cli.run('get', 'acme')).out).displayName

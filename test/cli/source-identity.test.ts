@@ -52,7 +52,7 @@ const writeClients = (name: string, ...clients: string[]) =>
 
 /** Reads a source as a command does, and returns it as the server gets it. */
 const read = async (path: string, flags: SourceFlags = {}) =>
-  deserializeSource(JSON.parse(JSON.stringify(serializeSource(await readSource(path, flags)))))
+  deserializeSource(JSON.parse(JSON.stringify(serializeSource(await readSource([path], flags)))))
 
 async function plan(path: string, flags?: SourceFlags) {
   const { realms } = await planSources(service, SYSTEM, [await read(path, flags)])

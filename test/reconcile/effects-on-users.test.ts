@@ -1,7 +1,7 @@
 // Effects of a plan on users: counted before the apply, with equal numbers in plan and apply, as text, Markdown and JSON.
 import { expect, test } from 'vitest'
 import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
-import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { forgetSourceInRealm } from '../../src/service/sources/source-records.ts'
@@ -75,7 +75,7 @@ test('a plan counts the effects of its deletions on users, and the apply reports
     ['role', 'auditor', 'removesRoleFromGroups', 1],
     ['role', 'auditor', 'removesRoleFromUsers', 4],
   ])
-  const text = renderOutcome(planned, 'planned', withoutColors)
+  const text = renderOutcome(planned, 'planned')
   expect(text).toMatch(
     /- identity provider partner .*\n {6}! unlinks 4 users\n {6}! 2 users have no other way to log in\n/,
   )

@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
 import {
@@ -11,6 +13,7 @@ import {
   realm,
   service,
   switchRealm,
+  toRealmSource,
   useNewRealmPerTest,
 } from '../support/realm-documents.ts'
 import { newName } from '../support/service.ts'
@@ -154,7 +157,10 @@ test('invalid settings are refused at the position of the provider, with Keycloa
 
 test('the former setting hideOnLoginPage is applied as hideOnLogin, and the plan shows its position', async () => {
   const declared = { identityProviders: [provider({ config: { hideOnLoginPage: true } })] }
-  expect(await plan(declared)).toMatch(/hideOnLogin: true {2}realm-\S+-1\.yaml:8:7/)
+  const verbose = renderOutcome(await planSources(service, SYSTEM, [toRealmSource(declared)]), 'planned', {
+    isVerbose: true,
+  })
+  expect(verbose).toMatch(/hideOnLogin: +true {2}realm-\S+-1\.yaml:8:7/)
   await apply(declared)
   expect(await plan(declared)).toContain('Nothing to do.')
   const { representation } = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')

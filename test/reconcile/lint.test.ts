@@ -9,7 +9,7 @@ import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { findLintFindings, type LintFinding, lintRules } from '../../src/reconcile/lint/lint.ts'
 import { readDesiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
 import { deserializeSource, listVariableValues } from '../../src/reconcile/read/source-text.ts'
-import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openVault } from '../../src/service/context/vault.ts'
@@ -249,7 +249,8 @@ clients:
     ['wildcard-redirect', 5],
     ['plain-secret', 7],
   ])
-  expect(renderOutcome(planned, 'planned', withoutColors)).toContain(
+  expect(renderOutcome(planned, 'planned')).toContain('  lint: 2 findings; "regent lint" lists them\n')
+  expect(renderOutcome(planned, 'planned', { isVerbose: true })).toContain(
     '  lint: client shop: the redirect URI https://shop.example/* has a wildcard: declare each redirect URI in full (wildcard-redirect)  a.yaml:5:20\n',
   )
   const applied = await applySources(service, SYSTEM, [state])
@@ -260,7 +261,7 @@ clients:
 test('a plan shows the first findings of a rule, and the number of the others', async () => {
   const clients = Array.from({ length: 40 }, (_, at) => ({ clientId: `c${at}`, webOrigins: ['*'] }))
   const planned = await planSources(service, SYSTEM, [createSource([{ realm, clients }])])
-  const text = renderOutcome(planned, 'planned', withoutColors)
+  const text = renderOutcome(planned, 'planned', { isVerbose: true })
   expect(text.match(/\(any-origin\)/g)).toHaveLength(11)
   expect(text).toContain('lint: and 30 more: "regent lint" lists them (any-origin)')
 })

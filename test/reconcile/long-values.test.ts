@@ -13,7 +13,7 @@ import type { Action, FieldChange } from '../../src/reconcile/model/action.ts'
 import { renderMarkdownActions, renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
 import type { RenderedOutcome } from '../../src/reconcile/report/outcome-text.ts'
 import { renderActions, renderOutcome } from '../../src/reconcile/report/text-report.ts'
-import { renderLiveChange } from '../../src/reconcile/report/value-text.ts'
+import { listValueLines, renderLiveChange } from '../../src/reconcile/report/value-text.ts'
 import { renderValue, TEXT_LIMITS } from '../../src/reconcile/report/whole-value.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { createObjects } from '../support/filled-realm.ts'
@@ -79,7 +79,7 @@ describe.each(kindsWithTexts)('%s', (kind) => {
       const reports = [
         renderActions(actions),
         renderMarkdownActions(actions),
-        [renderLiveChange({ kind, path, from, to })].flat().join('\n'),
+        listValueLines(renderLiveChange({ kind, path, from, to })).join('\n'),
         renderOutcome({ ...outcome, realms: [{ ...outcome.realms[0]!, plan: { ...realmPlan, actions } }] }, 'planned'),
         renderMarkdownOutcome(
           { ...outcome, realms: [{ ...outcome.realms[0]!, plan: { ...realmPlan, actions } }] },
@@ -124,13 +124,12 @@ test('two different values never look the same', () => {
           : [first, second]
       fc.pre(!isDeepEqual(from, to))
       const change = renderLiveChange({ kind: 'component', path: 'config.a', from, to })
-      if (typeof change === 'string') {
-        const [before, after] = change.split(' → ')
-        if (change.split(' → ').length === 2) expect(before).not.toBe(after)
-      } else {
+      if (change.form === 'pair') expect(change.from).not.toBe(change.to)
+      else {
+        const lines = listValueLines(change)
         const signed = (sign: string) =>
-          change.filter((line) => line.trimStart().startsWith(sign)).map((line) => line.trimStart().slice(1))
-        expect(change.length).toBeGreaterThan(0)
+          lines.filter((line) => line.trimStart().startsWith(sign)).map((line) => line.trimStart().slice(1))
+        expect(lines.length).toBeGreaterThan(0)
         expect(signed('-').join('\n') === signed('+').join('\n') && signed('-').length > 0).toBe(false)
       }
     }),
@@ -145,7 +144,8 @@ test('a cut value says how much is left out and how to see it, and differs from 
 })
 
 test('texts differ by lines, JSON by paths, long lines by words, and certificates by fingerprint and expiry', () => {
-  const change = (from: Json, to: Json) => renderLiveChange({ kind: 'realm', path: 'displayNameHtml', from, to })
+  const change = (from: Json, to: Json) =>
+    listValueLines(renderLiveChange({ kind: 'realm', path: 'displayNameHtml', from, to }))
   const lines = Array.from({ length: 40 }, (_, at) => `line number ${at + 1}\n`)
   expect(change(lines.join(''), lines.with(20, 'another line\n').join(''))).toEqual([
     'line 21:',
@@ -171,7 +171,7 @@ test('texts differ by lines, JSON by paths, long lines by words, and certificate
     const { fingerprint256, validToDate } = new X509Certificate(Buffer.from(base64, 'base64'))
     return `certificate SHA-256 ${fingerprint256}, expires ${validToDate.toISOString().slice(0, 19)}Z`
   })
-  expect(change(certificates[0]!, certificates[1]!)).toBe(`${first} → ${second}`)
+  expect(change(certificates[0]!, certificates[1]!)).toEqual([`${first} → ${second}`])
 })
 
 /** Creates a self-signed certificate in base64. */
@@ -186,13 +186,12 @@ test('plan, drift and history of a text show the difference after 10,000 charact
   await updateObject(service, ANN, realm, 'realm', [realm], { displayNameHtml: `${LONG} NEW` })
   expect(await plan({ displayNameHtml: `${LONG} OLD` })).toMatch(/\n +-…x+ NEW\n +\+…x+ OLD\n/)
   const [drift] = await listDrift(service, SYSTEM, realm)
-  expect(renderLiveChange({ kind: 'realm', path: drift!.path!, from: drift!.applied, to: drift!.live })).toEqual([
-    'character 10,002:',
-    `-…${'x'.repeat(29)} OLD`,
-    `+…${'x'.repeat(29)} NEW`,
-  ])
+  expect(renderLiveChange({ kind: 'realm', path: drift!.path!, from: drift!.applied, to: drift!.live })).toEqual({
+    form: 'lines',
+    lines: ['character 10,002:', `-…${'x'.repeat(29)} OLD`, `+…${'x'.repeat(29)} NEW`],
+  })
   const actions = await service.read(SYSTEM, realm, (context) => diffRevisions(context, context.realm.revision - 1))
-  expect(renderMarkdownActions(actions)).toMatch(/`-…x+ OLD`<br>`\+…x+ NEW`/)
+  expect(renderMarkdownActions(actions)).toMatch(/\n-…x+ OLD\n\+…x+ NEW\n/)
 })
 
 /** Returns a representation with a long text, for each kind. */

@@ -23,7 +23,7 @@ async function startSession(clientId: string): Promise<void> {
   await startClientSession(service, realm, { user: user!.id, client })
 }
 
-test('a plan in Markdown has a heading per realm, folds objects with many fields, and contains no secret', async () => {
+test('a plan in Markdown has a heading per realm, a section with differences per object, and no secret', async () => {
   const secure = { bruteForceProtected: true, passwordPolicy: 'length(12)' }
   await apply({ ...secure, displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
   await updateObject(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
@@ -52,6 +52,10 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
     '',
     '### Realm `acme`',
     '',
+    '- **+** 1 client',
+    '- **~** 1 realm, 1 client',
+    '- **-** 1 client',
+    '',
     '**Effects on users**',
     '',
     '- `client old`: ends 1 session',
@@ -60,29 +64,36 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
     '',
     '- `client many: secret: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME) (plain-secret)` `acme-1.yaml:17:5`',
     '',
-    '**~** `realm acme` `acme-1.yaml:1:1`',
+    '<details open><summary><b>~</b> <code>realm acme</code> <code>acme-1.yaml:1:1</code> 1 field</summary>',
     '',
-    '| Field | Value | Declared at |',
-    '| --- | --- | --- |',
-    '| `displayName` | `Before → After` | `acme-1.yaml:4:1` |',
+    '```diff',
+    '- displayName: Before',
+    '+ displayName: After',
+    '```',
     '',
-    '**~** `client web` `acme-1.yaml:6:5`',
+    '</details>',
     '',
-    '| Field | Value | Reason | Declared at |',
-    '| --- | --- | --- | --- |',
-    '| `name` | `Not what the file says → Web` | `corrects a change by ann via admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
+    '<details open><summary><b>~</b> <code>client web</code> <code>acme-1.yaml:6:5</code> 1 field</summary>',
     '',
-    '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
+    '```diff',
+    '- name: Not what the file says',
+    '+ name: Web',
+    '# corrects a change by ann via admin-cli from 127.0.0.1 at TIME',
+    '```',
     '',
-    '| Field | Value | Declared at |',
-    '| --- | --- | --- |',
-    '| `name` | `Many` | `acme-1.yaml:9:5` |',
-    '| `description` | `d` | `acme-1.yaml:10:5` |',
-    '| `rootUrl` | `https://a.example` | `acme-1.yaml:11:5` |',
-    '| `baseUrl` | `/` | `acme-1.yaml:12:5` |',
-    '| `redirectUris` | `+/cb` | `acme-1.yaml:13:5` |',
-    '| `webOrigins` | `+"+"` | `acme-1.yaml:15:5` |',
-    '| `secret` | `(secret)` | `acme-1.yaml:17:5` |',
+    '</details>',
+    '',
+    '<details open><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
+    '',
+    '```diff',
+    '+ name: Many',
+    '+ description: d',
+    '+ rootUrl: https://a.example',
+    '+ baseUrl: /',
+    '+ redirectUris: /cb',
+    '+ webOrigins: "+"',
+    '+ secret: (secret)',
+    '```',
     '',
     '</details>',
     '',
@@ -94,7 +105,10 @@ test('a plan in Markdown has a heading per realm, folds objects with many fields
 
 /** Returns the text outside of code, which GitHub renders as markup. GitHub splits a page into lines, cells and code, in this order. */
 function removeCode(markdown: string): string {
-  const cells = markdown.split('\n').flatMap((line) => (line.startsWith('|') ? line.match(/(?:\\.|[^|])+/g)! : [line]))
+  const withoutBlocks = markdown.replace(/^(`{3,})diff\n[\s\S]*?\n\1$/gm, '')
+  const cells = withoutBlocks
+    .split('\n')
+    .flatMap((line) => (line.startsWith('|') ? line.match(/(?:\\.|[^|])+/g)! : [line]))
   return cells
     .map((cell) => cell.replace(/<code>[^<]*<\/code>/g, '').replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, ''))
     .join('\n')
@@ -156,7 +170,7 @@ test('no value of a document becomes markup or mentions a user', () => {
 test('a plan that is too long for a comment reports the number of omitted objects, and cuts no object', async () => {
   const clients = Array.from({ length: 900 }, (_, at) => ({ clientId: `client-${at}`, name: `Client ${at}` }))
   const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource({ clients })]), 'planned')
-  const objectCount = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
+  const objectCount = markdown.match(/^(?:\*\*\+\*\* `|<details><summary><b>\+<\/b> <code>)client client-/gm)!.length
   expect(markdown.length).toBeLessThanOrEqual(65_536)
   expect(markdown.length).toBeGreaterThan(60_000)
   const withoutFields = markdown.match(/^1 field: not shown here$/gm)?.length ?? 0

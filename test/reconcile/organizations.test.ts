@@ -92,7 +92,7 @@ test('groups of an organization and their members are managed one by one, at the
   expect(text).toContain('+ organization group /sales/west of organization acme')
   expect(text).toContain('- organization group /support of organization acme')
   expect(text).toMatch(/~ organization group \/sales of organization acme {2}.*\n +description: Sellers → Sells/)
-  expect(text).toMatch(/~ user bob .*\n +organizationGroups: \+acme\/sales\/west -acme\/sales /)
+  expect(text).toMatch(/~ user bob .*\n +organizationGroups: \+acme\/sales\/west -acme\/sales\n/)
   await apply(changed)
   const groups = await listLiveObjects(service, SYSTEM, realm, 'organizationGroup')
   expect([...groups.keys()].sort()).toEqual(['/sales', '/sales/west'])

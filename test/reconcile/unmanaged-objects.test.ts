@@ -122,7 +122,7 @@ test('the commands print a table, and the document with the edits as comments', 
   const at = await createCommandFolder()
   const flags = ['--server', await server.listen(), '--token', await server.adminToken()]
   const table = await at.run('drift', realm, '--unmanaged', ...flags)
-  expect(table.out).toMatch(/role buyer of client shop\s+│ admin via admin-cli/)
+  expect(table.out).toMatch(/role buyer of client shop\s+admin via admin-cli/)
   expect(table.out).toContain('1 user')
   const { out } = await at.run('accept', realm, ...flags)
   const [position, state, ...document] = out.split('\n')

@@ -108,8 +108,5 @@ export function toOutputPattern(output: string): RegExp {
 
 /** Makes columns and lines of tables as narrow as possible, since their widths depend on values. */
 export function normalizeSpaces(text: string): string {
-  return text
-    .replace(/(?<=\S) {2,}/g, '  ')
-    .replace(/─+/g, '─')
-    .replace(/ +$/gm, '')
+  return text.replace(/(?<=\S) {2,}/g, '  ').replace(/ +$/gm, '')
 }

@@ -5,7 +5,7 @@ import { unwrapResources } from '../../src/realm-file/resources/unwrap-resources
 import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { DocumentError, type DocumentProblem } from '../../src/realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from '../../src/reconcile/read/source-content.ts'
-import { renderOutcome, withoutColors } from '../../src/reconcile/report/text-report.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources, type RunOutcome } from '../../src/reconcile/run/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/context/service.ts'
 
@@ -53,7 +53,7 @@ export async function planText(service: Service, state: SourceContent): Promise<
     guards: guards.filter(({ guard }) => guard !== 'shared'),
     findings: outcome.findings ?? [],
   }))
-  return renderOutcome({ realms: withoutGuard, notes }, 'planned', withoutColors)
+  return renderOutcome({ realms: withoutGuard, notes }, 'planned')
 }
 
 /** Applies a source, with the source as actor. */

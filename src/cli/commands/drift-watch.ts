@@ -5,7 +5,7 @@ import { retry } from '../../lib/timing/retry.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { applyDriftEvent, type DriftEvent, listDriftEvents } from '../../reconcile/drift/drift-events.ts'
 import { formatTime, renderAttribution } from '../../reconcile/model/attribution.ts'
-import { renderLiveChange } from '../../reconcile/report/value-text.ts'
+import { listValueLines, renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { connect, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { ApiError, renderError } from '../render-error.ts'
@@ -83,5 +83,5 @@ function describeDrift({ event, drift }: DriftEvent): string {
   if (path === undefined) return ' was deleted'
   if (!('applied' in drift)) return `: ${path} was changed (a secret)`
   const change = renderLiveChange({ kind: drift.kind, path, from: applied, to: live })
-  return `: ${path}: ${typeof change === 'string' ? change : change.join('; ')}`
+  return `: ${path}: ${listValueLines(change, paint).join('; ')}`
 }

@@ -8,7 +8,10 @@ type EraseFlags = StoreFlags & { readonly output: string; readonly yes?: true }
 export async function erase(realm: string, user: string, flags: EraseFlags): Promise<void> {
   const path = `/regent/v1/erase/${encodeURIComponent(realm)}`
   const erasure = await withConnection(flags, 'fail', async (connection) => {
-    await confirm(`This deletes the user ${user} of the realm ${realm}, and erases their values in the history.`, flags)
+    await confirm(
+      `This deletes the user ${user} of the realm ${realm}, and erases their values in the history. This cannot be undone.`,
+      flags,
+    )
     return connection.request<Erasure>('POST', path, { body: { user } })
   })
   console.log(flags.output === 'json' ? JSON.stringify(erasure, null, 2) : render(user, erasure))

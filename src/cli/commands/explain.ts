@@ -8,9 +8,12 @@ import { paint } from '../paint.ts'
 import { readSource, type SourceFlags, serializeSource } from './source.ts'
 
 /** `regent explain`: prints whether a source may declare the objects in documents. Exits with 1 if one is not permitted. */
-export async function explain(path: string, flags: StoreFlags & SourceFlags & { output: string }): Promise<void> {
-  const name = flags.name ?? (await findNamespaceSource(path))
-  const source = await readSource(path, { ...flags, name })
+export async function explain(
+  paths: readonly string[],
+  flags: StoreFlags & SourceFlags & { output: string },
+): Promise<void> {
+  const name = flags.name ?? (await findNamespaceSource(paths[0]!))
+  const source = await readSource(paths, { ...flags, name })
   const explanations = await request<PermissionExplanation[]>(flags, 'POST', '/regent/v1/explain', {
     body: serializeSource(source),
   })

@@ -1,14 +1,16 @@
 // Revisions of a realm: `regent history`, `diff` and `rollback`.
 
 import type { RealmOutcome } from '../../reconcile/execute/realm-outcome.ts'
-import type { Action } from '../../reconcile/model/action.ts'
+import { type Action, FORMAT_VERSION } from '../../reconcile/model/action.ts'
 import { formatTime, getActorName, shortenRevision } from '../../reconcile/model/attribution.ts'
 import { renderMarkdownActions } from '../../reconcile/report/markdown-report.ts'
 import { renderActions } from '../../reconcile/report/text-report.ts'
 import type { Revision } from '../../service/context/store-types.ts'
-import { request, type StoreFlags } from '../connect.ts'
+import { request, type StoreFlags, withConnection } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { type Format, print, printOutcome, printTable } from '../print.ts'
+import { confirm, isInteractive } from '../prompt.ts'
+import { printHint } from '../terminal/hint.ts'
 
 type HistoryFlags = StoreFlags & { readonly output: Format }
 
@@ -19,21 +21,25 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
     'GET',
     `/regent/v1/history/${encodeURIComponent(realm)}?max=${flags.max}`,
   )
-  printTable(flags.output, revisions, {
-    head: ['Revision', 'Time', 'Actor', 'Changes'],
-    rows: revisions.map(toRow),
-    none: 'No changes so far.',
-    foot: [
-      'Each changed object takes a number, and a revision has its last one, so numbers may be skipped.',
-      'Changes of users are not listed.',
-      ...(revisions.some(({ actor }) => actor.kind === 'system')
-        ? ['system: changes by Regent itself, such as keys for the first login.']
-        : []),
-      ...(revisions[1] ? [`Changes of the latest: "regent diff ${realm} r${revisions[1].number}".`] : []),
-    ].join('\n'),
-  })
+  printTable(
+    flags.output,
+    { formatVersion: FORMAT_VERSION, revisions },
+    {
+      head: ['Revision', 'Time', 'Actor', 'Changes'],
+      rows: revisions.map(toRow),
+      none: 'No changes so far.',
+      foot: [
+        'Each changed object takes a number, and a revision has its last one, so numbers may be skipped.',
+        'Changes of users are not listed.',
+        ...(revisions.some(({ actor }) => actor.kind === 'system')
+          ? ['system: changes by Regent itself, such as keys for the first login.']
+          : []),
+        ...(revisions[1] ? [`Changes of the latest: "regent diff ${realm} r${revisions[1].number}".`] : []),
+      ].join('\n'),
+    },
+  )
   if (flags.output === 'text' && revisions.at(-1)?.oldestRetained)
-    console.log('The retention of the journal has deleted older revisions. They cannot be rolled back to.')
+    printHint('The retention of the journal has deleted older revisions. They cannot be rolled back to.')
 }
 
 /** `regent diff`: prints the changes from one revision to another, or to the live state. */
@@ -55,14 +61,26 @@ export async function diff(
 }
 
 /** `regent rollback`: rolls back to a revision, or prints the plan of that. */
-export async function rollback(realm: string, to: string, flags: HistoryFlags & { plan?: true }): Promise<void> {
-  const body = { revision: parseRevision(to), ...(flags.plan && { dryRun: true }) }
+export async function rollback(
+  realm: string,
+  to: string,
+  flags: HistoryFlags & { plan?: true; yes?: true },
+): Promise<void> {
+  const revision = parseRevision(to)
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
-  const outcome = await request<RealmOutcome>(flags, 'POST', path, { body })
+  const outcome = await withConnection(flags, 'fail', async (connection) => {
+    const send = (dryRun: boolean) =>
+      connection.request<RealmOutcome>('POST', path, { body: { revision, ...(dryRun && { dryRun }) } })
+    if (flags.plan) return send(true)
+    if (!flags.yes && isInteractive() && flags.output === 'text')
+      printOutcome(flags, { realms: [await send(true)], notes: [] }, { tense: 'planned' })
+    await confirm(`This rolls back the realm ${realm} to r${revision}, and suspends its sources.`, flags)
+    return send(false)
+  })
   const tense = flags.plan ? 'planned' : 'applied'
-  printOutcome(flags.output, { realms: [outcome], notes: [] }, { tense, json: outcome })
+  printOutcome(flags, { realms: [outcome], notes: [] }, { tense, json: outcome })
   if (!flags.plan && flags.output === 'text' && outcome.plan.actions.length)
-    console.log('Its sources are suspended until they declare the same values. "regent source list" shows them.')
+    printHint('Its sources are suspended until they declare the same values. "regent source list" shows them.')
 }
 
 /** Parses `r41` or `41`. */

@@ -86,7 +86,7 @@ async function readAndApply(
   }
   state.files = 'complete'
   for (const warning of warnings) console.log(`Note: ${warning}.`)
-  const source = await readSource(target, { name: `${from} ${realm}` })
+  const source = await readSource([target], { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
   console.log(renderOpenEnds(source, users.length, flags))
   if (flags.apply) await applyOnce(source, realm, flags)

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { PROJECT_FILE } from '../../reconcile/read/project-file.ts'
 import { locateSource } from '../../reconcile/read/source-identity.ts'
-import { suggestName, writeProjectFile } from '../name-source.ts'
+import { suggestName, writeProjectFile } from '../inputs/name-source.ts'
 
 const STARTER = `# A realm. Regent changes only what is declared here. If you remove an object, the next apply deletes it.
 realm: my-realm

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { formatPosition } from '../../lib/source-position.ts'
 import { findLintFindings as find, type LintFinding } from '../../reconcile/lint/lint.ts'
 import { readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
+import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
 import { renderMarkdownTable } from '../../reconcile/report/markdown-format.ts'
 import { openVault } from '../../service/context/vault.ts'
 import { setExitCode } from '../exit-codes.ts'
@@ -9,8 +10,11 @@ import { type Format, print } from '../print.ts'
 import { readDocuments, type SourceFlags } from './source.ts'
 
 /** `regent lint`: prints risky settings in documents, without a store. With `--strict` findings are errors. */
-export async function lint(path: string, flags: SourceFlags & { output: Format; strict?: true }): Promise<void> {
-  const source = await readDocuments(path, flags)
+export async function lint(
+  paths: readonly string[],
+  flags: SourceFlags & { output: Format; strict?: true },
+): Promise<void> {
+  const source = await readDocuments(paths, flags)
   const realms = readDesiredRealms(source.documents, {
     vault: openVault(randomBytes(32)),
     unknownFields: source.unknownFields,
@@ -20,17 +24,21 @@ export async function lint(path: string, flags: SourceFlags & { output: Format; 
   )
   const render = (renderFindings: () => string) => () =>
     findings.length ? `${renderFindings()}\n${advice(findings)}` : 'No findings.'
-  print(flags.output, findings, {
-    text: render(() =>
-      findings.map(({ rule, message, position }) => `${formatPosition(position)}: ${message} (${rule})`).join('\n'),
-    ),
-    markdown: render(() =>
-      renderMarkdownTable(
-        ['Position', 'Finding', 'Rule'],
-        findings.map(({ rule, message, position }) => [formatPosition(position), message, rule]),
+  print(
+    flags.output,
+    { formatVersion: FORMAT_VERSION, findings },
+    {
+      text: render(() =>
+        findings.map(({ rule, message, position }) => `${formatPosition(position)}: ${message} (${rule})`).join('\n'),
       ),
-    ),
-  })
+      markdown: render(() =>
+        renderMarkdownTable(
+          ['Position', 'Finding', 'Rule'],
+          findings.map(({ rule, message, position }) => [formatPosition(position), message, rule]),
+        ),
+      ),
+    },
+  )
   if (findings.length && flags.strict) setExitCode('error')
 }
 

@@ -4,15 +4,16 @@ import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
-import { type Format, printOutcome } from '../print.ts'
+import { type OutcomeFlags, printOutcome } from '../print.ts'
+import { printHint } from '../terminal/hint.ts'
 import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
 /** `regent plan`: prints a plan and, with `--save`, saves it. With `--detailed-exitcode` it exits with 2 if there are changes. */
 export async function plan(
-  path: string,
-  flags: StoreFlags & SourceFlags & { output: Format; detailedExitcode?: boolean; save?: true | string },
+  paths: readonly string[],
+  flags: StoreFlags & SourceFlags & OutcomeFlags & { detailedExitcode?: boolean; save?: true | string },
 ): Promise<void> {
-  const source = await readSource(path, flags)
+  const source = await readSource(paths, flags)
   const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
   const address = `/regent/v1/plan?${new URLSearchParams(query)}`
   const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
@@ -23,7 +24,7 @@ export async function plan(
   )
   const { saved } = outcome
   if (typeof flags.save === 'string') await writeFile(flags.save, `${JSON.stringify(outcome, null, 2)}\n`)
-  printOutcome(flags.output, outcome, { tense: 'planned' })
+  printOutcome(flags, outcome, { tense: 'planned' })
   const isSuspended = outcome.realms.some(({ suspended }) => suspended)
   const changes = outcome.realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
   if (changes && flags.detailedExitcode) setExitCode('changes')
@@ -33,8 +34,8 @@ export async function plan(
   if (saved) {
     const file = typeof flags.save === 'string' ? ` and written to ${flags.save}` : ''
     console.log(`Saved as ${saved.id}${file}, until ${formatTime(saved.expires)}.`)
-    if (isBlocked) console.log(`Approve it with "regent approve ${saved.id}".`)
-    if (changes) console.log(`Apply it with "${renderApplyPlanCommand(saved.id, flags)}".`)
+    if (isBlocked) printHint(`Approve it with "regent approve ${saved.id}".`)
+    if (changes) printHint(`Apply it with "${renderApplyPlanCommand(saved.id, flags)}".`)
   } else if (changes && !isSuspended && !flags.detailedExitcode)
-    console.log(`Apply it with "${renderApplyCommand(path, flags)}".`)
+    printHint(`Apply it with "${renderApplyCommand(paths, flags)}".`)
 }

@@ -4,10 +4,10 @@ import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyPlanCommand } from '../apply-command.ts'
 import { request, type StoreFlags } from '../connect.ts'
-import { type Format, printOutcome, printTable } from '../print.ts'
+import { type Format, type OutcomeFlags, printOutcome, printTable } from '../print.ts'
 import { printApplied } from './apply.ts'
 
-type PlanFlags = StoreFlags & { readonly output: Format }
+type PlanFlags = StoreFlags & OutcomeFlags
 
 /** A saved plan in the representation of the API. */
 interface SavedPlanView {
@@ -31,7 +31,7 @@ export async function plans(id: string | undefined, flags: PlanFlags): Promise<v
   if (id === undefined)
     return printPlans(await request<SavedPlanView[]>(flags, 'GET', '/regent/v1/plans'), flags.output)
   const plan = await request<SavedPlanView>(flags, 'GET', planPath(id))
-  printOutcome(flags.output, plan.outcome!, { tense: 'planned', json: plan })
+  printOutcome(flags, plan.outcome!, { tense: 'planned', json: plan })
   if (flags.output === 'text') console.log(`${plan.id}: ${describeState(plan)}`)
 }
 

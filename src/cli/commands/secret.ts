@@ -1,7 +1,8 @@
 import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { GeneratedSecret } from '../../service/sources/generated-secrets.ts'
-import { request, type StoreFlags } from '../connect.ts'
+import { request, type StoreFlags, withConnection } from '../connect.ts'
 import { type Format, printTable } from '../print.ts'
+import { confirm } from '../prompt.ts'
 
 /** Identifies a generated secret. */
 interface SecretAddress {
@@ -28,9 +29,16 @@ export async function get(secret: SecretAddress, flags: StoreFlags): Promise<voi
 }
 
 /** `regent secret rotate`: replaces a secret at the next apply of its source. */
-export async function rotate(secret: SecretAddress, flags: StoreFlags): Promise<void> {
-  await request(flags, 'POST', secretPath(secret, '/rotate'))
-  console.log(`${secret.name} is replaced at the next apply of ${secret.source}.`)
+export async function rotate(secret: SecretAddress, flags: StoreFlags & { yes?: true }): Promise<void> {
+  const { name, source, realm } = secret
+  await withConnection(flags, 'fail', async (connection) => {
+    await confirm(
+      `The next apply of ${source} replaces the secret ${name} of the realm ${realm}. The present one is lost then.`,
+      flags,
+    )
+    await connection.request('POST', secretPath(secret, '/rotate'))
+  })
+  console.log(`${name} is replaced at the next apply of ${source}.`)
 }
 
 function secretPath({ realm, source, name }: SecretAddress, action = ''): string {

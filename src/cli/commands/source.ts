@@ -8,11 +8,13 @@ import { type GivenIdentity, locateSource, type SourceLocation } from '../../rec
 import { createVariableFilter } from '../../reconcile/read/variable-filter.ts'
 import type { RealmSourceRow } from '../../service/context/store-types.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
-import { request, type StoreFlags } from '../connect.ts'
-import { locateNamedSource } from '../name-source.ts'
+import { request, type StoreFlags, withConnection } from '../connect.ts'
+import { locateNamedSource } from '../inputs/name-source.ts'
+import { readSourceSettings } from '../inputs/read-source-settings.ts'
+import { openInputs, type SourceInputs } from '../inputs/source-inputs.ts'
+import type { SourceSettingsFlags } from '../inputs/source-settings-options.ts'
 import { type Format, printTable } from '../print.ts'
-import { readSourceSettings } from '../read-source-settings.ts'
-import type { SourceSettingsFlags } from '../source-settings-options.ts'
+import { confirm } from '../prompt.ts'
 import { describeSuspension, getLastApply, listSourceStates, summarizeState } from '../source-states.ts'
 import { interruptible } from '../terminal/interruption.ts'
 import { showProgress, withProgress } from '../terminal/progress.ts'
@@ -33,31 +35,43 @@ export interface ReadSource extends SourceContent, SerializedSource {
   readonly folder?: string
 }
 
-/** Reads the source at a file, folder or git URL. It may use only the variables and files that the flags allow. */
-export async function readSource(path: string, flags: SourceFlags): Promise<ReadSource> {
+/**
+ * Reads a source, or the part of it that paths name: files, folders, `-` for the standard input, or one git URL. It may use only the
+ * variables and files that the flags allow.
+ */
+export async function readSource(paths: readonly string[], flags: SourceFlags): Promise<ReadSource> {
   const identity = readIdentity(flags)
   const settings = readSourceSettings(flags)
-  const address = parseGitAddress(path)
+  const address = findGitAddress(paths)
   if (address) return { ...(await readGitSource(address, { ...identity, ...toReadOptions(flags) })), settings }
-  const location = await locateNamedSource(path, identity)
-  return { ...(await readFiles(path, location, flags)), settings, folder: location.folder }
+  const opened = await openInputs(paths, (path) => locateNamedSource(path, identity))
+  const { name, folder } = opened.location
+  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder }
 }
 
-/** Reads the documents at a file, folder or git URL, for a command that needs no name of the source. */
-export async function readDocuments(path: string, flags: SourceFlags): Promise<SourceContent & SerializedSource> {
-  const address = parseGitAddress(path)
+/** Reads the documents at paths or a git URL, for a command that needs no name of the source. */
+export async function readDocuments(
+  paths: readonly string[],
+  flags: SourceFlags,
+): Promise<SourceContent & SerializedSource> {
+  const address = findGitAddress(paths)
   if (address) return readGitSource(address, toReadOptions(flags))
-  const location = await locateSource(path, {})
-  return readFiles(path, { ...location, name: path }, flags)
+  const opened = await openInputs(paths, (path) => locateSource(path, {}))
+  return readInputs(paths, { ...opened, name: paths.join(', ') }, flags)
 }
 
-function readFiles(
-  displayName: string,
-  { path, name, root, scope, origin }: SourceLocation & { readonly name: string },
+/** Returns the git URL if it is the only path. */
+const findGitAddress = ([path, ...otherPaths]: readonly string[]) =>
+  path === undefined || otherPaths.length ? undefined : parseGitAddress(path)
+
+function readInputs(
+  paths: readonly string[],
+  { inputs, name, root, scope, origin }: SourceInputs<SourceLocation> & { readonly name: string },
   flags: SourceFlags,
 ): Promise<SourceContent & SerializedSource> {
   showProgress({ label: 'Reading files' })
-  return withProgress(() => readFileSource(path, { ...toReadOptions(flags), name, root, scope, origin, displayName }))
+  const options = { ...toReadOptions(flags), name, root, scope, origin, displayName: paths.join(', ') }
+  return withProgress(() => readFileSource(inputs, options))
 }
 
 /** Returns the identity that flags or environment give. */
@@ -117,8 +131,12 @@ export async function list(flags: StoreFlags & { output: Format }): Promise<void
 }
 
 /** `regent source forget`: stops managing the objects of a source in a realm, without deleting them. */
-export async function forget(source: string, realm: string, flags: StoreFlags): Promise<void> {
-  await request(flags, 'DELETE', `/regent/v1/sources/${encodeURIComponent(realm)}?${new URLSearchParams({ source })}`)
+export async function forget(source: string, realm: string, flags: StoreFlags & { yes?: true }): Promise<void> {
+  const path = `/regent/v1/sources/${encodeURIComponent(realm)}?${new URLSearchParams({ source })}`
+  await withConnection(flags, 'fail', async (connection) => {
+    await confirm(`This ends the management of the objects that ${source} declares in the realm ${realm}.`, flags)
+    await connection.request('DELETE', path)
+  })
   console.log(`The objects of ${source} in the realm ${realm} stay and are no longer managed.`)
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type DesiredRealm, readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
+import { FORMAT_VERSION, type Note } from '../../reconcile/model/action.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
@@ -8,6 +9,7 @@ import { openPasswordBlacklists, type PasswordBlacklists } from '../../service/c
 import { openVault } from '../../service/context/vault.ts'
 import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
+import { type Format, print } from '../print.ts'
 import { runWithProgress } from '../terminal/interruption.ts'
 import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
 
@@ -15,9 +17,12 @@ import { readDocuments, readSource, type SourceFlags, serializeSource } from './
  * `regent validate`: plans documents, and prints what a plan refuses and notes. Without `--server` it plans them on a new store in
  * memory, which is discarded.
  */
-export async function validate(path: string, flags: SourceFlags & StoreFlags): Promise<void> {
+export async function validate(
+  paths: readonly string[],
+  flags: SourceFlags & StoreFlags & { readonly output: Format },
+): Promise<void> {
   const { server, strict } = flags
-  const source = server === undefined ? await readDocuments(path, flags) : await readSource(path, flags)
+  const source = server === undefined ? await readDocuments(paths, flags) : await readSource(paths, flags)
   // Mistakes in the form of documents are found without a store.
   const realms = readDesiredRealms(source.documents, {
     vault: openVault(randomBytes(32)),
@@ -33,12 +38,25 @@ export async function validate(path: string, flags: SourceFlags & StoreFlags): P
           }),
         )
   const plans = new Map(outcome.realms.map(({ plan }) => [plan.realm, plan]))
-  for (const { name, objects } of realms) {
-    console.log(`realm ${name}: ${objects.size} ${objects.size === 1 ? 'object' : 'objects'}, valid`)
-    for (const note of plans.get(name)?.notes ?? []) console.log(renderNote(note))
-  }
-  for (const note of outcome.notes) console.log(renderNote(note))
+  const validRealms = realms.map(({ name, objects }) => ({
+    realm: name,
+    objects: objects.size,
+    notes: plans.get(name)?.notes ?? [],
+  }))
+  const { notes } = outcome
+  print(
+    flags.output,
+    { formatVersion: FORMAT_VERSION, realms: validRealms, notes },
+    {
+      text: () => [...validRealms.flatMap(renderRealm), ...notes.map((note) => renderNote(note))].join('\n'),
+    },
+  )
 }
+
+const renderRealm = ({ realm, objects, notes }: { realm: string; objects: number; notes: readonly Note[] }) => [
+  `realm ${realm}: ${objects} ${objects === 1 ? 'object' : 'objects'}, valid`,
+  ...notes.map((note) => renderNote(note)),
+]
 
 async function validateOnNewStore(
   source: SourceContent,

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util'
 import type { Progress } from '../../lib/timing/progress.ts'
 import { type RepeatedWork, runEvery } from '../../lib/timing/run-every.ts'
+import { wantsQuiet } from './hint.ts'
 
 /** A step of long work, and the number of items that are done. */
 export interface ShownProgress {
@@ -24,19 +25,11 @@ const RATE_DELAY = 500
 const BAR_LENGTH = 20
 const NARROW = 80
 
-let isSilent = false
-
-/** Shows no progress any more, as `--quiet` demands. */
-export function silenceProgress(): void {
-  isSilent = true
-  clearProgress()
-}
-
 let current: ProgressLine | undefined
 
 /** Shows the progress of a step, unless the command is short. */
 export function showProgress(progress: ShownProgress): void {
-  if (isSilent) return
+  if (wantsQuiet()) return
   current ??= new ProgressLine(process.stderr)
   current.show(progress)
 }

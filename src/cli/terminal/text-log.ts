@@ -2,7 +2,7 @@
 import type { ServerSettings } from '../../config.ts'
 import { parseJsonOrNull } from '../../lib/http/http-request.ts'
 import { formatTime } from '../../reconcile/model/attribution.ts'
-import { type Paint, withoutColors } from '../../reconcile/report/text-report.ts'
+import { type Paint, withoutColors } from '../../reconcile/report/paint.ts'
 import { paint } from '../paint.ts'
 
 /** Names and styles of the levels, by the numbers in log lines. */

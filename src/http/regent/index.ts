@@ -1,5 +1,6 @@
 // Regent's own API: plans, applies, drift and export.
 import * as z from 'zod'
+import { API_VERSION, version } from '../../lib/version.ts'
 import { exportRealm } from '../../realm-file/export/export-realm.ts'
 import { listDrift } from '../../reconcile/drift/drift.ts'
 import type { RunInput } from '../../reconcile/merge/merge-sources.ts'
@@ -111,5 +112,24 @@ export const regentOperations: readonly Operation[] = [
       ...errorResponses,
     },
     handle: readHandler((context, call) => exportRealm(context, call.query)),
+  },
+  {
+    operationId: 'getVersion',
+    tag: 'Export and Backup',
+    method: 'GET',
+    path: '/regent/v1/version',
+    summary: 'Get the version of the server',
+    permission: 'any',
+    responses: {
+      200: {
+        description: 'The version.',
+        schema: z.object({
+          version: z.string().describe('Version of Regent.'),
+          keycloakApi: z.string().describe("Version of Keycloak's admin API that it implements."),
+        }),
+      },
+      ...errorResponses,
+    },
+    handle: async () => ({ status: 200, body: { version, keycloakApi: API_VERSION } }),
   },
 ]

@@ -15,10 +15,10 @@ const source = z
     unknownFields: z.enum(['error', 'warn']).optional().describe('Whether unknown fields are an error or a warning.'),
     settings: sourceSettings.optional().describe('Settings of the source.'),
     scope: z
-      .string()
+      .array(z.string())
       .optional()
       .describe(
-        'File or folder of the source that was read: what its other files declare is retained. Default: all of it.',
+        'Files and folders of the source that were read: what its other files declare is retained. Empty: nothing is deleted. Default: all of it.',
       ),
     origin: z
       .string()
@@ -136,7 +136,8 @@ export const action = nameSchema(
     .describe('The create, update or delete of one object.'),
 )
 
-const note = z
+/** A remark of a plan. */
+export const note = z
   .object({
     message: z.string().describe('Message.'),
     position: position.optional(),
@@ -200,6 +201,16 @@ const approval = z
     at: z.string().describe('Time of the approval, in ISO 8601.'),
   })
   .describe('The approval with which the plan was applied.')
+
+/** A finding of regent lint. */
+export const lintFinding = z.object({
+  rule: z.string().describe('The rule of regent lint.'),
+  kind: z.string().describe('Kind of the object.'),
+  key,
+  path: z.string().optional().describe('The field; absent if the finding is about the object.'),
+  message: z.string().describe('Message.'),
+  position,
+})
 
 /** The outcome of a plan or an apply in one realm. */
 export const realmOutcome = nameSchema(
@@ -277,16 +288,7 @@ export const realmOutcome = nameSchema(
         'Effects on users of the objects that the plan deletes or disables: links, roles, memberships, sessions, consents.',
       ),
     findings: z
-      .array(
-        z.object({
-          rule: z.string().describe('The rule of regent lint.'),
-          kind: z.string().describe('Kind of the object.'),
-          key,
-          path: z.string().optional().describe('The field; absent if the finding is about the object.'),
-          message: z.string().describe('Message.'),
-          position,
-        }),
-      )
+      .array(lintFinding)
       .optional()
       .describe('Findings of regent lint; empty for a realm in which nothing has changed.'),
     suspended: suspension.optional(),
@@ -303,7 +305,10 @@ export const sourceAtRevision = z.object({
 })
 
 const plannedSource = sourceAtRevision.extend({
-  scope: z.string().optional().describe('File or folder that was read. Absent: the whole source.'),
+  scope: z
+    .array(z.string())
+    .optional()
+    .describe('Files and folders that were read; empty for the standard input. Absent: the whole source.'),
   lastApplied: z
     .object({ revision: z.string().describe('Revision.'), at: z.string().describe('Time, in ISO 8601.') })
     .optional()

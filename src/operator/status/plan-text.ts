@@ -11,7 +11,7 @@ const MAX_LENGTH = 32 * 1024
  * have lines, which resources have not.
  */
 export function renderPlanText(outcome: RunOutcome, hasLines: boolean): string {
-  const rendered = renderOutcome(outcome, 'planned')
+  const rendered = renderOutcome(outcome, 'planned', { detail: 'full', isVerbose: true })
   const text = hasLines ? rendered : rendered.replaceAll(/:1:1$|, line 1$/gm, '')
   if (text.length <= MAX_LENGTH) return text
   const beginning = text.slice(0, text.lastIndexOf('\n', MAX_LENGTH))

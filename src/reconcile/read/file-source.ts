@@ -25,8 +25,8 @@ export interface FileSourceOptions {
   readonly parse?: typeof parseDocuments
   /** The folder that names of files are relative to. Default: the working directory. */
   readonly root?: string | undefined
-  /** The file or folder that is read, relative to the root, if the source has more. */
-  readonly scope?: string | undefined
+  /** The files and folders that are read, relative to the root, if the source has more. */
+  readonly scope?: readonly string[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. */
   readonly origin?: string | undefined
   /** Name of the source in messages. Default: its path. */
@@ -41,28 +41,34 @@ const EXTENSIONS = ['.yaml', '.yml', '.json']
 /** Whether the file of that name contains documents. */
 export const isDocumentFile = (name: string): boolean => EXTENSIONS.some((extension) => name.endsWith(extension))
 
-/** Reads a file or folder. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
+/** A text that is in no regular file, such as the standard input. */
+export interface InputText {
+  /** Its name in messages. */
+  readonly file: string
+  readonly bytes: Buffer
+}
+
+/** Reads files and folders. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
 export async function readFileSource(
-  path: string,
+  input: string | readonly (string | InputText)[],
   options: FileSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
-  const { name, scope, origin, unknownFields, parse = parseDocuments, displayName = path } = options
-  const toName = (file: string) => toDisplayPath(file, options.root)
-  const files = await listFiles(path)
+  const inputs = typeof input === 'string' ? [input] : input
+  const { name, scope, origin, unknownFields, parse = parseDocuments } = options
+  const { displayName = inputs.map((part) => (typeof part === 'string' ? part : part.file)).join(', ') } = options
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
   const texts: SerializedSource['files'][number][] = []
   const hash = createHash('sha256')
-  for (const file of files) {
-    const bytes = await readFile(file)
+  for (const { file, path, bytes } of await readInputs(inputs, options.root)) {
     const text = bytes.toString('utf8')
-    if (!isUtf8(bytes)) problems.push(createEncodingProblem(toName(file), text))
-    hash.update(`${relative(path, file)}\0${text}\0`)
-    const documents = collectProblems(problems, () => parse(toName(file), text))
+    if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
+    hash.update(`${file}\0${text}\0`)
+    const documents = collectProblems(problems, () => parse(file, text))
       .flat()
-      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, file))))
+      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
     parsedDocuments.push(...documents)
-    texts.push({ file: toName(file), text, values: listVariableValues(documents) })
+    texts.push({ file, text, values: listVariableValues(documents) })
   }
   const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, unknownFields))
   if (problems.length) throw new DocumentError(sortByPosition(problems, texts))
@@ -83,6 +89,18 @@ export async function readFileSource(
     files: texts,
     ...(scope !== undefined && { scope, removals: { scope } }),
   }
+}
+
+/** Reads the files of inputs, with their names in messages and their paths. */
+async function readInputs(inputs: readonly (string | InputText)[], root: string | undefined) {
+  const texts: (InputText & { readonly path: string })[] = []
+  for (const input of inputs) {
+    if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
+    else
+      for (const path of await listFiles(input))
+        texts.push({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })
+  }
+  return texts
 }
 
 /** Returns the problem of a file that is not UTF-8, at the first character that could not be decoded. */

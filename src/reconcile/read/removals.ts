@@ -18,8 +18,8 @@ export interface Removals {
   readonly existing?: readonly string[]
   /** The consequence for files in none of the first three lists, without an approval. */
   readonly rest?: 'deleted'
-  /** The only file or folder that was read. What other files declare stays live and managed. */
-  readonly scope?: string
+  /** The only files and folders that were read. What other files declare stays live and managed. */
+  readonly scope?: readonly string[]
 }
 
 /**
@@ -73,8 +73,8 @@ export function createRemovalLookup(
  * Whether a field of a row is declared in a file outside the scope of a run; without a path, the object itself. The line of a field is
  * stored only if it is in the file of its object.
  */
-export function isUnread(row: Pick<FileRow, 'file' | 'lines'>, path: string, scope: string): boolean {
-  const isInScope = scope === '' || row.file === scope || row.file.startsWith(`${scope}/`)
+export function isUnread(row: Pick<FileRow, 'file' | 'lines'>, path: string, scope: readonly string[]): boolean {
+  const isInScope = scope.some((part) => part === '' || row.file === part || row.file.startsWith(`${part}/`))
   return !isInScope || (path !== '' && row.lines !== null && !(path in row.lines))
 }
 

@@ -13,8 +13,8 @@ export interface SerializedSource {
   readonly revision: string
   readonly unknownFields?: UnknownFieldPolicy | undefined
   readonly settings?: SourceSettings | undefined
-  /** The file or folder that was read. What the other files of the source declare is retained. Default: all of it. */
-  readonly scope?: string | undefined
+  /** The files and folders that were read. What the other files of the source declare is retained. Default: all of it. */
+  readonly scope?: readonly string[] | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. If it changes, deletions need an approval. */
   readonly origin?: string | undefined
   readonly files: readonly {

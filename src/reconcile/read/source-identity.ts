@@ -51,8 +51,8 @@ export interface SourceLocation {
   readonly folder: string
   /** The folder that names of files are relative to, so that they are the same wherever a command runs. */
   readonly root: string
-  /** The file or folder that is read, relative to the root, if the source has more. */
-  readonly scope: string | undefined
+  /** The files and folders that are read, relative to the root, if the source has more. */
+  readonly scope: readonly string[] | undefined
   readonly project: Project | undefined
   readonly isInRepository: boolean
 }
@@ -97,7 +97,7 @@ export async function locateSource(
       ? identifySource({ repository: url, folder: toRelative(repository.root, sourceFolder) })!
       : sourceFolder
   const isPart = !identity.isComplete && (file !== folder || isSubfolder)
-  const scope = isPart ? toRelative(root, file) : undefined
+  const scope = isPart ? [toRelative(root, file)] : undefined
   return { name, origin, path: file, folder, root, scope, project, isInRepository: repository !== undefined }
 }
 

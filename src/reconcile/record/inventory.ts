@@ -71,7 +71,7 @@ function* createChangedRows(
     ignoredDrift,
     getId,
     scope,
-  }: AppliedRealm & { readonly getId: (address: string) => string; readonly scope: string | undefined },
+  }: AppliedRealm & { readonly getId: (address: string) => string; readonly scope: readonly string[] | undefined },
   objects: ReadonlyMap<string, DesiredObject>,
   rows: readonly InventoryRow[],
 ): Generator<InventoryEntry> {
@@ -110,7 +110,7 @@ function* createChangedRows(
 function addUnreadFields(
   row: InventoryEntry,
   before: InventoryRow | undefined,
-  scope: string | undefined,
+  scope: readonly string[] | undefined,
 ): InventoryEntry | undefined {
   if (!before || scope === undefined) return undefined
   const paths = Object.keys(before.fields).filter((path) => isUnread(before, path, scope) && !(path in row.fields))

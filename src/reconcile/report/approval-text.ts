@@ -5,7 +5,7 @@ import { describeObject } from '../../kinds/tree.ts'
 import type { AppliedApproval, Guard, PendingApproval } from '../model/action.ts'
 import { formatTime, renderAttribution } from '../model/attribution.ts'
 import type { StaleObject } from '../plan/stale.ts'
-import { renderLiveChange } from './value-text.ts'
+import { isBlock, listValueLines, renderLiveChange } from './value-text.ts'
 
 /** The guards of a realm's plan, and its approval. */
 export interface ApprovalState {
@@ -46,11 +46,10 @@ function renderStaleObject({
   const author = by ? `  by ${renderAttribution(by)}` : ''
   if (object) return `  ${name}: ${object} since${author}`
   const elements = [...add.map((added) => `+${added.slice(-1)}`), ...remove.map((removed) => `-${removed.slice(-1)}`)]
-  const values = elements.length
-    ? elements.join(' ')
-    : isSecret(kinds[kind], path!)
-      ? '(secret changed)'
-      : renderLiveChange({ kind, path: path!, from, to })
-  if (typeof values === 'string') return `  ${name}: ${path}: ${values}${author}`
-  return [`  ${name}: ${path}${author}:`, ...values.map((line) => `    ${line}`)].join('\n')
+  if (elements.length) return `  ${name}: ${path}: ${elements.join(' ')}${author}`
+  if (isSecret(kinds[kind], path!)) return `  ${name}: ${path}: (secret changed)${author}`
+  const change = renderLiveChange({ kind, path: path!, from, to })
+  const lines = listValueLines(change)
+  if (!isBlock(change)) return `  ${name}: ${path}: ${lines[0]}${author}`
+  return [`  ${name}: ${path}${author}:`, ...lines.map((line) => `    ${line}`)].join('\n')
 }

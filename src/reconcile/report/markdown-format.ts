@@ -18,6 +18,13 @@ export function toCode(value: string): string {
   return `${fence}${space}${line}${space}${fence}`
 }
 
+/** Returns lines as a block of code in a language. */
+export function toFence(language: string, lines: string): string {
+  const longest = Math.max(2, ...(lines.match(/`+/g) ?? []).map(({ length }) => length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${lines}\n${fence}`
+}
+
 /** Returns a text as code in a cell of a table; an empty text is an empty cell. A bar would end the cell even in code. */
 export function toCell(value: string): string {
   if (value === '') return ''

@@ -1,17 +1,7 @@
 // A plan or an outcome as markdown, for a comment on a pull request. Pure.
 import { formatPosition } from '../../lib/source-position.ts'
 import type { Action, Note } from '../model/action.ts'
-import {
-  type CommentPiece,
-  fitComment,
-  limitItems,
-  listItems,
-  toCell,
-  toCode,
-  toHead,
-  toHtmlCode,
-  toRow,
-} from './markdown-format.ts'
+import { type CommentPiece, fitComment, limitItems, listItems, toCode, toFence, toHtmlCode } from './markdown-format.ts'
 import {
   type ActionText,
   type ChangeText,
@@ -23,19 +13,21 @@ import {
   toActionText,
   toRealmText,
 } from './outcome-text.ts'
-import { formatCount, MARKDOWN_LIMITS } from './whole-value.ts'
+import { isBlock, listValueLines } from './value-text.ts'
+import { escapeControls, formatCount, MARKDOWN_LIMITS } from './whole-value.ts'
 
-/** Up to this number of fields, an action is not folded. */
-const MAX_UNFOLDED_FIELDS = 6
+/** Up to this number of objects, their sections are open. */
+const MAX_OPEN_OBJECTS = 10
 
-/** Renders an outcome as a comment: a heading per realm, what follows, then its objects; long ones are folded. */
+/** Renders an outcome as a comment: a heading per realm, what follows, then a section per object. */
 export function renderMarkdownOutcome(outcome: RenderedOutcome, tense: OutcomeTense): string {
   return fitComment(listOutcomePieces(outcome, tense))
 }
 
 /** Renders actions as a comment, such as those between two revisions. */
 export function renderMarkdownActions(actions: readonly Action[]): string {
-  return fitComment(actions.map((action) => renderAction(toActionText(action, MARKDOWN_LIMITS))))
+  const isOpen = actions.length <= MAX_OPEN_OBJECTS
+  return fitComment(actions.map((action) => renderAction(toActionText(action, MARKDOWN_LIMITS), isOpen)))
 }
 
 function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Generator<string | CommentPiece> {
@@ -55,6 +47,8 @@ function* listRealmPieces(
   const heading = `\n\n### Realm ${toCode(realm.name)}${realm.isNew ? ' (new)' : ''}`
   const summary = tense ? `\n\n${renderSummary({ realms: [outcome] }, tense)}` : ''
   yield realm.isUnchanged ? `${heading}: unchanged` : heading + summary
+  if (realm.counts.length) yield '\n'
+  for (const { operation, text } of realm.counts) yield `\n- **${OPERATION_SIGNS[operation]}** ${text}`
   if (realm.suspended) yield `\n\n**Suspended:** ${toCode(realm.suspended)}`
   yield* listItems('Approval', realm.approval.map(toCode))
   yield* listItems(
@@ -71,34 +65,52 @@ function* listRealmPieces(
   )
   yield* listItems('Notes', realm.notes.map(renderNote))
   yield* listItems('Lint findings', realm.findings.map(renderNote))
-  for (const action of realm.actions) yield renderAction(action)
+  const isOpen = outcome.plan.actions.length <= MAX_OPEN_OBJECTS
+  for (const action of realm.actions) yield renderAction(action, isOpen)
 }
 
-function renderAction({ operation, name, position, deletedBy, deletion, changes }: ActionText): CommentPiece {
+/** Renders an action as a section, whose fields GitHub shows as differences. */
+function renderAction(
+  { operation, name, position, deletedBy, deletion, changes }: ActionText,
+  isOpen: boolean,
+): CommentPiece {
   const location = position && formatPosition(position)
   const sign = OPERATION_SIGNS[operation]
   const reason = deletion ?? deletedBy
   const explanation = reason ? `\n\n${toCode(reason)}` : ''
   const title = `\n\n**${sign}** ${toCode(name)}${location ? ` ${toCode(location)}` : ''}${explanation}`
   if (!changes.length) return { text: title }
-  const table = renderFields(changes)
   const fields = changes.length === 1 ? '1 field' : `${formatCount(changes.length)} fields`
-  const short = `${title}\n\n${fields}: not shown here`
-  if (changes.length <= MAX_UNFOLDED_FIELDS) return { text: `${title}\n\n${table}`, short }
   const summary = [`<b>${sign}</b>`, toHtmlCode(name), location && toHtmlCode(location), fields]
-  const head = `<details><summary>${summary.filter(Boolean).join(' ')}</summary>`
-  return { text: `\n\n${head}${explanation}\n\n${table}\n\n</details>`, short }
+  const head = `<details${isOpen ? ' open' : ''}><summary>${summary.filter(Boolean).join(' ')}</summary>`
+  const differences = toFence('diff', changes.flatMap((change) => listDifferences(change, operation)).join('\n'))
+  return {
+    text: `\n\n${head}${explanation}\n\n${differences}\n\n</details>`,
+    short: `${title}\n\n${fields}: not shown here`,
+  }
 }
 
-function renderFields(changes: readonly ChangeText[]): string {
-  const hasReasons = changes.some(({ reason }) => reason)
-  const head = ['Field', 'Value', ...(hasReasons ? ['Reason'] : []), 'Declared at']
-  const rows = changes.map(({ path, value, reason, position }) => {
-    const reasons = hasReasons ? [toCell(reason?.text ?? '')] : []
-    const values = [value].flat().map(toCell).join('<br>')
-    return toRow([toCell(path), values, ...reasons, position ? toCell(formatPosition(position)) : ''])
-  })
-  return [toHead(head), ...rows].join('\n')
+/** Returns the lines of a field: removed ones begin with `-`, added ones with `+`, remarks with `#`. */
+function listDifferences({ path, value, reason }: ChangeText, operation: Action['operation']): string[] {
+  const remarks = reason ? [`# ${escapeControls(reason.text)}`] : []
+  switch (value.form) {
+    case 'value':
+      return [`+ ${path}: ${value.to}`, ...remarks]
+    case 'pair':
+      return [`- ${path}: ${value.from}`, `+ ${path}: ${value.to}`, ...remarks]
+    case 'elements':
+      return [
+        ...value.removed.map((element) => `- ${path}: ${element}`),
+        ...value.added.map((element) => `+ ${path}: ${element}`),
+        ...remarks,
+      ]
+    default: {
+      const sign = operation === 'create' ? '+' : ' '
+      if (!isBlock(value)) return [`${sign === '+' ? '+' : '!'} ${path}: ${listValueLines(value)[0]}`, ...remarks]
+      const lines = listValueLines(value).map((line) => (operation === 'create' ? `+   ${line}` : line))
+      return [`${sign} ${path}:`, ...lines, ...remarks]
+    }
+  }
 }
 
 function renderNote({ message, position }: Note): string {

@@ -2,15 +2,30 @@
 import { isSecret } from '../../kinds/compare.ts'
 import { isKindName, kinds } from '../../kinds/index.ts'
 import { isList } from '../../kinds/json.ts'
-import { getPluralTitle, type Key, type KindName } from '../../kinds/kind.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { describeObject, formatAddress } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 import type { LintFinding } from '../lint/lint.ts'
 import type { Action, DeletionReason, FieldChange, IgnoredDrift, Note, RealmPlan } from '../model/action.ts'
 import { formatTime, renderAttribution, shortenRevision } from '../model/attribution.ts'
+import {
+  type ActionGroup,
+  formatKindCount,
+  groupActions,
+  summarizeDrift,
+  summarizeFields,
+  summarizeNames,
+} from './action-groups.ts'
 import { type ApprovalState, describeApproval } from './approval-text.ts'
-import { renderChange, renderLiveChange, renderUserEffect } from './value-text.ts'
-import { formatCount, renderValue, TEXT_LIMITS, type ValueLimits } from './whole-value.ts'
+import {
+  isBlock,
+  listValueLines,
+  renderChange,
+  renderLiveChange,
+  renderUserEffect,
+  type ValueText,
+} from './value-text.ts'
+import { escapeControls, formatCount, renderValue, TEXT_LIMITS, type ValueLimits } from './whole-value.ts'
 
 /** The outcome of a plan or an apply, in the form of its JSON. */
 export interface RenderedOutcome {
@@ -30,8 +45,8 @@ export interface RenderedOutcome {
 export interface RenderedSource {
   readonly name: string
   readonly revision: string
-  /** The file or folder that was read, if the source has more. */
-  readonly scope?: string
+  /** The files and folders that were read, if the source has more. Empty: the standard input. */
+  readonly scope?: readonly string[]
   /** The apply before; absent if there was none. */
   readonly lastApplied?: { readonly revision: string; readonly at: string }
 }
@@ -70,11 +85,23 @@ export interface ActionText {
 /** A changed field as texts for a report. */
 export interface ChangeText {
   readonly path: string
-  /** One line, or a list of lines. */
-  readonly value: string | readonly string[]
+  readonly value: ValueText
   /** The reason for a change that the source did not make, such as drift; undefined for changes of the source. */
   readonly reason: { readonly text: string; readonly isWarning: boolean } | undefined
   readonly position: SourcePosition | undefined
+}
+
+/** Many similar actions as texts for a report. */
+export interface GroupText {
+  readonly operation: Action['operation']
+  /** The number of objects and their kind: `1,000 clients`. */
+  readonly objects: string
+  /** The changed fields; empty for deletions. */
+  readonly fields: string
+  /** Effects on users, and live changes that are corrected or overwritten. */
+  readonly warnings: readonly string[]
+  /** The first names. */
+  readonly names: string
 }
 
 /** Drift that a plan does not correct, as texts for a report. */
@@ -89,8 +116,12 @@ export interface RealmText {
   readonly name: string
   readonly isNew: boolean
   readonly isUnchanged: boolean
+  /** The numbers of created, updated and deleted objects by kind, with consequences; empty for a single object. */
+  readonly counts: readonly { readonly operation: Action['operation']; readonly text: string }[]
   /** Created on demand, since they may be many. */
   readonly actions: Iterable<ActionText>
+  /** The actions, with those of a large plan in groups. */
+  readonly groups: Iterable<ActionText | GroupText>
   /** The effects on users, one text per object. */
   readonly userEffects: readonly { readonly name: string; readonly text: string }[]
   readonly consequences: readonly { readonly operation: Action['operation']; readonly text: string }[]
@@ -118,7 +149,9 @@ export function toRealmText(realm: RenderedOutcome['realms'][number], limits = T
     name: plan.realm,
     isNew: plan.creates,
     isUnchanged,
+    counts: isUnchanged ? [] : countByKind(plan, consequences),
     actions: createActionTexts(plan, effectsByObject, limits),
+    groups: createGroupTexts(plan, effectsByObject, limits),
     userEffects: [...effectsByObject.values()].map((all) => ({
       name: describeObject(all[0]!.kind, all[0]!.key),
       text: all.map(renderUserEffect).join('; '),
@@ -134,17 +167,81 @@ export function toRealmText(realm: RenderedOutcome['realms'][number], limits = T
   }
 }
 
-function* createActionTexts(
-  plan: RealmPlan,
-  effects: ReadonlyMap<string, readonly RenderedUserEffect[]>,
-  limits: ValueLimits,
-): Generator<ActionText> {
-  for (const action of plan.actions)
-    yield toActionText(action, limits, {
-      operation: getShownOperation(plan, action),
-      effects: effects.get(formatAddress(action.kind, action.key)) ?? [],
-    })
+type EffectsByObject = ReadonlyMap<string, readonly RenderedUserEffect[]>
+
+function* createActionTexts(plan: RealmPlan, effects: EffectsByObject, limits: ValueLimits): Generator<ActionText> {
+  for (const action of plan.actions) yield toActionText(action, limits, getActionContext(plan, effects, action))
 }
+
+function* createGroupTexts(
+  plan: RealmPlan,
+  effects: EffectsByObject,
+  limits: ValueLimits,
+): Generator<ActionText | GroupText> {
+  const contextOf = (action: Action) => getActionContext(plan, effects, action)
+  for (const entry of groupActions(plan))
+    yield 'actions' in entry
+      ? toGroupText(
+          entry,
+          entry.actions.flatMap((action) => contextOf(action).effects),
+        )
+      : toActionText(entry, limits, contextOf(entry))
+}
+
+/** Returns the operation to show for an action, and its effects on users. */
+function getActionContext(plan: RealmPlan, effects: EffectsByObject, action: Action) {
+  return {
+    operation: getShownOperation(plan, action),
+    effects: effects.get(formatAddress(action.kind, action.key)) ?? [],
+  }
+}
+
+function toGroupText(group: ActionGroup, effects: readonly RenderedUserEffect[]): GroupText {
+  const counts = [...Map.groupBy(effects, ({ effect }) => effect)].map(([effect, all]) => ({
+    effect,
+    count: all.reduce((sum, { count }) => sum + count, 0),
+  }))
+  const drift = summarizeDrift(group)
+  return {
+    operation: group.operation,
+    objects: formatKindCount(group.actions.length, group.kind),
+    fields: summarizeFields(group),
+    warnings: [...counts.map(renderUserEffect), ...(drift === undefined ? [] : [drift])],
+    names: summarizeNames(group),
+  }
+}
+
+/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`. */
+function countByKind(plan: RealmPlan, consequences: readonly RenderedConsequence[]): RealmText['counts'] {
+  const actions = [...(isNewWithoutAction(plan) ? [REALM_CREATION] : []), ...plan.actions]
+  if (actions.length + consequences.length < 2) return []
+  return (['create', 'update', 'delete'] as const).flatMap((operation) => {
+    const ofActions = Map.groupBy(
+      actions.filter((action) => getShownOperation(plan, action) === operation),
+      ({ kind }) => kind,
+    )
+    const following = Map.groupBy(
+      consequences.filter((consequence) => consequence.operation === operation),
+      ({ kind }) => kind,
+    )
+    const texts = [
+      ...[...ofActions].map(([kind, all]) => formatKindCount(all.length, kind)),
+      ...[...following].flatMap(([kind, all]) =>
+        isKindName(kind)
+          ? [`${formatKindCount(all.length, kind)} (${all.length === 1 ? 'consequence' : 'consequences'})`]
+          : [],
+      ),
+    ]
+    return texts.length ? [{ operation, text: texts.join(', ') }] : []
+  })
+}
+
+/** The creation of a realm whose settings are the defaults. */
+const REALM_CREATION = { operation: 'create', kind: 'realm' } as const
+
+/** Whether a plan creates a realm and sets none of its fields. */
+const isNewWithoutAction = ({ creates, actions }: RealmPlan): boolean =>
+  creates && !actions.some(({ kind }) => kind === 'realm')
 
 /** Renders an action as texts. */
 export function toActionText(
@@ -157,7 +254,7 @@ export function toActionText(
 ): ActionText {
   return {
     operation,
-    name: describeObject(action.kind, action.key),
+    name: escapeControls(describeObject(action.kind, action.key)),
     position: action.position,
     deletedBy:
       action.deletedBy && `was deleted by ${renderAttribution(action.deletedBy)}; its id and its dependents are lost`,
@@ -165,13 +262,20 @@ export function toActionText(
     userEffects: effects.map(renderUserEffect),
     changes: action.changes
       .filter((change) => !repeatsName(action, change))
+      .toSorted(byPosition)
       .map((change) => ({
-        path: change.path,
-        value: renderChange(change, { kind: action.kind, operation: action.operation, limits }),
+        path: escapeControls(change.path),
+        value: renderChange(change, { kind: action.kind, operation, limits }),
         reason: renderReason(change),
         position: change.position,
       })),
   }
+}
+
+/** Orders changes as the document declares them; those that it does not declare come last. */
+function byPosition({ position: a }: FieldChange, { position: b }: FieldChange): number {
+  if (!a || !b) return Number(!a) - Number(!b)
+  return a.file === b.file ? a.line - b.line || a.column - b.column : a.file < b.file ? -1 : 1
 }
 
 function renderDeletion(deletion: DeletionReason): string {
@@ -182,11 +286,10 @@ function renderDeletion(deletion: DeletionReason): string {
 
 /** Renders the numbers of created, updated and deleted objects. A new realm counts as one. */
 export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense: OutcomeTense): string {
-  const operations = realms.flatMap(({ plan, suspended, pendingApproval }) => {
-    if ((suspended || pendingApproval) && tense === 'applied') return []
+  const counted = realms.filter((realm) => !((realm.suspended || realm.pendingApproval) && tense === 'applied'))
+  const operations = counted.flatMap(({ plan }) => {
     const ofActions = plan.actions.map((action) => getShownOperation(plan, action))
-    const hasRealmAction = plan.actions.some(({ kind }) => kind === 'realm')
-    return plan.creates && !hasRealmAction ? ['create' as const, ...ofActions] : ofActions
+    return isNewWithoutAction(plan) ? ['create' as const, ...ofActions] : ofActions
   })
   const isBlocked = tense === 'planned' && realms.some(({ guards }) => guards?.length)
   if (!operations.length && !isBlocked) return renderNothingDone(realms, tense)
@@ -194,12 +297,14 @@ export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense
     const count = formatCount(operations.filter((other) => other === operation).length)
     return tense === 'planned' ? `${count} to ${operation}` : `${count} ${PAST_TENSE[operation]}`
   })
-  return `${tense === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
+  const consequences = counted.reduce((sum, realm) => sum + realm.consequences.length, 0)
+  const following = consequences === 1 ? '1 consequence' : `${formatCount(consequences)} consequences`
+  return `${tense === 'planned' ? 'Plan' : 'Applied'}: ${[...parts, ...(consequences ? [following] : [])].join(', ')}.`
 }
 
 /** Renders a source in a line: its name and revision, and its last apply. */
 export function renderSource({ name, revision, scope, lastApplied }: RenderedSource): string {
-  const part = scope === undefined ? '' : `, only ${scope}`
+  const part = scope === undefined ? '' : `, only ${scope.join(', ') || 'the standard input'}`
   const before = lastApplied
     ? `last applied at ${shortenRevision(lastApplied.revision)}, ${formatTime(lastApplied.at)}`
     : 'never applied before'
@@ -215,7 +320,10 @@ function renderNothingDone(realms: RenderedOutcome['realms'], tense: OutcomeTens
 }
 
 /** Returns the operation to show: the update of a realm that the same plan creates is part of its creation. */
-function getShownOperation({ creates }: RealmPlan, { kind, operation }: Action): Action['operation'] {
+function getShownOperation(
+  { creates }: RealmPlan,
+  { kind, operation }: Pick<Action, 'kind' | 'operation'>,
+): Action['operation'] {
   return creates && kind === 'realm' ? 'create' : operation
 }
 
@@ -241,9 +349,7 @@ function renderConsequences(consequences: readonly RenderedConsequence[]): Realm
     const { operation, kind } = group[0]!
     if (!isKindName(kind)) return []
     if (group.length > MAX_LISTED)
-      return [
-        { operation, text: `${formatCount(group.length)} ${getPluralTitle(kinds[kind])}: --output json lists them` },
-      ]
+      return [{ operation, text: `${formatKindCount(group.length, kind)}: --output json shows them` }]
     return group.map(({ key }) => ({ operation, text: `${describeObject(kind, key)}` }))
   })
 }
@@ -267,9 +373,13 @@ function renderIgnoredDrift(drift: IgnoredDrift, limits: ValueLimits): DriftText
     const ending = accepted ? ', since that is accepted' : ''
     return { text: `${name} was deleted${author}; it is not created again${ending}`, lines: [] }
   }
-  const change = isSecret(kinds[kind], path) ? [] : renderLiveChange({ kind, path, from: declared, to: live }, limits)
-  const isShort = typeof change === 'string' && !isList(live)
+  const isShown = !isSecret(kinds[kind], path)
+  const change = renderLiveChange({ kind, path, from: declared, to: live }, limits)
+  const isShort = isShown && !isBlock(change) && !isList(live)
   const value = isShort ? ` to ${renderValue(live, limits)}` : ''
   const ending = accepted ? 'accepted until the document declares another value' : 'reported only'
-  return { text: `${name}: ${path} was changed${value}${author}; ${ending}`, lines: isShort ? [] : [change].flat() }
+  return {
+    text: `${name}: ${path} was changed${value}${author}; ${ending}`,
+    lines: isShown && !isShort ? listValueLines(change) : [],
+  }
 }

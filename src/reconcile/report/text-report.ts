@@ -4,75 +4,137 @@ import type { Action, Note } from '../model/action.ts'
 import {
   type ActionText,
   type ChangeText,
+  type GroupText,
   OPERATION_SIGNS,
   type OutcomeTense,
+  type RealmText,
   type RenderedOutcome,
   renderSource,
   renderSummary,
   toActionText,
   toRealmText,
 } from './outcome-text.ts'
-import { TEXT_LIMITS } from './whole-value.ts'
+import { type Paint, withoutColors } from './paint.ts'
+import { isBlock, listValueLines } from './value-text.ts'
+import { FULL_LIMITS, formatCount, TEXT_LIMITS } from './whole-value.ts'
 
-/** Styles a text, or returns it as it is. */
-export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string
-
-/** Returns the text without colours. */
-export const withoutColors: Paint = (_style, text) => text
+/** The extent and the colours of a report. */
+export interface TextReportOptions {
+  readonly paint?: Paint
+  /**
+   * `summary`: numbers by kind; `objects`: also the objects; `fields`: also their fields, with the objects of large plans in groups;
+   * `full`: all objects and whole values. Default: fields.
+   */
+  readonly detail?: 'summary' | 'objects' | 'fields' | 'full'
+  /** Whether fields have their positions, and lint findings are listed instead of counted. Default: false. */
+  readonly isVerbose?: boolean
+}
 
 const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
+/** The longest field name to which the values of an object are aligned. */
+const MAX_ALIGNED = 48
 
-/** Renders an outcome: object by object, field by field, with the position of each declared value. */
-export function renderOutcome(outcome: RenderedOutcome, tense: OutcomeTense, paint: Paint = withoutColors): string {
+/** Renders an outcome: numbers by kind, then object by object and field by field, with the position of each object. */
+export function renderOutcome(outcome: RenderedOutcome, tense: OutcomeTense, options: TextReportOptions = {}): string {
+  const { paint = withoutColors } = options
   const sources = (outcome.sources ?? []).map((source) => paint('dim', renderSource(source)))
-  return [...sources, ...listOutcomeLines(outcome, tense, paint)].join('\n')
+  return [...sources, ...listOutcomeLines(outcome, tense, options)].join('\n')
 }
 
 /** Yields the lines of an outcome, each created on demand, since they may be many. */
-export function* listOutcomeLines(outcome: RenderedOutcome, tense: OutcomeTense, paint: Paint): Generator<string> {
-  for (const realm of outcome.realms) yield* listRealmLines(realm, paint)
+export function* listOutcomeLines(
+  outcome: RenderedOutcome,
+  tense: OutcomeTense,
+  { paint = withoutColors, detail = 'fields', isVerbose = false }: TextReportOptions = {},
+): Generator<string> {
+  const options = { paint, detail, isVerbose }
+  for (const realm of outcome.realms) yield* listRealmLines(realm, options)
   for (const note of outcome.notes) yield renderNote(note, paint)
-  yield renderSummary(outcome, tense)
+  yield paint('bold', renderSummary(outcome, tense))
 }
 
-function* listRealmLines(outcome: RenderedOutcome['realms'][number], paint: Paint): Generator<string> {
-  const realm = toRealmText(outcome)
+function* listRealmLines(
+  outcome: RenderedOutcome['realms'][number],
+  options: Required<TextReportOptions>,
+): Generator<string> {
+  const { paint, detail, isVerbose } = options
+  const realm = toRealmText(outcome, detail === 'full' ? FULL_LIMITS : TEXT_LIMITS)
   const name = paint('bold', `realm ${realm.name}${realm.isNew ? ' (new)' : ''}`)
   yield realm.isUnchanged ? `${name}: unchanged` : name
-  for (const action of realm.actions) yield* listActionLines(action, paint)
-  for (const { operation, text } of realm.consequences)
-    yield paint('dim', `  ${OPERATION_SIGNS[operation]} ${text} (consequence)`)
+  for (const { operation, text } of realm.counts)
+    yield `  ${paint(COLORS[operation], `${OPERATION_SIGNS[operation]} ${text}`)}`
+  if (detail === 'summary') yield* realm.userEffects.map(({ name, text }) => paint('yellow', `  ! ${name}: ${text}`))
+  else yield* listEntryLines(realm, options)
   for (const { text, lines } of realm.ignoredDrift) {
     yield paint('yellow', `  ! ${text}`)
     for (const line of lines) yield `        ${line}`
   }
   for (const note of realm.notes) yield renderNote(note, paint)
-  for (const finding of realm.findings) yield paint('yellow', renderLabelled('lint', finding))
+  yield* listFindingLines(realm.findings, { paint, isVerbose })
   for (const text of realm.approval) yield paint('yellow', `  ! ${text}`)
   if (realm.suspended) yield paint('yellow', `  suspended: ${realm.suspended}`)
 }
 
+function* listEntryLines(realm: RealmText, options: Required<TextReportOptions>): Generator<string> {
+  const { paint, detail } = options
+  if (realm.counts.length && !realm.isUnchanged) yield ''
+  for (const entry of detail === 'full' ? realm.actions : realm.groups)
+    yield* 'objects' in entry ? listGroupLines(entry, options) : listActionLines(entry, options)
+  for (const { operation, text } of realm.consequences)
+    yield paint('dim', `  ${OPERATION_SIGNS[operation]} ${text} (consequence)`)
+  if (realm.counts.length && detail !== 'objects') yield ''
+}
+
+function* listFindingLines(
+  findings: readonly Note[],
+  { paint, isVerbose }: Pick<Required<TextReportOptions>, 'paint' | 'isVerbose'>,
+): Generator<string> {
+  if (isVerbose) yield* findings.map((finding) => paint('yellow', renderLabelled('lint', finding)))
+  else if (findings.length) {
+    const count = findings.length === 1 ? '1 finding' : `${formatCount(findings.length)} findings`
+    yield paint('yellow', `  lint: ${count}; "regent lint" lists them`)
+  }
+}
+
 /** Renders actions, such as those between two revisions: object by object, field by field. */
 export function renderActions(actions: readonly Action[], paint: Paint = withoutColors): string {
-  return actions.flatMap((action) => [...listActionLines(toActionText(action, TEXT_LIMITS), paint)]).join('\n')
+  const options = { paint, detail: 'full', isVerbose: false } as const
+  return actions.flatMap((action) => [...listActionLines(toActionText(action, TEXT_LIMITS), options)]).join('\n')
+}
+
+function* listGroupLines(
+  { operation, objects, fields, warnings, names }: GroupText,
+  { paint }: Required<TextReportOptions>,
+): Generator<string> {
+  yield `  ${paint(COLORS[operation], `${OPERATION_SIGNS[operation]} ${objects}`)}${fields && `: ${fields}`}`
+  for (const warning of warnings) yield paint('yellow', `      ! ${warning}`)
+  yield paint('dim', `      ${names}`)
 }
 
 function* listActionLines(
   { operation, name, position, deletedBy, deletion, userEffects, changes }: ActionText,
-  paint: Paint,
+  { paint, detail, isVerbose }: Required<TextReportOptions>,
 ): Generator<string> {
   const object = paint(COLORS[operation], `${OPERATION_SIGNS[operation]} ${name}`)
   const reason = deletion ? paint('dim', `  ${deletion}`) : deletedBy ? paint('yellow', `  ${deletedBy}`) : ''
   yield `  ${object}${renderSuffix(position, paint)}${reason}`
   for (const effect of userEffects) yield paint('yellow', `      ! ${effect}`)
-  for (const change of changes) yield renderChangeLine(change, paint)
+  if (detail === 'objects') return
+  const width = Math.max(0, ...changes.filter(isAligned).map(({ path }) => path.length))
+  for (const change of changes) yield renderChangeLine(change, { width, paint, isVerbose })
 }
 
-function renderChangeLine({ path, value, reason, position }: ChangeText, paint: Paint): string {
+const isAligned = ({ path, value }: ChangeText): boolean => !isBlock(value) && path.length <= MAX_ALIGNED
+
+function renderChangeLine(
+  { path, value, reason, position }: ChangeText,
+  { width, paint, isVerbose }: { readonly width: number; readonly paint: Paint; readonly isVerbose: boolean },
+): string {
   const reasonText = reason ? paint(reason.isWarning ? 'yellow' : 'dim', `  ${reason.text}`) : ''
-  const suffix = `${reasonText}${renderSuffix(position, paint)}`
-  if (typeof value === 'string') return `      ${path}: ${value}${suffix}`
-  return [`      ${path}:${suffix}`, ...value.map((line) => `        ${line}`)].join('\n')
+  const suffix = `${reasonText}${isVerbose ? renderSuffix(position, paint) : ''}`
+  const lines = listValueLines(value, paint)
+  if (!isBlock(value)) return `      ${`${path}:`.padEnd(width + 1)} ${lines[0]}${suffix}`
+  return [`      ${path}:${suffix}`, ...lines.map((line) => `        ${line}`)].join('\n')
 }
 
 /** Renders a note as a line. */

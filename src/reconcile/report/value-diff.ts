@@ -11,11 +11,15 @@ const MAX_LENGTH = 160
 /** The members that identify the objects of a list. */
 const NAME_MEMBERS = ['name', 'alias', 'kid', 'id', 'uses']
 
-/** Renders the change of a value: in one line, or for long values as the differences inside, a line each. */
-export function renderValueChange(from: Json, to: Json, limits: ValueLimits): string | readonly string[] {
-  const line = renderPair(from, to, limits)
-  if (line !== undefined) return line
-  return cutLines(listDifferences({ path: '', from, to }), limits)
+/** Both values of a change, as texts of one line. */
+export interface ValuePair {
+  readonly from: string
+  readonly to: string
+}
+
+/** Renders the change of a value: both values, or for long ones the differences inside, a line each. */
+export function renderValueChange(from: Json, to: Json, limits: ValueLimits): ValuePair | readonly string[] {
+  return renderPair(from, to, limits) ?? cutLines(listDifferences({ path: '', from, to }), limits)
 }
 
 /** Whether the value is too long to be shown in one line with another one. */
@@ -30,16 +34,16 @@ interface Difference {
   readonly to: Json
 }
 
-/** Renders both values in one line; undefined for long ones that are compared inside. */
-function renderPair(from: Json, to: Json, limits: Pick<ValueLimits, 'value'>): string | undefined {
+/** Renders both values; undefined for long ones that are compared inside. */
+function renderPair(from: Json, to: Json, limits: Pick<ValueLimits, 'value'>): ValuePair | undefined {
   if (from === null || to === null || !(isLongValue(from) || isLongValue(to))) {
     const [before, after] = [renderValue(from, limits), renderValue(to, limits)]
     // A text may look like another value: "true", "none".
-    if (before !== after) return `${before} → ${after}`
-    return `${from === null ? before : renderJson(from)} → ${to === null ? after : renderJson(to)}`
+    if (before !== after) return { from: before, to: after }
+    return { from: from === null ? before : renderJson(from), to: to === null ? after : renderJson(to) }
   }
   const [before, after] = [renderCertificates(from), renderCertificates(to)]
-  return before !== undefined && after !== undefined && before !== after ? `${before} → ${after}` : undefined
+  return before !== undefined && after !== undefined && before !== after ? { from: before, to: after } : undefined
 }
 
 /** Returns the differences of two values, a line each. */
@@ -52,9 +56,9 @@ function listDifferences({ path, from, to }: Difference): string[] {
         ? listElements(path, before, after)
         : []
   if (inside.length) return inside
-  const line = renderPair(from, to, { value: Number.POSITIVE_INFINITY })
+  const pair = renderPair(from, to, { value: Number.POSITIVE_INFINITY })
   const label = path && `${path}: `
-  if (line !== undefined) return [`${label}${line}`]
+  if (pair) return [`${label}${pair.from} → ${pair.to}`]
   if (typeof from !== 'string' || typeof to !== 'string')
     return [`-${label}${renderWholeValue(from)}`, `+${label}${renderWholeValue(to)}`]
   const lines = diffTexts(from, to)

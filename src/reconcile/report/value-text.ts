@@ -5,7 +5,8 @@ import { kinds } from '../../kinds/index.ts'
 import { isList, isObject, type Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { type Action, type FieldChange, isRelationChange } from '../model/action.ts'
-import { isLongValue, renderValueChange } from './value-diff.ts'
+import { type Paint, withoutColors } from './paint.ts'
+import { isLongValue, renderValueChange, type ValuePair } from './value-diff.ts'
 import { formatCount, renderValue, TEXT_LIMITS, type ValueLimits } from './whole-value.ts'
 
 /** A change of a live value that is not one of a plan, such as drift. Values of secrets are absent. */
@@ -16,11 +17,28 @@ export interface LiveChange {
   readonly to?: Json | undefined
 }
 
-/** Renders the change of a live value in one line, or as a list of lines. */
+/** A changed value as texts. */
+export type ValueText =
+  /** The value of a new object. */
+  | { readonly form: 'value'; readonly to: string }
+  | ({ readonly form: 'pair' } & ValuePair)
+  /** Added and removed elements. `isLong`: whether each needs a line. */
+  | {
+      readonly form: 'elements'
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+      readonly isLong: boolean
+    }
+  /** The differences inside a long value, or the elements of a new list of objects. */
+  | { readonly form: 'lines'; readonly lines: readonly string[] }
+  /** A remark instead of the value, such as that of a secret. */
+  | { readonly form: 'remark'; readonly text: string }
+
+/** Renders the change of a live value. */
 export function renderLiveChange(
   { kind, path, from = null, to = null }: LiveChange,
   limits: ValueLimits = TEXT_LIMITS,
-): string | readonly string[] {
+): ValueText {
   const { field } = resolveField(kinds[kind], path)
   const base = { path, reason: 'drift' } as const
   const change: FieldChange = field.relation
@@ -29,7 +47,7 @@ export function renderLiveChange(
   return renderChange(change, { kind, operation: 'update', limits })
 }
 
-/** Renders a change in one line, or as a list of lines. Secrets are never shown. */
+/** Renders a change. Secrets are never shown. `operation`: that of the object. */
 export function renderChange(
   change: FieldChange,
   {
@@ -37,20 +55,64 @@ export function renderChange(
     operation,
     limits,
   }: { readonly kind: KindName; readonly operation: Action['operation']; readonly limits: ValueLimits },
-): string | readonly string[] {
+): ValueText {
   const kind = kinds[name]
+  const isNew = operation === 'create'
   if (isRelationChange(change)) {
-    const { add, remove } = change
-    return [...add.map((key) => `+${renderKey(key)}`), ...remove.map((key) => `-${renderKey(key)}`)].join(' ')
+    const [added, removed] = [change.add.map(renderKey), change.remove.map(renderKey)]
+    return isNew ? { form: 'value', to: added.join(', ') } : { form: 'elements', added, removed, isLong: false }
   }
   const { path, from, to } = change
   const { field } = resolveField(kind, path)
   if (isSecret(kind, path))
-    return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
+    return { form: 'remark', text: isNew ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)' }
   if (isList(to) && field.type !== 'json')
-    return renderListChange({ field, from: isList(from) ? from : [], to }, limits)
-  return operation === 'create' ? renderValue(to, limits) : renderValueChange(from, to, limits)
+    return isNew ? renderNewList(to, limits) : renderListChange({ field, from: isList(from) ? from : [], to }, limits)
+  return isNew ? { form: 'value', to: renderValue(to, limits) } : toValueText(renderValueChange(from, to, limits))
 }
+
+/** Returns a value as lines: one, or those of its differences or elements. */
+export function listValueLines(value: ValueText, paint: Paint = withoutColors): string[] {
+  const [added, removed] = value.form === 'elements' ? paintElements(value, paint) : []
+  switch (value.form) {
+    case 'value':
+      return [paint('green', value.to)]
+    case 'pair':
+      return [`${paint('red', value.from)} → ${paint('green', value.to)}`]
+    case 'elements':
+      return value.isLong ? [...added!, ...removed!] : [[...added!, ...removed!].join(' ')]
+    case 'lines':
+      return value.lines.map((line) => paintDifference(line, paint))
+    case 'remark':
+      return [value.text]
+  }
+}
+
+/** Whether a value is shown below the name of its field instead of beside it. */
+export const isBlock = (value: ValueText): boolean =>
+  value.form === 'lines' || (value.form === 'elements' && value.isLong)
+
+function paintElements({ added, removed }: Extract<ValueText, { form: 'elements' }>, paint: Paint): string[][] {
+  return [added.map((element) => paint('green', `+${element}`)), removed.map((element) => paint('red', `-${element}`))]
+}
+
+function paintDifference(line: string, paint: Paint): string {
+  const sign = line.trimStart()[0]
+  return sign === '+' ? paint('green', line) : sign === '-' ? paint('red', line) : line
+}
+
+const toValueText = (change: ValuePair | readonly string[]): ValueText =>
+  'from' in change ? { form: 'pair', ...change } : { form: 'lines', lines: change }
+
+/** Renders the list of a new object: objects, such as the executions of a flow, in a line each. */
+function renderNewList(list: readonly Json[], limits: ValueLimits): ValueText {
+  const elements = list.map((element) => renderElement(element, limits))
+  return list.some(isObjectOrList)
+    ? { form: 'lines', lines: elements }
+    : { form: 'value', to: elements.join(', ') || 'none' }
+}
+
+const isObjectOrList = (value: Json): boolean => value !== null && typeof value === 'object'
 
 /** A list before and after a change. */
 interface ListChange {
@@ -59,11 +121,8 @@ interface ListChange {
   readonly to: readonly Json[]
 }
 
-/**
- * Renders a list by its added and removed elements, or by the differences inside long ones. Objects, such as the executions of a flow,
- * get a line each.
- */
-function renderListChange({ field, from, to }: ListChange, limits: ValueLimits): string | readonly string[] {
+/** Renders a list by its added and removed elements, or by the differences inside long ones. */
+function renderListChange({ field, from, to }: ListChange, limits: ValueLimits): ValueText {
   const subtract = (list: readonly Json[], other: readonly Json[]) => {
     const texts = new Set(other.map((element) => JSON.stringify(element)))
     const isInOther = (element: Json) =>
@@ -73,16 +132,20 @@ function renderListChange({ field, from, to }: ListChange, limits: ValueLimits):
   }
   const [added, removed] = [subtract(to, from), subtract(from, to)]
   if (added.length && removed.length && [...added, ...removed].some(isLongElement))
-    return from.length === 1 && to.length === 1
-      ? renderValueChange(from[0]!, to[0]!, limits)
-      : renderValueChange(from, to, limits)
+    return toValueText(
+      from.length === 1 && to.length === 1
+        ? renderValueChange(from[0]!, to[0]!, limits)
+        : renderValueChange(from, to, limits),
+    )
   const render = (element: Json) => renderElement(element, limits)
-  const changes = [...added.map((element) => `+${render(element)}`), ...removed.map((element) => `-${render(element)}`)]
-  if (!changes.length) {
+  if (!added.length && !removed.length) {
     const all = to.map(render).join(', ')
-    return from.length === to.length && all ? `in another order: ${all}` : all || 'none'
+    return {
+      form: 'remark',
+      text: from.length === to.length && all ? `in another order: ${all}` : all || 'none',
+    }
   }
-  return to.some((element) => element !== null && typeof element === 'object') ? changes : changes.join(' ')
+  return { form: 'elements', added: added.map(render), removed: removed.map(render), isLong: to.some(isObjectOrList) }
 }
 
 const isLongElement = (element: Json): boolean =>

@@ -19,6 +19,13 @@ export const TEXT_LIMITS: ValueLimits = { value: 160, line: 1_000, lines: 100 }
 /** The limits for a comment on a pull request: reviewers approve what they see, so only its length limits a value. */
 export const MARKDOWN_LIMITS: ValueLimits = { value: 20_000, line: 20_000, lines: 1_000 }
 
+/** The limits of a report in full. */
+export const FULL_LIMITS: ValueLimits = {
+  value: Number.POSITIVE_INFINITY,
+  line: Number.POSITIVE_INFINITY,
+  lines: Number.POSITIVE_INFINITY,
+}
+
 /** Characters that a remark takes: fewer are not left out. */
 const REMARK = 80
 

@@ -1,6 +1,6 @@
 // Reads the settings of a source from the flags of a command.
 import type * as z from 'zod'
-import { type DriftRule, type SourceSettings, sourceSettings } from '../kinds/source-settings.ts'
+import { type DriftRule, type SourceSettings, sourceSettings } from '../../kinds/source-settings.ts'
 import type { SourceSettingsFlags } from './source-settings-options.ts'
 
 /** Returns the settings of the flags, or undefined if there are none. @throws Error for an invalid value. */

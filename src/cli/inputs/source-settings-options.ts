@@ -1,7 +1,7 @@
 // The command line options for the settings of a source. They are parsed by read-source-settings.ts when a command runs.
 import type { Option } from 'commander'
-import type { SourceSettings } from '../kinds/source-settings.ts'
-import { choice, option, repeatable } from './options.ts'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
+import { choice, option, repeatable } from '../options.ts'
 
 /** The flags for the settings of a source. */
 export interface SourceSettingsFlags {

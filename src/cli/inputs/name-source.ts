@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { PROJECT_FILE } from '../reconcile/read/project-file.ts'
+import { PROJECT_FILE } from '../../reconcile/read/project-file.ts'
 import {
   type GivenIdentity,
   locateSource,
   requireSourceName,
   type SourceLocation,
-} from '../reconcile/read/source-identity.ts'
-import { prompt } from './prompt.ts'
+} from '../../reconcile/read/source-identity.ts'
+import { prompt } from '../prompt.ts'
 
 /**
  * Finds the source at a path. If it has no name, asks for one on a terminal. Throws SourceError if it has none, or if its environment
