@@ -10,6 +10,7 @@ const onOneEngine = {
     'source-commands',
     'source-identity',
     'sources-file',
+    'terminal-behaviour',
   ].map((name) => `test/cli/${name}.test.ts`),
   postgres: [
     'test/admin/last-administrator.test.ts',

@@ -71,6 +71,17 @@ Without a terminal, these commands require \`--yes\`. On a terminal, \`apply\` a
 
 \`source <(regent completion bash)\` completes commands, options and their values. \`zsh\` does the same with its name; for \`fish\`, run \`regent completion fish | source\`.
 
+## Progress and cancellation
+
+A command that takes longer than two seconds shows its progress on the standard error output: the step, the number of items, the rate and the remaining time.
+On a terminal, this is one line, which is erased at the end. Without a terminal, it is a line every ten seconds.
+
+Ctrl-C or SIGTERM cancels a command. A plan, an apply, an import or a restore is rolled back, also on a server, and the message reports what was changed before.
+Once the changes of a realm are being committed, they are not cancelled: if you press Ctrl-C in that moment, \`regent history\` shows what a server applied.
+A second Ctrl-C ends the command at once, without waiting for the rollback.
+
+If the reader of a pipe ends first, such as \`head\`, the command continues without output. Its exit code is that of its work.
+
 ## Exit codes
 
 | Code | Meaning |
@@ -79,7 +90,7 @@ ${Object.entries(EXIT_CODE_MEANINGS)
   .map(([code, meaning]) => `| ${code} | ${meaning} |`)
   .join('\n')}
 
-Each command exits with 0 or 1; its section lists other codes. If several apply, the highest is used.
+Each command exits with 0, 1, 130 or 143; its section lists other codes. If several apply, the highest is used.
 `
 
 /** Returns the page. */

@@ -57,6 +57,7 @@ const retention = list
     const days = new Map(items.map((item) => [item.split('=')[0], Number.parseInt(item.split('=')[1]!, 10)]))
     return { configuration: days.get('configuration'), users: days.get('users') }
   })
+const logFormats = ['auto', 'text', 'json'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The table of settings, in the order of the documentation. */
@@ -500,6 +501,14 @@ export const settings = {
     default: 'warn',
     summary: 'Choose how much is logged',
     description: `How much is logged: ${logLevels.join(', ')}.`,
+  }),
+  logFormat: setting('log-format', {
+    placeholder: 'format',
+    schema: z.enum(logFormats, `must be one of ${logFormats.join(', ')}`),
+    default: 'auto',
+    summary: 'Choose the form of log lines',
+    description:
+      'The form of log lines: `json`, `text` for reading, or `auto`, which is `text` on a terminal and `json` otherwise.',
   }),
 }
 

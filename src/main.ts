@@ -5,6 +5,7 @@ import { commands } from './cli/commands.ts'
 import { setExitCode } from './cli/exit-codes.ts'
 import { optionGroups, renderOptionHelp } from './cli/options.ts'
 import { setQuiet } from './cli/terminal/hint.ts'
+import { handleSignals, Interrupted } from './cli/terminal/interruption.ts'
 import { version } from './lib/version.ts'
 
 /** Adds a command and its subcommands to the parser. */
@@ -51,15 +52,20 @@ for (const entry of commands) {
   add(program, `regent ${entry.name}`, entry)
 }
 
-// The reader of a pipe may end before the output, such as `head`. That is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
+// The reader of a pipe may end before the output, such as `head`. That is no error: the work goes on, and decides the exit code.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+handleSignals()
 
 try {
   await program.parseAsync()
 } catch (error) {
+  if (error instanceof Interrupted) {
+    console.error(error.describe())
+    process.exit(error.exitCode)
+  }
   setExitCode('error')
   // Loaded on demand: help starts faster without it.
   const { renderError, toErrorJson } = await import('./cli/render-error.ts')

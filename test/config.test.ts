@@ -45,6 +45,7 @@ test('without settings, the mode is development on the embedded store', () => {
     production: false,
     requireSecondApprover: false,
     logLevel: 'warn',
+    logFormat: 'auto',
   })
 })
 

@@ -14,10 +14,16 @@ import {
 } from '../lib/http/http-request.ts'
 import { isLoopback } from '../lib/http/loopback.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'
+import { expireOnAbort } from '../lib/timing/deadline.ts'
+import { listenToProgress } from '../lib/timing/progress.ts'
+import type { Service } from '../service/context/service.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
 import { printHint } from './terminal/hint.ts'
+import { interruptible } from './terminal/interruption.ts'
+import { clearProgress } from './terminal/progress.ts'
+import { WorkTracker } from './terminal/work-tracker.ts'
 
 /** The flags that name the store and the credentials of the caller. */
 export interface StoreFlags {
@@ -37,6 +43,8 @@ export interface StoreFlags {
 export interface RequestContent {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Whether the operation reports its progress, and is cancelled by closing the connection. */
+  readonly reportsProgress?: boolean
 }
 
 /** Sends requests to Regent's API, on a server or in this process. */
@@ -56,18 +64,28 @@ export interface Connection {
  */
 export type MissingStorePolicy = 'fail' | 'create' | 'discard'
 
+/** The requests of a connection, and the signal that cancels them. */
+interface ConnectionWork {
+  readonly tracker: WorkTracker
+  readonly signal?: AbortSignal
+}
+
 /** Connects to the store that flags and environment name. If a server has the folder open, connects to that server. */
-export async function connect(flags: StoreFlags, missingStore: MissingStorePolicy = 'fail'): Promise<Connection> {
+export async function connect(
+  flags: StoreFlags,
+  missingStore: MissingStorePolicy = 'fail',
+  work: ConnectionWork = { tracker: new WorkTracker() },
+): Promise<Connection> {
   const server = findServer(flags)
-  if (server) return openRemote(server, await getAccessToken(server, flags))
+  if (server) return openRemote(server, await getAccessToken(server, flags), work)
   await refuseProjectServer(flags)
   const { FolderInUse } = await import('../service/context/store-types.ts')
   try {
-    return await openLocal(toStoreKey(flags), missingStore)
+    return await openLocal(toStoreKey(flags), missingStore, work)
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
     demandLoopback(error.url, error.message)
-    return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)))
+    return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)), work)
   }
 }
 
@@ -118,18 +136,25 @@ export async function request<Result>(
   return withConnection(flags, 'fail', (connection) => connection.request<Result>(...parameters))
 }
 
-/** Runs the work with a connection to the store that flags and environment name. */
+/** Runs the work with a connection to the store that flags and environment name. Ctrl-C cancels its requests. */
 export async function withConnection<Result>(
   flags: StoreFlags,
   missingStore: MissingStorePolicy,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await connect(flags, missingStore)
-  try {
-    return await work(connection)
-  } finally {
-    await connection.close()
-  }
+  const tracker = new WorkTracker()
+  return interruptible(
+    async (signal) => {
+      const connection = await connect(flags, missingStore, { tracker, signal })
+      try {
+        signal.throwIfAborted()
+        return await work(connection)
+      } finally {
+        await connection.close()
+      }
+    },
+    () => tracker.describeEffect(),
+  )
 }
 
 /**
@@ -180,19 +205,29 @@ const IDLE_TIMEOUT = 10 * 60_000
 /** The most bytes of a response that is read as a whole: the longest string of V8. */
 const MAX_RESPONSE_BYTES = 512 * 1024 * 1024
 
-function openRemote(server: string, token: string): Connection {
+function openRemote(server: string, token: string, { tracker, signal: cancelled }: ConnectionWork): Connection {
+  tracker.isRemote = true
   return {
-    request: (method, path, { body, headers } = {}) =>
-      send(server + path, {
+    request: (method, path, { body, headers, reportsProgress } = {}) => {
+      const request = {
         method,
         headers: {
-          accept: ACCEPT,
+          accept: reportsProgress ? `text/event-stream, ${ACCEPT}` : ACCEPT,
           ...headers,
           authorization: `Bearer ${token}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
+      }
+      return tracker.run(method, reportsProgress, async () => {
+        if (!reportsProgress) return send(server + path, { ...request, ...(cancelled && { signal: cancelled }) })
+        const response = await openCancellable(server + path, request, cancelled)
+        const isStream = response.headers['content-type']?.startsWith('text/event-stream')
+        if (!isStream) return toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
+        const { status, body } = await tracker.readOutcome(response, cancelled)
+        return toResult({ status, headers: response.headers }, body, path)
+      })
+    },
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
       const response = await openResponse(server + path, { headers, signal })
@@ -200,7 +235,8 @@ function openRemote(server: string, token: string): Connection {
       else yield* readEvents(response.body)
     },
     async download(path) {
-      const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
+      const request = { headers: { authorization: `Bearer ${token}` } }
+      const response = await openCancellable(server + path, request, cancelled)
       if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },
@@ -229,20 +265,28 @@ async function openResponse(url: string, request: RemoteRequest): Promise<HttpSt
   throw new Error(`${origin} redirects to ${redirect}. Pass that URL with --server.`)
 }
 
-async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promise<Connection> {
+/** Sends a request that the signal cancels until the response begins. */
+async function openCancellable(
+  url: string,
+  request: RemoteRequest,
+  cancelled: AbortSignal | undefined,
+): Promise<HttpStream> {
+  const starting = new AbortController()
+  const cancel = () => starting.abort(cancelled?.reason)
+  cancelled?.addEventListener('abort', cancel)
+  return openResponse(url, { ...request, signal: starting.signal }).finally(() =>
+    cancelled?.removeEventListener('abort', cancel),
+  )
+}
+
+/** Opens the service on a store of its own, or on an empty one in memory, which is discarded. */
+async function openOwnService(at: StoreKey, isDiscarded: boolean): Promise<Service> {
   const { openService } = await import('../service/operations/open-service.ts')
   const { openPasswordBlacklists } = await import('../service/context/password-blacklists.ts')
   const { openKeyStoreDirectory } = await import('../service/context/key-store-directory.ts')
   const { openVaultDirectory } = await import('../service/context/vault-directory.ts')
-  const { SYSTEM } = await import('../service/context/service.ts')
-  const { bootstrap } = await import('../service/operations/bootstrap.ts')
-  const { createServer } = await import('../http/server.ts')
   const { listAuditSinks } = await import('./audit-receivers.ts')
-  const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
-  if (isDiscarded) printHint(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
-  else if (missingStore === 'create') await reportNewStore(at)
-  else await requireStore(at)
-  const service = await openService({
+  return openService({
     ...(isDiscarded ? { location: {}, key: randomBytes(32) } : { location: toLocation(at), key: await readKey(at) }),
     passwordBlacklists: openPasswordBlacklists(process.env.REGENT_PASSWORD_LISTS),
     vaultDirectory: openVaultDirectory(process.env.REGENT_VAULT_DIR || undefined),
@@ -256,14 +300,32 @@ async function openLocal(at: StoreKey, missingStore: MissingStorePolicy): Promis
       process.env[settings.clientSearchableAttributes.variable] ?? [],
     ),
   })
+}
+
+async function openLocal(
+  at: StoreKey,
+  missingStore: MissingStorePolicy,
+  { tracker, signal }: ConnectionWork,
+): Promise<Connection> {
+  const { SYSTEM } = await import('../service/context/service.ts')
+  const { failure } = await import('../service/context/errors.ts')
+  const { bootstrap } = await import('../service/operations/bootstrap.ts')
+  const { createServer } = await import('../http/server.ts')
+  const isDiscarded = missingStore === 'discard' && !(await hasStore(at))
+  if (isDiscarded) printHint(`There is no store in ${describePlace(at)}. This is the plan for a new one.`)
+  else if (missingStore === 'create') tracker.newStore = (await reportNewStore(at)) ? describePlace(at) : undefined
+  else await requireStore(at)
+  const service = await listenToProgress(tracker.report, () => openOwnService(at, isDiscarded)).finally(clearProgress)
   await bootstrap(service)
-  const app = await createServer(service, { caller: SYSTEM })
+  const caller = { ...SYSTEM, ...(signal && { deadline: expireOnAbort(signal, failure('timeout', 'Cancelled.')) }) }
+  const app = await createServer(service, { caller, progressListener: tracker.report })
   return {
-    async request(method, url, { body, headers } = {}) {
-      const payload = body !== undefined && { payload: body as object }
-      const response = await app.inject({ method, url, headers: { accept: ACCEPT, ...headers }, ...payload })
-      return toResult(response, response.body, url)
-    },
+    request: (method, url, { body, headers, reportsProgress } = {}) =>
+      tracker.run(method, reportsProgress, async () => {
+        const payload = body !== undefined && { payload: body as object }
+        const response = await app.inject({ method, url, headers: { accept: ACCEPT, ...headers }, ...payload })
+        return toResult(response, response.body, url)
+      }),
     async *events(url, signal) {
       const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
       const stream = response.stream()
@@ -291,8 +353,8 @@ interface ReceivedHead {
 }
 
 // A response has the type that the OpenAPI document gives it: server and command are of the same version.
-function toResult<Result>(response: ReceivedHead, text: string, path: string): Result {
-  const body = parseJson(text)
+function toResult<Result>(response: ReceivedHead, content: unknown, path: string): Result {
+  const body = typeof content === 'string' ? parseJson(content) : content
   const { status = response.statusCode!, headers } = response
   const requestId = headers['x-request-id']
   if (status >= 400) throw new ApiError(status, body, { path, ...(typeof requestId === 'string' && { requestId }) })

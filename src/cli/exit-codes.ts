@@ -15,6 +15,8 @@ export const EXIT_CODE_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT_CODES.changes]: 'changes or drift, with `--detailed-exitcode`',
   [EXIT_CODES.pendingApproval]: 'a plan was not applied, since it is pending approval',
   [EXIT_CODES.suspended]: 'a plan is not applied, since a rollback suspended the source',
+  130: 'cancelled by Ctrl-C (SIGINT); the message reports what was changed',
+  143: 'cancelled by SIGTERM, in the same way',
 }
 
 /** Sets the exit code of the process, unless a higher one is set. */

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { interrupt, interruptible } from './terminal/interruption.ts'
 
 /** Asks a question. Throws Error with the advice if the input ends before the answer. */
 export async function prompt(question: string, advice: string): Promise<string> {
@@ -30,12 +31,21 @@ export async function confirm(effect: string, { yes }: { readonly yes?: true | u
   if (!/^y(es)?$/i.test(response.trim())) throw new Error('Nothing was changed.')
 }
 
-async function ask(terminal: Interface, question: string, advice: string): Promise<string> {
-  // At the end of the input, the question itself never returns.
-  const inputEnd = once(terminal, 'close').then(() => {
-    throw new Error(advice)
-  })
-  const text = await Promise.race([terminal.question(question), inputEnd])
-  terminal.close()
-  return text
+function ask(terminal: Interface, question: string, advice: string): Promise<string> {
+  // A terminal in raw mode sends Ctrl-C as a key.
+  terminal.on('SIGINT', () => interrupt('SIGINT'))
+  const readLine = async (signal: AbortSignal) => {
+    signal.addEventListener('abort', () => {
+      terminal.close()
+      process.stderr.write('\n')
+    })
+    // At the end of the input, the question itself never returns.
+    const inputEnd = once(terminal, 'close').then(() => {
+      throw new Error(advice)
+    })
+    const text = await Promise.race([terminal.question(question), inputEnd])
+    terminal.close()
+    return text
+  }
+  return interruptible(readLine, () => 'Nothing was changed.')
 }

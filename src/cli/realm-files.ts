@@ -3,8 +3,10 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Representation } from '../kinds/json.ts'
+import { reportProgress } from '../lib/timing/progress.ts'
 import { splitIntoFiles } from '../realm-file/export/split-into-files.ts'
 import { createDocumentSchema } from '../realm-file/resources/document-schema.ts'
+import { clearProgress } from './terminal/progress.ts'
 
 /** The schema file. Files with a leading dot are not read as documents. */
 const SCHEMA = '.realm.schema.json'
@@ -38,11 +40,14 @@ export async function writeFolder(
   }))
   await mkdir(folder, { recursive: true })
   await writeFile(schema, `${JSON.stringify(createDocumentSchema())}\n`)
-  for (const { file, document } of files) {
+  for (const [done, { file, document }] of files.entries()) {
+    await reportProgress({ phase: 'write', done, total: files.length })
     await mkdir(dirname(file), { recursive: true })
     const header = form === 'json' ? '' : `# yaml-language-server: $schema=${relative(dirname(file), schema)}\n`
     await writeRealmFile(file, header + renderDocument(document, form), { secrets })
   }
+  await reportProgress({ phase: 'write', done: files.length, total: files.length })
+  clearProgress()
   console.log(`Wrote ${files.length} file${files.length === 1 ? '' : 's'} to ${folder}.`)
   const written = new Set(files.map(({ file }) => file))
   const otherFiles = (await readdir(folder, { recursive: true }))

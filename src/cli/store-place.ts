@@ -37,7 +37,9 @@ export async function requireStore(at: StorePlace): Promise<void> {
   )
 }
 
-/** Reports that a command creates the store, if there is none. */
-export async function reportNewStore(at: StorePlace): Promise<void> {
-  if (!(await hasStore(at))) printHint(`There is no store in ${describePlace(at)}. Creating it.`)
+/** Reports that a command creates the store, if there is none. Returns whether it does. */
+export async function reportNewStore(at: StorePlace): Promise<boolean> {
+  if (await hasStore(at)) return false
+  printHint(`There is no store in ${describePlace(at)}. Creating it.`)
+  return true
 }

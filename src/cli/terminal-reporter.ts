@@ -1,6 +1,7 @@
 // Prints the outcomes of a server's sources on the terminal.
 import { chunks } from '../lib/chunks.ts'
 import type { SourceEvent, SourceReporter } from '../reconcile/following/followed-source.ts'
+import { formatTime } from '../reconcile/model/attribution.ts'
 import { listOutcomeLines } from '../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../reconcile/run/run.ts'
 import { paint } from './paint.ts'
@@ -47,7 +48,7 @@ function printSourceEvent(event: SourceEvent): void {
 
 function printOutcomeLines(outcome: RunOutcome): void {
   const read = outcome.sources.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
-  console.log(`${paint('dim', new Date().toLocaleTimeString())} ${read}`)
+  console.log(`${paint('dim', formatTime(new Date().toISOString()))} ${read}`)
   for (const lines of chunks(listOutcomeLines(outcome, 'applied', { paint }), LINES)) console.log(lines.join('\n'))
   console.log()
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { serveWorkerMetrics } from '../http/server/worker-metrics.ts'
 import { getBackOff } from '../lib/timing/back-off.ts'
 import { WorkQueue } from '../lib/timing/work-queue.ts'
+import { releaseSignals } from './terminal/interruption.ts'
 
 /** Milliseconds before a worker that has ended is replaced. */
 const REPLACEMENT_DELAY = 1_000
@@ -22,6 +23,7 @@ type WorkerTask = 'start' | 'restart'
 export async function runWorkers(count: number): Promise<void> {
   serveWorkerMetrics()
   const stopping = new AbortController()
+  releaseSignals()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())
   // The first one migrates the store, and reports errors of the settings.
   await startWorker()

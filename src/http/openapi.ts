@@ -12,6 +12,7 @@ import type { BodyForm } from './body.ts'
 import { listParameters, type Operation, type Response } from './operation.ts'
 import { describePathParameter } from './path-parameters.ts'
 import { representationOf } from './representations.ts'
+import { EVENT_STREAM, progressEvent } from './server/progress-stream.ts'
 import { tags } from './tags.ts'
 
 /** The version of the admin API, as in Keycloak's OpenAPI document. */
@@ -57,7 +58,14 @@ function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
     operationId,
     tags: [tag],
     summary,
-    description: [description, describeAlias(path), describePermission(operation)].filter(Boolean).join(' '),
+    description: [
+      description,
+      operation.reportsProgress && PROGRESS,
+      describeAlias(path),
+      describePermission(operation),
+    ]
+      .filter(Boolean)
+      .join(' '),
     ...(deprecated && { deprecated }),
     ...(operation.isPublic && { security: [] }),
     ...(parameters.length && { parameters }),
@@ -75,11 +83,15 @@ function operationObject(operation: Operation, schemaOf: SchemaOf): JsonSchema {
           schemaOf,
           tagged: responses[304] !== undefined && ['200', '304'].includes(status),
           yaml: yaml && status === '200',
+          progress: operation.reportsProgress === true && status === '200',
         }),
       ]),
     ),
   }
 }
+
+const PROGRESS =
+  'A caller who accepts `text/event-stream` gets `progress` events, and at the end one event: `outcome`, or `error` with the status and body of the error. What is not committed is rolled back if the caller closes the connection.'
 
 /** Returns a sentence about the legacy path of client scopes; undefined for other paths. */
 function describeAlias(path: string): string | undefined {
@@ -123,7 +135,7 @@ const ALLOW_DRIFT = headerParameter(
 
 function responseObject(
   { description, schema, plain, events, type, located, reported }: Response,
-  { schemaOf, tagged, yaml }: { schemaOf: SchemaOf; tagged: boolean; yaml: boolean },
+  { schemaOf, tagged, yaml, progress }: { schemaOf: SchemaOf; tagged: boolean; yaml: boolean; progress: boolean },
 ): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
@@ -134,10 +146,10 @@ function responseObject(
     description,
     ...(Object.keys(headers).length && { headers }),
     ...(schema && {
-      content: toContent(
-        events ? ['text/event-stream'] : [getMediaType({ plain }), ...(yaml ? [YAML] : [])],
-        schemaOf(schema),
-      ),
+      content: {
+        ...toContent(events ? [EVENT_STREAM] : [getMediaType({ plain }), ...(yaml ? [YAML] : [])], schemaOf(schema)),
+        ...(progress && toContent([EVENT_STREAM], schemaOf(progressEvent))),
+      },
     }),
     ...(type && { content: { [type]: {} } }),
   }
@@ -235,6 +247,7 @@ function listSchemas(operation: Operation): z.ZodType[] {
     ...listQueryParameters(operation).map(([, schema]) => schema),
     ...(body ? [bodySchemaOf(body)] : []),
     ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
+    ...(operation.reportsProgress ? [progressEvent] : []),
   ]
 }
 

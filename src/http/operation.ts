@@ -50,6 +50,8 @@ export interface Operation {
   readonly ignoresAccept?: true
   /** Whether bodies may be YAML as well, by Content-Type and Accept. */
   readonly yaml?: true
+  /** Whether callers who accept server-sent events get the progress, and may cancel the operation by closing the connection. */
+  readonly reportsProgress?: true
   readonly responses: Readonly<Record<number, Response>>
   readonly handle: (call: Call) => Promise<Answer>
   /** The operation in the legacy API, where it differs. */

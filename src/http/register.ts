@@ -3,18 +3,22 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { renderSetCookie } from '../lib/http/cookies.ts'
+import { listenToProgress, type ProgressListener } from '../lib/timing/progress.ts'
 import { createWriteReport } from '../service/context/context.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
+import { StoreUnreachable } from '../service/context/store-types.ts'
 import { requireAccepted, requireBytesAccepted } from './accept.ts'
 import { readBody } from './body.ts'
 import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } from './conditions.ts'
-import { HttpError, methodNotAllowed, notFound } from './errors.ts'
+import { errorResponse, HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
-import { type Answer, listParameters, type Operation } from './operation.ts'
+import { type Answer, type Call, listParameters, type Operation } from './operation.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
+import { getOutageLog } from './server/health.ts'
 import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { acceptsEvents, EVENT_STREAM, streamProgress } from './server/progress-stream.ts'
 import { renderNotEnforced, renderOwnedBy } from './write-report.ts'
 import { asYaml, prefersYaml, yamlAsJson } from './yaml.ts'
 
@@ -24,6 +28,8 @@ export interface RouteContext {
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
+  /** Receives the progress of operations whose callers are in this process. */
+  readonly progressListener?: ProgressListener | undefined
 }
 
 declare module 'fastify' {
@@ -109,7 +115,7 @@ function parseBytes(app: FastifyInstance, bodyLimit: number): void {
 
 /** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
 function handler(
-  { service, authenticate, baseOf, streams }: RouteContext & { readonly streams: Set<Readable> },
+  { service, authenticate, baseOf, progressListener, streams }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
   taggedRead: Operation | undefined,
 ) {
@@ -138,7 +144,7 @@ function handler(
       )
     if (condition !== undefined && !taggedRead && operation.method !== 'GET') throw noTagError()
     requireBytesAccepted(operation, request.headers.accept)
-    const response = await operation.handle({
+    const call: Call = {
       ...about,
       operation,
       service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
@@ -148,25 +154,70 @@ function handler(
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body
       },
-    })
-    setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: about.caller })
-    const { status, body, type, events } = response
-    reply.code(status)
-    if (events) return sendEvents(reply, events, streams)
-    if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
-    if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
-    if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
-    const isYaml = operation.yaml && prefersYaml(request)
-    if (!isYaml) requireAccepted(operation, request.headers.accept, type ?? 'application/json')
-    const json = renderJson(operation, response)
-    if (operation === taggedRead) {
-      const tag = requireTag(json, condition)
-      reply.header('etag', isYaml ? toYamlTag(tag) : tag)
     }
-    if (isYaml) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
-    if (type) return reply.type(`${type};charset=UTF-8`).send(body)
-    return reply.type('application/json;charset=UTF-8').send(json)
+    if (operation.reportsProgress && acceptsEvents(request.headers.accept)) return sendProgress(call, request, reply)
+    const response = await handleCall(call, progressListener)
+    setHeaders(reply, response, { address: `${baseOf(request)}${pathOf(request)}`, caller: about.caller })
+    reply.code(response.status)
+    if (response.events) return sendEvents(reply, response.events, streams)
+    return sendBody(request, reply, { operation, response, isTagged: operation === taggedRead })
   }
+}
+
+/** Sends the body of a response, if it has one. `isTagged`: it has an entity tag. */
+function sendBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    operation,
+    response,
+    isTagged,
+  }: { readonly operation: Operation; readonly response: Answer; readonly isTagged: boolean },
+): FastifyReply {
+  const { body, type } = response
+  if (body === undefined) return type === undefined ? reply.send() : reply.type(type).send()
+  if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
+  if (isBytes(body)) return reply.type(type ?? 'application/octet-stream').send(body)
+  const isYaml = operation.yaml && prefersYaml(request)
+  if (!isYaml) requireAccepted(operation, request.headers.accept, type ?? 'application/json')
+  const json = renderJson(operation, response)
+  if (isTagged) {
+    const tag = requireTag(json, request.headers['if-match'])
+    reply.header('etag', isYaml ? toYamlTag(tag) : tag)
+  }
+  if (isYaml) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
+  if (type) return reply.type(`${type};charset=UTF-8`).send(body)
+  return reply.type('application/json;charset=UTF-8').send(json)
+}
+
+/** Handles a call, and reports its progress to the listener, if there is one. */
+function handleCall(call: Call, listener: ProgressListener | undefined): Promise<Answer> {
+  const handle = () => call.operation.handle(call)
+  return listener ? listenToProgress(listener, handle) : handle()
+}
+
+/** Handles a call, and sends its progress. The server ends after the stream, since closing it would cancel the call. */
+async function sendProgress(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { operation, service, caller } = call
+  const disconnected = new AbortController()
+  reply.raw.once('close', () => disconnected.abort())
+  const events = await streamProgress({
+    disconnected: disconnected.signal,
+    work: (deadline) => operation.handle(withCaller(call, { ...caller, deadline })),
+    renderBody: (response) => renderJson(operation, response),
+    toErrorAnswer(error) {
+      if (error instanceof StoreUnreachable) getOutageLog(request.server, service).report(error)
+      const response = errorResponse(error, request.id)
+      if (response.fault) request.log.error(error)
+      return response
+    },
+  })
+  return sendEvents(reply.code(200), events, new Set())
+}
+
+/** Returns a call by another caller. Its body is still parsed on access. */
+function withCaller(call: Call, caller: Caller): Call {
+  return Object.create(call, { caller: { value: caller } })
 }
 
 /** Whether a body consists of bytes, complete or as a stream. */
@@ -201,7 +252,7 @@ function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable
   events.once('close', () => streams.delete(events))
   reply.raw.once('close', () => events.destroy())
   reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no')
-  return reply.type('text/event-stream').send(events)
+  return reply.type(EVENT_STREAM).send(events)
 }
 
 /** Parses the query. Keycloak: an invalid parameter gives 404, and only the first value of a parameter counts. */

@@ -2,6 +2,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
 import { getLogFields, toRequestId } from '../lib/request-scope.ts'
+import type { ProgressListener } from '../lib/timing/progress.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
@@ -66,6 +67,8 @@ export interface ServerOptions {
   readonly webhook?: Webhook | undefined
   /** The caller of requests in this process, which have no token. */
   readonly caller?: Caller
+  /** Receives the progress of requests in this process. */
+  readonly progressListener?: ProgressListener
 }
 
 /** All operations of the server. */
@@ -116,7 +119,14 @@ function removeCharset(reply: FastifyReply): void {
 
 /** Creates the server of a service. The caller starts and closes it; closing leaves the service open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, webhook, caller, showRealms = false, clientCertificates: acceptsCertificates = false } = options
+  const {
+    hostname,
+    webhook,
+    caller,
+    progressListener,
+    showRealms = false,
+    clientCertificates: acceptsCertificates = false,
+  } = options
   if (!caller) service.cache.start()
   const app = createApp(options)
   const baseOf = (request: FastifyRequest) => hostname ?? getRequestBase(request)
@@ -144,7 +154,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest) =>
       caller ?? authenticate(service, request, { base: baseOf(request), issuer: hostname })
-    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf }, operations)
+    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf, progressListener }, operations)
   })
   await app.register((scope) => addOidcRoutes(scope, service, { baseOf, acceptsCertificates }))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))

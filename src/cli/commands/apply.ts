@@ -39,7 +39,7 @@ export function printApplied(outcome: RunOutcome, flags: OutcomeFlags): void {
 
 async function applySource(paths: readonly string[], flags: ApplyFlags): Promise<RunOutcome> {
   const source = await readSource(paths, flags)
-  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags) }
+  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
   const strict = flags.strict ? 'strict=true' : ''
   return withConnection({ ...flags, projectFolder: source.folder }, 'create', async (connection) => {
     if (!flags.yes && isInteractive() && flags.output === 'text') {
@@ -67,7 +67,7 @@ async function applyConfirmed(
     if (!losses || isBlocked) return undefined
     printOutcome(flags, planned, { tense: 'planned' })
     await confirm(`This apply ${losses}.`, {})
-    return await connection.request<RunOutcome>('POST', `${path}/apply`, { body: {}, headers: content.headers ?? {} })
+    return await connection.request<RunOutcome>('POST', `${path}/apply`, { ...content, body: {} })
   } finally {
     await connection.request('DELETE', path).catch(() => {})
   }
@@ -89,7 +89,11 @@ async function applySavedPlan(idOrFile: string, flags: ApplyFlags): Promise<RunO
   const file = existsSync(idOrFile) ? parseSavedPlan(idOrFile, await readFile(idOrFile, 'utf8')) : { id: idOrFile }
   const { id, ...body } = file
   const address = `/regent/v1/plans/${encodeURIComponent(id)}/apply`
-  return await request<RunOutcome>(flags, 'POST', address, { body, headers: toApprovalHeaders(flags) })
+  return await request<RunOutcome>(flags, 'POST', address, {
+    body,
+    headers: toApprovalHeaders(flags),
+    reportsProgress: true,
+  })
 }
 
 function parseSavedPlan(file: string, text: string): { id: string; digest: string } {

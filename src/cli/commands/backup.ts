@@ -5,12 +5,19 @@ import { pipeline } from 'node:stream/promises'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
 import { connect, type StoreFlags } from '../connect.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
+import { showProgress, withProgress } from '../terminal/progress.ts'
+import { WorkTracker } from '../terminal/work-tracker.ts'
 
 /** `regent backup`: writes a file, verifies it, and only then replaces an earlier one. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {
-    const header = await write(draft, flags)
+    const header = await write(
+      draft,
+      flags,
+      `No backup was written.${existsSync(file) ? ` ${file} is unchanged.` : ''}`,
+    )
     const { size } = await stat(draft)
     await rename(draft, file)
     console.log(`Backed up ${describeContent(header)} to ${file} (${formatSize(size)}).`)
@@ -22,15 +29,30 @@ export async function backup(file: string, flags: StoreFlags): Promise<void> {
   }
 }
 
-async function write(file: string, flags: StoreFlags): Promise<BackupHeader> {
-  const connection = await connect(flags)
-  try {
-    const bytes = await connection.download('/regent/v1/backup')
-    await pipeline(bytes, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }))
-  } finally {
-    await connection.close()
+/** Writes and verifies a backup. `effect`: describes the state that a cancellation leaves. */
+async function write(file: string, flags: StoreFlags, effect: string): Promise<BackupHeader> {
+  const download = async (signal: AbortSignal) => {
+    const connection = await connect(flags, 'fail', { tracker: new WorkTracker(), signal })
+    try {
+      const bytes = await connection.download('/regent/v1/backup')
+      let received = 0
+      const count = async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          received += chunk.length
+          showProgress({ label: 'Writing the backup', done: Math.ceil(received / 1e3), unit: 'kB' })
+          yield chunk
+        }
+      }
+      await pipeline(bytes, count, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }), { signal })
+    } finally {
+      await connection.close()
+    }
   }
-  return readFileBackup(file)
+  await withProgress(() => interruptible(download, () => effect))
+  return runWithProgress(
+    () => readFileBackup(file),
+    () => effect,
+  )
 }
 
 /** Reads a backup to its end and returns its header. @throws Error if it is damaged. */

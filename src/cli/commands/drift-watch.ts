@@ -4,11 +4,12 @@ import { getSteppedBackOff } from '../../lib/timing/back-off.ts'
 import { retry } from '../../lib/timing/retry.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import { applyDriftEvent, type DriftEvent, listDriftEvents } from '../../reconcile/drift/drift-events.ts'
-import { renderAttribution } from '../../reconcile/model/attribution.ts'
+import { formatTime, renderAttribution } from '../../reconcile/model/attribution.ts'
 import { listValueLines, renderLiveChange } from '../../reconcile/report/value-text.ts'
 import { connect, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { ApiError, renderError } from '../render-error.ts'
+import { releaseSignals } from '../terminal/interruption.ts'
 
 /** Milliseconds before each further attempt to reconnect. The last one repeats. */
 const DELAYS = [0, 200, 1_000, 5_000]
@@ -17,7 +18,9 @@ const DELAYS = [0, 200, 1_000, 5_000]
 export async function watchDrift(realm: string | undefined, flags: StoreFlags & { output: string }): Promise<void> {
   if (flags.output === 'markdown') throw new Error('--watch prints text or json. Use --output text or --output json.')
   const ending = new AbortController()
+  releaseSignals()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort())
+  process.stdout.on('error', () => ending.abort())
   const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
   const render = flags.output === 'json' ? renderJsonLine : process.stdout.isTTY ? renderBlock : renderLine
   let previous: readonly Drift[] | undefined
@@ -69,7 +72,7 @@ function renderLine({ event, drift }: DriftEvent): string {
 
 /** Renders an event as a few lines of text, for terminals. */
 function renderBlock({ event, drift }: DriftEvent): string {
-  const head = `${paint('dim', new Date().toLocaleTimeString())} ${drift.realm} ${describeObject(drift.kind, drift.key)}${describeDrift({ event, drift })}`
+  const head = `${paint('dim', formatTime(new Date().toISOString()))} ${drift.realm} ${describeObject(drift.kind, drift.key)}${describeDrift({ event, drift })}`
   const author = event === 'drift' && drift.by ? `${renderAttribution(drift.by)}; ` : ''
   return `${event === 'drift' ? paint('yellow', '!') : paint('green', '✓')} ${head}\n  ${author}declared at ${drift.file}:${drift.line}`
 }

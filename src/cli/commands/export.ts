@@ -1,6 +1,7 @@
 import type { Representation } from '../../kinds/json.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { renderDocument, writeFolder } from '../realm-files.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly secrets?: boolean
@@ -14,7 +15,14 @@ interface ExportFlags extends StoreFlags {
 export async function exportCommand(realm: string, flags: ExportFlags): Promise<void> {
   const document = await read(realm, flags)
   if (flags.dir === undefined) process.stdout.write(renderDocument(document, flags.output))
-  else await writeFolder(flags.dir, document, flags)
+  else await writeFiles(flags.dir, document, flags)
+}
+
+function writeFiles(folder: string, document: Representation, flags: ExportFlags): Promise<void> {
+  return runWithProgress(
+    () => writeFolder(folder, document, flags),
+    () => `The files in ${folder} are incomplete.`,
+  )
 }
 
 async function read(realm: string, flags: ExportFlags): Promise<Representation> {

@@ -4,6 +4,7 @@ import { MASTER } from '../../kinds/built-in/index.ts'
 import { readObjects } from '../../kinds/json.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { formatPosition } from '../../lib/source-position.ts'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { type MigrationOptions, migrateRealm } from '../../realm-file/export/migrate-realm.ts'
 import { parseRealm } from '../../realm-file/parse-realm.ts'
 import type { ServerCredentials } from '../../reconcile/read/server/access-token.ts'
@@ -16,6 +17,7 @@ import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readSource, serializeSource } from './source.ts'
 
 interface ImportFlags extends StoreFlags, MigrationOptions {
@@ -50,18 +52,39 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
   const target = flags.file ?? flags.dir ?? realm
   await assertUnoccupied(target)
   const from = url.replace(/\/+$/, '')
-  const progress = startProgress(`Reading the realm ${realm} of ${from}`)
-  const read = await readRealm(
-    new AdminServer(from, readCredentials(from, flags), progress.count),
-    realm,
-    flags,
-  ).finally(progress.end)
+  const state: ImportState = { files: 'none' }
+  await interruptible(
+    () => readAndApply({ from, target, state }, flags),
+    () => describeFiles(target, state),
+  )
+}
+
+/** The state of the files of an import. */
+interface ImportState {
+  files: 'none' | 'incomplete' | 'complete'
+}
+
+/** Describes the files that a cancelled import leaves. */
+function describeFiles(target: string, { files }: ImportState): string {
+  if (files === 'none') return 'No files were written.'
+  return files === 'complete' ? `The files stay in ${target}.` : `The files in ${target} are incomplete: delete them.`
+}
+
+async function readAndApply(
+  { from, target, state }: { readonly from: string; readonly target: string; readonly state: ImportState },
+  flags: ImportFlags,
+): Promise<void> {
+  const { realm } = flags
+  const server = new AdminServer(from, readCredentials(from, flags))
+  const read = await runWithProgress((signal) => raceAbort(readRealm(server, realm, flags), signal))
   const { document, warnings } = migrateRealm(from, read, flags)
-  if (flags.file === undefined) await writeFolder(target, document, flags)
+  state.files = 'incomplete'
+  if (flags.file === undefined) await runWithProgress(() => writeFolder(target, document, flags))
   else {
     await writeRealmFile(target, renderDocument(document, flags.output), flags)
     console.log(`Wrote ${target}.`)
   }
+  state.files = 'complete'
   for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource([target], { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
@@ -94,16 +117,6 @@ function readCredentials(from: string, flags: ImportFlags): ServerCredentials {
   return { realm: flags.fromRealm, client: flags.fromClient, clientSecret, user: userCredentials }
 }
 
-/** Shows the number of responses on a terminal. */
-function startProgress(label: string): { count: () => void; end: () => void } {
-  if (!process.stderr.isTTY) return { count: () => {}, end: () => {} }
-  let responses = 0
-  return {
-    count: () => process.stderr.write(`\r${label}: ${++responses} responses`),
-    end: () => process.stderr.write('\r\x1b[K'),
-  }
-}
-
 /** Lists what Keycloak does not export, with what to do about it. */
 function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }: ImportFlags): string {
   const masks = documents.flatMap((document) =>
@@ -131,7 +144,10 @@ function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }
 async function applyOnce(source: Awaited<ReturnType<typeof readSource>>, realm: string, flags: ImportFlags) {
   await withConnection(flags, 'create', async (connection) => {
     const path = `/regent/v1/apply${flags.strict ? '?strict=true' : ''}`
-    const outcome = await connection.request<RunOutcome>('POST', path, { body: serializeSource(source) })
+    const outcome = await connection.request<RunOutcome>('POST', path, {
+      body: serializeSource(source),
+      reportsProgress: true,
+    })
     const query = new URLSearchParams({ source: source.name })
     await connection.request('DELETE', `/regent/v1/sources/${encodeURIComponent(realm)}?${query}`)
     // The created objects are not listed: they are in the files.

@@ -16,7 +16,7 @@ export async function plan(
   const source = await readSource(paths, flags)
   const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
   const address = `/regent/v1/plan?${new URLSearchParams(query)}`
-  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags) }
+  const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
   const outcome = await withConnection(
     { ...flags, projectFolder: source.folder },
     flags.save ? 'fail' : 'discard',

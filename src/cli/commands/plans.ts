@@ -38,7 +38,10 @@ export async function plans(id: string | undefined, flags: PlanFlags): Promise<v
 /** `regent approve`: approves a plan. One that a source is waiting for is applied at once. */
 export async function approve(id: string, flags: PlanFlags & { withCredentials?: true }): Promise<void> {
   const body = { withCredentials: flags.withCredentials === true }
-  const response = await request<{ outcome?: RunOutcome }>(flags, 'POST', `${planPath(id)}/approve`, { body })
+  const response = await request<{ outcome?: RunOutcome }>(flags, 'POST', `${planPath(id)}/approve`, {
+    body,
+    reportsProgress: true,
+  })
   if (response.outcome) printApplied(response.outcome, flags)
   else if (flags.output === 'json') console.log(JSON.stringify(response, null, 2))
   else console.log(`Approved. Apply it with "${renderApplyPlanCommand(id, flags)}".`)

@@ -4,6 +4,7 @@ import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
 import { confirm } from '../prompt.ts'
 import { requireStore, toLocation } from '../store-place.ts'
+import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readKey, readKeyFile } from './key.ts'
 
 /** `regent replace-key`: replaces the key of a store. Its content does not change. */
@@ -13,9 +14,12 @@ export async function replaceKey(flags: StoreFlags & { newKeyFile: string; yes?:
   await requireStore(at)
   const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
   await confirm(`The store will require the key in ${newKeyFile}, and no longer the present one.`, flags)
-  const service = await openService({ location: toLocation(at), key })
+  const service = await runWithProgress(
+    () => openService({ location: toLocation(at), key }),
+    () => 'Nothing was changed.',
+  )
   try {
-    await service.replaceKey(next)
+    await interruptible(() => service.replaceKey(next))
   } finally {
     await service.close()
   }

@@ -8,6 +8,7 @@ import { listen } from '../../http/server/listen.ts'
 import { readFiles } from '../../http/server/secure-server.ts'
 import { createServer, type ServerOptions } from '../../http/server.ts'
 import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
+import { listenToProgress } from '../../lib/timing/progress.ts'
 import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import { openKeyStoreDirectory } from '../../service/context/key-store-directory.ts'
 import { openPasswordBlacklists } from '../../service/context/password-blacklists.ts'
@@ -24,6 +25,9 @@ import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
 import { reportNewStore } from '../store-place.ts'
+import { releaseSignals } from '../terminal/interruption.ts'
+import { clearProgress, showWork } from '../terminal/progress.ts'
+import { hasTextLog, textLog } from '../terminal/text-log.ts'
 import { openSource, type WatchedSource } from '../watched-source.ts'
 import { createWebhook, readSecret } from '../webhooks.ts'
 import { runWorkers } from '../workers.ts'
@@ -38,18 +42,20 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   const key = await readKey(settings)
   const permissions = readPermissions(settings)
   const tracing = await startTracing(process.env)
-  const service = await openService({
-    location: toLocation(settings),
-    key,
-    passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
-    vaultDirectory: openVaultDirectory(settings.vaultDir),
-    keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
-    requiresSecondApprover: settings.requireSecondApprover,
-    auditSinks: listAuditSinks(settings),
-    searchableClientAttributes: settings.clientSearchableAttributes,
-    findSourcePermissions: (source) => permissions.get(source),
-    outbound: createOutboundGuard(settings),
-  })
+  const open = () =>
+    openService({
+      location: toLocation(settings),
+      key,
+      passwordBlacklists: openPasswordBlacklists(settings.passwordLists),
+      vaultDirectory: openVaultDirectory(settings.vaultDir),
+      keyStoreDirectory: openKeyStoreDirectory(settings.keyStoreDir),
+      requiresSecondApprover: settings.requireSecondApprover,
+      auditSinks: listAuditSinks(settings),
+      searchableClientAttributes: settings.clientSearchableAttributes,
+      findSourcePermissions: (source) => permissions.get(source),
+      outbound: createOutboundGuard(settings),
+    })
+  const service = await listenToProgress(showWork, open).finally(clearProgress)
   try {
     await run(service, settings, started)
   } finally {
@@ -97,7 +103,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     hostname: settings.hostname,
     ownHost: settings.host,
     ...toProxyOptions(settings),
-    logLevel: settings.logLevel,
+    ...toLogOptions(settings),
     showRealms: !settings.production,
     metrics: true,
     hasManagementPort: settings.managementPort !== undefined,
@@ -149,6 +155,11 @@ async function startConfiguredOperator(
   return settings.operator ? (await import('../operator.ts')).startOperator(service, settings, failed) : undefined
 }
 
+/** Returns the options for the log. */
+function toLogOptions({ logLevel, logFormat }: ServerSettings): Pick<ServerOptions, 'logLevel' | 'logTo'> {
+  return { logLevel, ...(hasTextLog(logFormat) && { logTo: textLog }) }
+}
+
 /** Returns the options for requests through a proxy, and for certificates of clients. */
 function toProxyOptions({
   proxyHeaders: headers,
@@ -178,6 +189,7 @@ async function readDriftWebhook({ driftWebhook: url, driftWebhookSecretFile: fil
 }
 
 function waitForSignal(): Promise<void> {
+  releaseSignals()
   return new Promise((resolve) => {
     // Not once: the launcher passes on what a terminal has sent to this process already.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())

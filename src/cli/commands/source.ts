@@ -16,6 +16,8 @@ import type { SourceSettingsFlags } from '../inputs/source-settings-options.ts'
 import { type Format, printTable } from '../print.ts'
 import { confirm } from '../prompt.ts'
 import { describeSuspension, getLastApply, listSourceStates, summarizeState } from '../source-states.ts'
+import { interruptible } from '../terminal/interruption.ts'
+import { showProgress, withProgress } from '../terminal/progress.ts'
 
 /** The flags for reading a source. */
 export interface SourceFlags extends SourceSettingsFlags {
@@ -67,7 +69,9 @@ function readInputs(
   { inputs, name, root, scope, origin }: SourceInputs<SourceLocation> & { readonly name: string },
   flags: SourceFlags,
 ): Promise<SourceContent & SerializedSource> {
-  return readFileSource(inputs, { ...toReadOptions(flags), name, root, scope, origin, displayName: paths.join(', ') })
+  showProgress({ label: 'Reading files' })
+  const options = { ...toReadOptions(flags), name, root, scope, origin, displayName: paths.join(', ') }
+  return withProgress(() => readFileSource(inputs, options))
 }
 
 /** Returns the identity that flags or environment give. */
@@ -83,12 +87,17 @@ async function readGitSource(
   address: GitAddress,
   options: GitSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
-  const source = await openGitSource(address, options)
-  try {
-    return await source.read()
-  } finally {
-    await source.close()
-  }
+  showProgress({ label: 'Reading the repository' })
+  return withProgress(() =>
+    interruptible(async (signal) => {
+      const source = await openGitSource(address, { ...options, signal })
+      try {
+        return await source.read()
+      } finally {
+        await source.close()
+      }
+    }),
+  )
 }
 
 /** Returns the members of a source that are sent to the server. */

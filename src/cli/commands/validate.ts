@@ -10,6 +10,7 @@ import { openVault } from '../../service/context/vault.ts'
 import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { type Format, print } from '../print.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
 
 /**
@@ -29,10 +30,11 @@ export async function validate(
   })
   const outcome =
     server === undefined
-      ? await validateOnNewStore(source, { realms, strict })
+      ? await runWithProgress(() => validateOnNewStore(source, { realms, strict }))
       : await withConnection(flags, 'fail', (connection) =>
           connection.request<RunOutcome>('POST', `/regent/v1/plan${strict ? '?strict=true' : ''}`, {
             body: serializeSource(source),
+            reportsProgress: true,
           }),
         )
   const plans = new Map(outcome.realms.map(({ plan }) => [plan.realm, plan]))

@@ -41,6 +41,7 @@ export const regentOperations: readonly Operation[] = [
         .describe('Whether to save the plan, so that it can be applied by its id. Default: false.'),
     }),
     body: sourceBody,
+    reportsProgress: true,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
     handle: async (call) => {
       const plan = call.query.save ? planAndSave : planRun
@@ -56,6 +57,7 @@ export const regentOperations: readonly Operation[] = [
     permission: 'administer-realm',
     query: z.object({ strict }),
     body: sourceBody,
+    reportsProgress: true,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers },
     handle: async (call) => ({ status: 200, body: await applyRun(toRunInput(call)) }),
   },

@@ -49,6 +49,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Plans', [
     summary: 'Apply a saved plan exactly, or nothing if it is stale',
     permission: 'administer-realm',
     body: applyBody,
+    reportsProgress: true,
     responses: { 200: { description: 'The outcome of each realm.', schema: outcome }, ...answers, ...stale },
     handle: async (call) => {
       const { digest } = (call.body ?? {}) as { digest?: string }
@@ -65,6 +66,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Plans', [
     summary: 'Approve a plan that is pending approval; the plan of an apply is applied at once',
     permission,
     body: approvalBody,
+    reportsProgress: true,
     responses: {
       200: { description: 'The plan and its outcome.', schema: approvalAnswer },
       ...answers,

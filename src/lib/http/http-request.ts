@@ -244,11 +244,15 @@ export interface ServerEvent {
 /** Yields the events of a stream as they arrive. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let rest: string[] = []
   for await (const chunk of chunks) {
-    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-    const blocks = rest.split('\n\n')
-    rest = blocks.pop()!
+    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+    const isEnd = text.includes('\n\n') || (text.startsWith('\n') && rest.at(-1)?.endsWith('\n'))
+    rest.push(text)
+    // An event may consist of many chunks, which are joined once.
+    if (!isEnd) continue
+    const blocks = rest.join('').split('\n\n')
+    rest = [blocks.pop()!]
     for (const block of blocks) {
       const fields = new Map(block.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]))
       const data = fields.get('data')

@@ -17,6 +17,11 @@ export function createDeadline(milliseconds: number, timeoutError: Error): Deadl
   return { remaining: () => at - performance.now(), timeoutError }
 }
 
+/** Returns a deadline that passes when the signal is aborted. */
+export function expireOnAbort(signal: AbortSignal, timeoutError: Error): Deadline {
+  return { remaining: () => (signal.aborted ? -1 : Number.POSITIVE_INFINITY), timeoutError }
+}
+
 /** Calls `expire` after so many milliseconds, unless the returned function is called before. The timer does not keep the process alive. */
 export function expireAfter(milliseconds: number, expire: () => void): () => void {
   const timer = setTimeout(expire, Math.min(milliseconds, LONGEST_TIMER)).unref()

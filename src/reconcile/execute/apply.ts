@@ -5,6 +5,7 @@ import type { Json, Representation } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import { chunks } from '../../lib/chunks.ts'
+import { hasProgressListener, reportProgress } from '../../lib/timing/progress.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { CHUNK_SIZE } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
@@ -37,6 +38,8 @@ export interface ApplyInput {
   readonly declared: DeclaredState
   /** Whether to apply one action at a time, so that failures name their actions. The transaction must then be rolled back. */
   readonly isStepwise?: boolean
+  /** Whether the transaction will be rolled back, since it only shows the consequences of the plan. */
+  readonly isDryRun?: boolean | undefined
 }
 
 /** The objects that a plan created, updated or deleted, by address. */
@@ -64,6 +67,7 @@ export async function apply(context: WriteContext, input: ApplyInput): Promise<A
 /** An apply in progress. */
 interface ApplyRun extends AppliedState {
   readonly plan: RealmPlan
+  readonly isDryRun: boolean
   /** The failures of a stepwise apply. */
   readonly failures: StepFailures | undefined
   /** Ids of created objects by address. */
@@ -76,7 +80,7 @@ interface ApplyRun extends AppliedState {
 
 async function startApply(
   context: WriteContext,
-  { plan, declared, isStepwise = false }: ApplyInput,
+  { plan, declared, isStepwise = false, isDryRun = false }: ApplyInput,
 ): Promise<ApplyRun> {
   const live = await loadObjects(context, plan, declared.objects)
   const createdIds = new Map<string, string>()
@@ -88,6 +92,7 @@ async function startApply(
     live,
     findSecret: declared.findSecret,
     plan,
+    isDryRun,
     failures: isStepwise ? new StepFailures(context, plan) : undefined,
     createdIds,
     actions,
@@ -103,7 +108,7 @@ async function renameObjects(run: ApplyRun, kind: KindName): Promise<void> {
   const renamed = listActions(run, 'update', kind).filter((action) =>
     action.changes.some((change) => isRename(action, change)),
   )
-  await execute(run, { actions: renamed }, (actions) => writeChanges(run, actions, isRename))
+  await execute(run, { phase: 'rename', actions: renamed }, (actions) => writeChanges(run, actions, isRename))
 }
 
 /** Creates the objects of a kind. Objects that refer to each other are created in one call, others chunk by chunk. */
@@ -124,12 +129,14 @@ async function createObjects(run: ApplyRun, kind: KindName): Promise<void> {
     }
   }
   const actions = listActions(run, 'create', kind)
-  const batch = refersToItself(kind) ? { actions: sortByDependencies(actions) } : { actions, chunkSize: CHUNK_SIZE }
-  await execute(run, batch, create)
+  const batch = refersToItself(kind) ? { actions: sortByDependencies(actions) } : { actions, isChunked: true as const }
+  await execute(run, { phase: 'create', ...batch }, create)
 }
 
 async function updateObjects(run: ApplyRun, kind: KindName): Promise<void> {
-  await execute(run, { actions: listActions(run, 'update', kind) }, (actions) => writeChanges(run, actions, isEarly))
+  await execute(run, { phase: 'update', actions: listActions(run, 'update', kind) }, (actions) =>
+    writeChanges(run, actions, isEarly),
+  )
 }
 
 /** Writes the fields that refer to objects of a kind, which exist now, and that later kinds need. */
@@ -146,7 +153,7 @@ async function writeLateFields(run: ApplyRun): Promise<void> {
 }
 
 async function deleteObjects(run: ApplyRun, kind: KindName): Promise<void> {
-  await execute(run, { actions: listActions(run, 'delete', kind) }, (actions) =>
+  await execute(run, { phase: 'delete', actions: listActions(run, 'delete', kind) }, (actions) =>
     writers[kind].delete(
       run.context,
       actions.map((action) => run.live.get(formatAddress(action.kind, action.key))!),
@@ -158,24 +165,43 @@ async function deleteObjects(run: ApplyRun, kind: KindName): Promise<void> {
 async function writeLate(run: ApplyRun, isIncluded: ChangeFilter): Promise<void> {
   for (const lateActions of run.lateActions) {
     const due = lateActions.filter((action) => action.changes.some((change) => isIncluded(action, change)))
-    await execute(run, { actions: due }, (actions) => writeChanges(run, actions, isIncluded))
+    await execute(run, { phase: 'update', actions: due }, (actions) => writeChanges(run, actions, isIncluded))
   }
 }
 
-/** Actions that are executed together, at most `chunkSize` at once. */
+/** Actions on objects of one kind that are executed together. */
 interface ActionBatch {
+  readonly phase: 'rename' | 'create' | 'update' | 'delete'
   readonly actions: readonly Action[]
-  readonly chunkSize?: number
+  /** Whether they are independent, so that they are executed in chunks. */
+  readonly isChunked?: true
 }
 
-/** Executes actions in chunks; in a stepwise apply one by one. */
+/** Objects that are written at a time if a listener waits for progress. */
+const REPORTED_CHUNK_SIZE = 1_000
+
+/** Executes actions in chunks, and reports progress; in a stepwise apply one by one. */
 async function execute(
-  { failures }: ApplyRun,
-  { actions, chunkSize = actions.length }: ActionBatch,
+  { failures, plan, isDryRun }: ApplyRun,
+  { phase, actions, isChunked }: ActionBatch,
   work: (actions: readonly Action[]) => Promise<void>,
 ): Promise<void> {
-  if (failures) for (const action of actions) await failures.attempt(action, () => work([action]))
-  else for (const chunk of chunks(actions, chunkSize)) await work(chunk)
+  const [first] = actions
+  if (!first) return
+  if (failures) {
+    for (const action of actions) await failures.attempt(action, () => work([action]))
+    return
+  }
+  const total = actions.length
+  const about = { phase, realm: plan.realm, kind: first.kind, ...(isDryRun && { dryRun: true as const }), total }
+  const chunkSize = hasProgressListener() ? REPORTED_CHUNK_SIZE : CHUNK_SIZE
+  let done = 0
+  for (const chunk of chunks(actions, isChunked ? chunkSize : total)) {
+    await reportProgress({ ...about, done })
+    await work(chunk)
+    done += chunk.length
+  }
+  await reportProgress({ ...about, done })
 }
 
 function listActions({ actions }: ApplyRun, operation: Action['operation'], kind: KindName): readonly Action[] {

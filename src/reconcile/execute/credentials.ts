@@ -2,6 +2,7 @@
 import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObjects, readText } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { concernsWholeChange } from '../../service/context/errors.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { prepareCredentials, toStoredCredential } from '../../service/users/credentials.ts'
@@ -39,13 +40,17 @@ export async function prepareDeclaredState(
   // Declared hashes are converted on demand, since prepared ones of many users would take much memory.
   const withPasswords = withCredentials.filter(({ action, address }) => !areHashes(readDeclared(address), action))
   const policy = withPasswords.length ? await readPasswordPolicy(service, planned) : parsePasswordPolicy('')
+  const realm = planned.plan.realm
+  let done = 0
   const prepare = async ({ action, address }: (typeof withPasswords)[number]): Promise<[string, Json]> => {
     const owner = { username: action.key[0]!, email: readText(objects.get(address)?.fields.get('email')?.value) }
     const hasher = createPasswordHasher({ policy, blacklists: service.passwordBlacklists, owner, hash })
     const credentials = prepareCredentials(readDeclared(address), hasher).catch((error: unknown) => {
       throw concernsWholeChange(error) ? error : new ActionError(action, error)
     })
-    return [address, await credentials]
+    const result = await credentials
+    if (hash !== skipHashing) await reportProgress({ phase: 'hash', realm, done: ++done, total: withPasswords.length })
+    return [address, result]
   }
   const prepared = new Map(await Promise.all(withPasswords.map(prepare)))
   return {

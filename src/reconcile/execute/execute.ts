@@ -35,6 +35,7 @@ export async function dryRun(service: Service, caller: Caller, planned: PlannedR
   return executePlan(service, caller, {
     planned,
     declared: await prepareDeclaredState(service, planned, skipHashing),
+    isDryRun: true,
     finish: async (context, _applied, effects) => {
       throw new Rollback({ ...toRealmOutcome(context, plan, effects), ...guards })
     },
@@ -45,6 +46,8 @@ export async function dryRun(service: Service, caller: Caller, planned: PlannedR
 export interface PlanExecution {
   readonly planned: PlannedRealm
   readonly declared: DeclaredState
+  /** Whether `finish` rolls back the transaction. */
+  readonly isDryRun?: true
   /** Ends the transaction after the plan was applied: it returns the outcome to commit, or throws. */
   readonly finish: (
     context: WriteContext,
@@ -81,7 +84,7 @@ export async function executePlan(service: Service, caller: Caller, execution: P
 async function executeInTransaction(
   context: WriteContext,
   caller: Caller,
-  { planned, declared, finish, isStepwise }: PlanExecution & { readonly isStepwise: boolean },
+  { planned, declared, finish, isStepwise, isDryRun }: PlanExecution & { readonly isStepwise: boolean },
 ): Promise<RealmOutcome> {
   const { input, plan, grantablePermissions = ALL_PERMISSIONS } = planned
   requirePermissions(context, 'administer-realm')
@@ -90,7 +93,7 @@ async function executeInTransaction(
   if (isRealmDeletion(plan)) await requireNoOtherSource(context, [...input.markedRows.keys()])
   const effects = await countEffects(context, plan)
   const permissions = intersectPermissions(context.permissions, grantablePermissions)
-  const applied = await apply({ ...context, isApply: true, permissions }, { plan, declared, isStepwise })
+  const applied = await apply({ ...context, isApply: true, permissions }, { plan, declared, isStepwise, isDryRun })
   // A stepwise execution only searches for the failing action, so it is never committed.
   if (isStepwise) throw new Rollback(undefined)
   await requireAdministratorLeft(context)

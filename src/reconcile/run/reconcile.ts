@@ -1,6 +1,7 @@
 // The reconciliation of one realm, step by step: observe, plan, dry run, approve, apply, record.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import type { Context } from '../../service/context/context.ts'
@@ -103,6 +104,7 @@ async function observeAndPlan(
   { desired, parts, currentName }: QueuedRealm,
 ): Promise<Planning | undefined> {
   const { service, caller, sources, queue, strict } = run
+  await reportProgress({ phase: 'compare', realm: desired.name })
   const grantablePermissions = toGrantablePermissions({ name: currentName, declaredName: desired.name }, [
     ...sources.map(({ sourcePermissions = {} }) => sourcePermissions),
     ...parts.map(({ tenant }) => ({ tenant })),
@@ -193,6 +195,7 @@ async function applyAndRecord(
         const outcome = { ...toRealmOutcome(context, plan, effects), ...(approval && { approval }) }
         if (!isDeletion && recordsAdminEvents(context, plan, applied))
           recordObjectEvents(context, toObjectChanges(plan, applied))
+        await reportProgress({ phase: 'record', realm: plan.realm })
         await flushJournal(
           context,
           parts.map(({ source }) => source),

@@ -1,5 +1,6 @@
 // Runs of sources: plan or apply all of their realms, one after the other, master last.
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { trace } from '../../lib/tracing.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { findSourcePermissions } from '../../service/context/source-permissions.ts'
@@ -91,7 +92,11 @@ export async function applyRun({
   const { applyCounts } = input.service
   try {
     const run = { ...(await startRun(input)), savedPlan }
-    const realms = await reconcileEach(run, 'apply', (realm) => applyRealm(run, realm))
+    const realms = await reconcileEach(run, 'apply', async (realm) => {
+      const outcome = await applyRealm(run, realm)
+      if (summarize(outcome) === 'changed') await reportProgress({ phase: 'applied', realm: realm.desired.name })
+      return outcome
+    })
     applyCounts[realms.some((realm) => summarize(realm) === 'changed') ? 'changed' : 'unchanged']++
     await deleteStalePlans(run, realms)
     return toRunOutcome(run, realms)

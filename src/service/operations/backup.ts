@@ -10,6 +10,7 @@ import { getErrorCode } from '../../lib/error-code.ts'
 import { getErrorMessage } from '../../lib/error-message.ts'
 import { parseJsonOrNull } from '../../lib/http/http-request.ts'
 import { type Spool, spoolToDisk } from '../../lib/spool.ts'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { version } from '../../lib/version.ts'
 import { countRows, findLastMigration, listSequences, listTables, readRows } from '../../store/database/backup.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
@@ -73,21 +74,32 @@ async function* writeLines(tx: Transaction): AsyncGenerator<string> {
     sequences: await listSequences(tx),
   }
   yield withDigest(`${JSON.stringify(header)}\n`)
+  const total = countAllRows(header)
+  let done = 0
   for (const { name } of header.tables) {
     const columns = tables.find((table) => table.name === name)!
-    for await (const rows of readRows(tx, columns)) yield withDigest(rows.map((row) => `${row}\n`).join(''))
+    for await (const rows of readRows(tx, columns)) {
+      yield withDigest(rows.map((row) => `${row}\n`).join(''))
+      done += rows.length
+      await reportProgress({ phase: 'backup', done, total })
+    }
   }
   yield `${JSON.stringify({ sha256: digest.digest('hex') })}\n`
+}
+
+/** Returns the number of rows in a backup. */
+function countAllRows({ tables }: BackupHeader): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0)
 }
 
 /** Gets rows of a table as the text of a JSON list. */
 type TakeRows = (table: string, rows: string) => Promise<void>
 
 /**
- * Reads a backup to its end and returns its header. `takeRows` is called with some rows at a time. Throws BrokenBackupError; if the file
+ * Reads a backup to its end and returns its header. `takeRows` is called with some rows at a time; without it the backup is only verified. Throws BrokenBackupError; if the file
  * was changed, only at the end.
  */
-export async function readBackup(bytes: Readable, takeRows: TakeRows = async () => {}): Promise<BackupHeader> {
+export async function readBackup(bytes: Readable, takeRows?: TakeRows): Promise<BackupHeader> {
   const text = createGunzip({ chunkSize: 1 << 18 }).setEncoding('utf8')
   try {
     return await pipeline(bytes, text, async (chunks: AsyncIterable<string>) => readLines(splitLines(chunks), takeRows))
@@ -97,7 +109,7 @@ export async function readBackup(bytes: Readable, takeRows: TakeRows = async () 
   }
 }
 
-async function readLines(lines: AsyncGenerator<string>, takeRows: TakeRows): Promise<BackupHeader> {
+async function readLines(lines: AsyncGenerator<string>, takeRows: TakeRows | undefined): Promise<BackupHeader> {
   const digest = createHash('sha256')
   const readLine = async () => {
     const { value, done } = await lines.next()
@@ -110,6 +122,8 @@ async function readLines(lines: AsyncGenerator<string>, takeRows: TakeRows): Pro
     return line
   }
   const header = parseHeader(await readWithDigest())
+  const total = countAllRows(header)
+  let done = 0
   for (const { name, rows } of header.tables) {
     for (let remaining = rows; remaining > 0; ) {
       const chunk: string[] = []
@@ -117,7 +131,9 @@ async function readLines(lines: AsyncGenerator<string>, takeRows: TakeRows): Pro
         chunk.push(await readWithDigest())
         length += chunk.at(-1)!.length
       }
-      await takeRows(name, `[${chunk.join(',')}]`)
+      await takeRows?.(name, `[${chunk.join(',')}]`)
+      done += chunk.length
+      await reportProgress({ phase: takeRows ? 'restore' : 'verify', done, total })
     }
   }
   if ((await readLine()) !== JSON.stringify({ sha256: digest.digest('hex') }))

@@ -1,5 +1,6 @@
 // The transactions of the service, and the contexts in them.
 
+import { reportProgress } from '../../lib/timing/progress.ts'
 import type { Store } from '../../store/database/database.ts'
 import { limitIdleTime } from '../../store/database/leases.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
@@ -106,6 +107,7 @@ export async function commit<T>(
       const value = await work(tx, afterCommit)
       if (lease) await requireLease(tx, lease)
       accessChanges = afterCommit.accessChanges
+      await reportProgress({ phase: 'commit' })
       return value
     },
     { deadline },

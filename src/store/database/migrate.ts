@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { reportProgress } from '../../lib/timing/progress.ts'
 import { realmsAndFlows } from '../migrations/0001-realms-and-flows.ts'
 import { clientsAndRoles } from '../migrations/0002-clients-and-roles.ts'
 import { organizations } from '../migrations/0003-organizations.ts'
@@ -121,6 +122,7 @@ export function getSchemaDigest(): string {
 
 function toMigration([name, statements]: [string, readonly string[]]): [string, Migration] {
   const up = async (db: Kysely<Tables>) => {
+    await reportProgress({ phase: 'migrate', done: names.indexOf(name), total: names.length })
     for (const statement of statements) await sql.raw(statement).execute(db)
   }
   return [name, { up }]

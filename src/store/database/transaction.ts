@@ -150,8 +150,9 @@ export function outsideTransaction<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Limits the work to the time until the deadline: the deadline is checked before each statement, and the database cancels a statement
- * that takes longer, even if it only waits for a lock. Throws the error of the deadline. One more statement.
+ * Limits the work to the time until the deadline: the deadline is checked before each statement and before the commit, and the database
+ * cancels a statement that takes longer, even if it only waits for a lock. Throws the error of the deadline. One more statement, unless the
+ * deadline has no time yet.
  */
 function withDeadline<T>(work: (tx: Transaction) => Promise<T>, deadline: Deadline): (tx: Transaction) => Promise<T> {
   const deadlineCheck: KyselyPlugin = {
@@ -163,10 +164,15 @@ function withDeadline<T>(work: (tx: Transaction) => Promise<T>, deadline: Deadli
   }
   return async (tx) => {
     checkDeadline(deadline)
-    const limit = String(Math.ceil(Math.min(deadline.remaining(), LONGEST_TIMER)))
-    await sql`select set_config('statement_timeout', ${limit}, true)`.execute(tx)
+    const remaining = deadline.remaining()
+    if (Number.isFinite(remaining)) {
+      const limit = String(Math.ceil(Math.min(remaining, LONGEST_TIMER)))
+      await sql`select set_config('statement_timeout', ${limit}, true)`.execute(tx)
+    }
     try {
-      return await work(tx.withPlugin(deadlineCheck))
+      const result = await work(tx.withPlugin(deadlineCheck))
+      checkDeadline(deadline)
+      return result
     } catch (error) {
       throw getErrorCode(error) === CANCELED ? deadline.timeoutError : error
     }

@@ -4,6 +4,7 @@ import { createConnectionPool, findRedirect, type HttpResponse, sendRequest } fr
 import { UNRESTRICTED } from '../../../lib/http/outbound.ts'
 import { getBackOff } from '../../../lib/timing/back-off.ts'
 import { limitConcurrency } from '../../../lib/timing/limit-concurrency.ts'
+import { hasProgressListener, reportProgress } from '../../../lib/timing/progress.ts'
 import { retry } from '../../../lib/timing/retry.ts'
 import { getAccessToken, type ServerCredentials } from './access-token.ts'
 import { parseBody, ServerError, toUnreachableError } from './server-error.ts'
@@ -37,7 +38,9 @@ const ADVICE: Readonly<Record<number, string>> = {
 export class AdminServer {
   readonly #baseUrl: string
   readonly #credentials: ServerCredentials
-  readonly #onResponse: () => void
+  #responses = 0
+  /** The number of lists that are being read, and whose objects are counted instead of responses. */
+  #countedLists = 0
   readonly #connections: ReturnType<typeof createConnectionPool>
   readonly #limit = limitConcurrency(CONCURRENCY)
   #token: Promise<string> | undefined
@@ -46,11 +49,10 @@ export class AdminServer {
   /** The error after which all further requests fail, since the import cannot succeed any more. */
   #fatalError: ServerError | undefined
 
-  /** Sends no request yet. `url` may have a path. `onResponse` is called after each successful response. */
-  constructor(url: string, credentials: ServerCredentials, onResponse: () => void = () => {}) {
+  /** Sends no request yet. `url` may have a path. */
+  constructor(url: string, credentials: ServerCredentials) {
     this.#baseUrl = url.replace(/\/+$/, '')
     this.#credentials = credentials
-    this.#onResponse = onResponse
     this.#connections = createConnectionPool(this.#baseUrl)
   }
 
@@ -70,10 +72,16 @@ export class AdminServer {
   }
 
   /** Returns the objects of all pages of a list. */
-  async list(path: string, query: Readonly<Record<string, string>> = {}): Promise<Representation[]> {
+  async list(
+    path: string,
+    query: Readonly<Record<string, string>> = {},
+    onPage: (objects: readonly Representation[]) => Promise<void> = async () => {},
+  ): Promise<Representation[]> {
     const readPage = async (first: number) => {
       const parameters = new URLSearchParams({ ...query, first: String(first), max: String(PAGE_SIZE) })
-      return toObjects(await this.#request('GET', `${path}?${parameters}`))
+      const objects = toObjects(await this.#request('GET', `${path}?${parameters}`))
+      await onPage(objects)
+      return objects
     }
     const all = [...(await readPage(0))]
     // A list without paging is returned whole.
@@ -86,6 +94,24 @@ export class AdminServer {
     }
   }
 
+  /** Returns the objects of a list as `list` does. Reports its progress by their number, which is at `${path}/count`. */
+  async listCounted(
+    path: string,
+    kind: string,
+    query: Readonly<Record<string, string>> = {},
+  ): Promise<Representation[]> {
+    if (!hasProgressListener()) return this.list(path, query)
+    const total = Number(await this.get(`${path}/count`, 0)) || undefined
+    let done = 0
+    this.#countedLists++
+    return this.list(path, query, async (objects) => {
+      done += objects.length
+      await reportProgress({ phase: 'fetch', kind, done, ...(total && { total }) })
+    }).finally(() => {
+      this.#countedLists--
+    })
+  }
+
   #request(method: 'GET' | 'POST', path: string): Promise<Json> {
     let token: Promise<string> | undefined
     const attempt = async () => {
@@ -94,7 +120,8 @@ export class AdminServer {
       token = this.#token
       const body = await this.#send(method, path, await token)
       this.#hasSucceeded = true
-      this.#onResponse()
+      this.#responses++
+      if (!this.#countedLists) await reportProgress({ phase: 'fetch', done: this.#responses })
       return body
     }
     const delayAfter = (error: unknown, failures: number) => {

@@ -16,11 +16,11 @@ interface UserReader {
 
 /**
  * Reads the users of a realm, without credentials. `realm` is the realm's export, with its roles, groups and identity providers.
- * Requests: one per page of users; one per page of members of each role, group and identity provider; one per user with a linked
+ * Requests: one per page of users, and one for their number if progress is reported; one per page of members of each role, group and identity provider; one per user with a linked
  * account; and, where a client requires consent, one per user, since no list has consents.
  */
 export async function readUsers(server: AdminServer, path: string, realm: Representation): Promise<Representation[]> {
-  const listed = await server.list(`${path}/users`, { briefRepresentation: 'false' })
+  const listed = await server.listCounted(`${path}/users`, 'user', { briefRepresentation: 'false' })
   // By id, since a user who registers meanwhile moves another one to the next page, where it is listed again.
   const users = new Map(listed.map((user) => [String(user.id), { ...user }]))
   if (!users.size) return []
