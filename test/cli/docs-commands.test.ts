@@ -190,7 +190,7 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
         session.replacements.set('https://id.example.com', session.server!.url)
         return output
       },
-      async 'HTTP 403 Forbidden'(session) {
+      async 'You lack the permission plan-changes'(session) {
         await session.write('other.yaml', 'realm: other\n')
         return (await session.tryRun('regent plan other.yaml')).output
       },
