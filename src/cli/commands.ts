@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander'
 import { list, settings } from '../config.ts'
 import type { EXIT_CODES } from './exit-codes.ts'
+import { loginCommands } from './login-commands.ts'
 import {
   allowLockOut,
   count,
@@ -364,6 +365,7 @@ export const commands: readonly CommandEntry[] = [
     options: storeOptions,
     run: async ([path], flags) => (await import('./commands/get.ts')).get(path, flags),
   },
+  ...loginCommands,
   {
     name: 'token',
     summary: 'Print an access token for the running server',
