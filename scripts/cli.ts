@@ -1,7 +1,7 @@
 // Renders docs/cli.md, the commands and their options.
 import type { Argument, Option } from 'commander'
-import { type CommandEntry, commands } from '../src/cli/commands.ts'
 import { PRECEDENCE } from '../src/cli/commands/context.ts'
+import { type CommandEntry, commands } from '../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS, EXIT_CODES } from '../src/cli/exit-codes.ts'
 import { describeValue, documentOptions, ownStoreOptions, storeOptions } from '../src/cli/options.ts'
 import { sourceSettingsOptions } from '../src/cli/source-settings-options.ts'

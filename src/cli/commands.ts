@@ -1,11 +1,11 @@
 // The table of commands. The module of each is loaded when it runs, so that help and the small commands start fast.
 import { setFlagsFromString } from 'node:v8'
-import { Argument, type Command, InvalidArgumentError, type Option } from 'commander'
+import { Argument, InvalidArgumentError } from 'commander'
 import { list, settings } from '../config.ts'
-import type { EXIT_CODES } from './exit-codes.ts'
-import { loginCommands } from './login-commands.ts'
+import { loginCommands } from './login/login-commands.ts'
 import {
   allowLockOut,
+  type CommandEntry,
   count,
   documentOptions,
   fileFormatOption,
@@ -20,22 +20,7 @@ import {
 } from './options.ts'
 import { sourceSettingsOptions } from './source-settings-options.ts'
 
-/** The values that commander passes to an action. Their types follow from the arguments and options. */
-type ParsedValues = Parameters<Parameters<Command['action']>[0]>
-
-/** A command, or a group of commands. */
-export interface CommandEntry {
-  readonly name: string
-  /** The help text, in the imperative: at most 60 characters without a full stop. */
-  readonly summary: string
-  readonly arguments?: readonly Argument[]
-  readonly options?: readonly Option[]
-  /** Runs the command with the values of its arguments and its options by name. Absent for a group. */
-  readonly run?: (values: ParsedValues, flags: ParsedValues[number]) => Promise<void>
-  readonly commands?: readonly CommandEntry[]
-  /** The exit codes besides 0 and 1. */
-  readonly exitCodes?: readonly (keyof typeof EXIT_CODES)[]
-}
+export type { CommandEntry } from './options.ts'
 
 const argument = (name: string, description?: string) => new Argument(name, description)
 

@@ -15,22 +15,12 @@ import { isLoopback } from '../lib/http/loopback.ts'
 import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
 import type { AccessTokens } from './login/access-tokens.ts'
-import { type CommandServer, findCommandServer, type LoginFlags, openLogin } from './login/find-login.ts'
-import { describeNetworkError } from './network-errors.ts'
+import { type CommandServer, findCommandServer, openLogin, type StoreFlags } from './login/find-login.ts'
+import { describeNetworkError } from './login/network-errors.ts'
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
 
-/** The flags that name the store and the credentials of the caller. */
-export interface StoreFlags extends LoginFlags {
-  readonly context?: string
-  readonly server?: string
-  readonly database?: string
-  readonly data?: string
-  readonly keyFile?: string
-  /** The folder whose project file may name a server. Default: the working directory. */
-  readonly projectFolder?: string | undefined
-  readonly environment?: string | undefined
-}
+export type { StoreFlags } from './login/find-login.ts'
 
 /** Body and headers of a request. */
 export interface RequestContent {
@@ -57,10 +47,10 @@ export type MissingStorePolicy = 'fail' | 'create' | 'discard'
 
 /** Connects to the store that flags and environment name. If a server has the folder open, connects to that server. */
 export async function connect(flags: StoreFlags, missingStore: MissingStorePolicy = 'fail'): Promise<Connection> {
-  const found = await findCommandServer(flags)
-  if (found) {
-    reportContext(found)
-    return openRemote(found.server, openLogin(found, flags))
+  const commandServer = await findCommandServer(flags)
+  if (commandServer) {
+    reportContext(commandServer)
+    return openRemote(commandServer.server, openLogin(commandServer, flags))
   }
   const { FolderInUse } = await import('../service/context/store-types.ts')
   try {

@@ -1,6 +1,24 @@
-// Options that several commands take. Help texts are imperative, have at most 60 characters, and end without a full stop.
-import { InvalidArgumentError, Option } from 'commander'
+// The entries of commands, and the options that several commands take. Help texts are imperative, have at most 60 characters, and end without a full stop.
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type Setting, variables as variableList } from '../config.ts'
+import type { EXIT_CODES } from './exit-codes.ts'
+
+/** The values that commander passes to an action. Their types follow from the arguments and options. */
+type ParsedValues = Parameters<Parameters<Command['action']>[0]>
+
+/** A command, or a group of commands. */
+export interface CommandEntry {
+  readonly name: string
+  /** The help text, in the imperative: at most 60 characters without a full stop. */
+  readonly summary: string
+  readonly arguments?: readonly Argument[]
+  readonly options?: readonly Option[]
+  /** Runs the command with the values of its arguments and its options by name. Absent for a group. */
+  readonly run?: (values: ParsedValues, flags: ParsedValues[number]) => Promise<void>
+  readonly commands?: readonly CommandEntry[]
+  /** The exit codes besides 0 and 1. */
+  readonly exitCodes?: readonly (keyof typeof EXIT_CODES)[]
+}
 
 /** An option whose value may come from an environment variable, which the command reads, if the flag is absent. */
 export class CommandOption extends Option {

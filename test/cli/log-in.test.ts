@@ -160,10 +160,10 @@ test('contexts are listed, chosen, shown and deleted', async () => {
   ])
   expect(JSON.stringify(list)).not.toContain('refreshToken')
   expect((await at.run('context', 'use', name)).out).toBe(`The context ${name} is in use: ${server.url}.\n`)
-  const shown = (await at.run('context', 'show')).out
-  expect(shown).toContain(`Context: ${' '}${name} (in use)`)
-  expect(shown).toContain(`A command without options uses the context ${name}.`)
-  expect(shown).toMatch(/Precedence:\n {2}1\. `--context`/)
+  const text = (await at.run('context', 'show')).out
+  expect(text).toContain(`Context: ${' '}${name} (in use)`)
+  expect(text).toContain(`A command without options uses the context ${name}.`)
+  expect(text).toMatch(/Precedence:\n {2}1\. `--context`/)
   expect(await at.run('context', 'show', 'none')).toMatchObject({
     code: 1,
     err: expect.stringMatching(/no context none/),

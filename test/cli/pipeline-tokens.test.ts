@@ -158,8 +158,8 @@ test('a job at GitLab has its token in a variable', async () => {
   const sign = () => issuer.sign({ sub: SUBJECT, aud: audience })
   const client = { REGENT_CLIENT_ID: 'pipeline', REGENT_OIDC_TOKEN: 'gitlab' }
   expect((await at.shell('regent plan shop.yaml', { ...client, REGENT_ID_TOKEN: await sign() })).code).toBe(0)
-  const named = { ...client, REGENT_OIDC_TOKEN: 'gitlab:SHOP_TOKEN', SHOP_TOKEN: await sign() }
-  expect((await at.shell('regent plan shop.yaml', named)).code).toBe(0)
+  const withName = { ...client, REGENT_OIDC_TOKEN: 'gitlab:SHOP_TOKEN', SHOP_TOKEN: await sign() }
+  expect((await at.shell('regent plan shop.yaml', withName)).code).toBe(0)
   expect((await at.shell('regent plan shop.yaml', client)).err).toBe(
     'The variable REGENT_ID_TOKEN has no token. In .gitlab-ci.yml, declare it in id_tokens of the job.\n',
   )

@@ -40,13 +40,13 @@ export async function remove(name: string): Promise<void> {
 /** `regent context show`: prints a context, and which server a command without options would use. */
 export async function show(name: string | undefined, { output }: { readonly output: Format }): Promise<void> {
   const file = await readContexts()
-  const shown = name ?? (process.env.REGENT_CONTEXT || file.current)
-  if (shown === undefined) throw new Error('No context is in use. Name one, or run "regent login".')
-  const context = toRepresentation(getContext(file, shown), file.current)
+  const contextName = name ?? (process.env.REGENT_CONTEXT || file.current)
+  if (contextName === undefined) throw new Error('No context is in use. Name one, or run "regent login".')
+  const context = toRepresentation(getContext(file, contextName), file.current)
   if (output === 'json') return console.log(JSON.stringify(context, null, 2))
   const { server, realm, user, client, session, inUse } = context
   const rows: [string, string][] = [
-    ['Context', `${shown}${inUse ? ' (in use)' : ''}`],
+    ['Context', `${contextName}${inUse ? ' (in use)' : ''}`],
     ['Server', server],
     ['Realm', realm],
     user === undefined ? ['Client', client ?? ''] : ['User', user],
@@ -70,9 +70,9 @@ export const PRECEDENCE = [
 /** Returns in words what a command without options uses. */
 async function describeChoice(): Promise<string> {
   try {
-    const found = await findCommandServer({})
-    if (!found) return 'a database or a folder, and no context'
-    return found.context ? `the context ${found.context.name}` : `the server ${found.server}`
+    const chosen = await findCommandServer({})
+    if (!chosen) return 'a database or a folder, and no context'
+    return chosen.context ? `the context ${chosen.context.name}` : `the server ${chosen.server}`
   } catch (error) {
     return `nothing: ${error instanceof Error ? error.message.replace(/\.$/, '') : String(error)}`
   }

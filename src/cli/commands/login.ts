@@ -32,9 +32,9 @@ export async function login(flags: LoginCommandFlags): Promise<void> {
 }
 
 /** `regent logout`: ends the session of a context, whose refresh token is deleted. */
-export async function logout({ context: named }: { readonly context?: string }): Promise<void> {
+export async function logout({ context: flag }: { readonly context?: string }): Promise<void> {
   const { name, ended } = await changeContexts(async (file) => {
-    const name = named ?? (process.env.REGENT_CONTEXT || file.current)
+    const name = flag ?? (process.env.REGENT_CONTEXT || file.current)
     const context = name === undefined ? undefined : file.contexts[name]
     if (name === undefined || !context)
       throw new Error('There is no context to log out of. "regent context list" lists them.')
@@ -53,11 +53,11 @@ export async function logout({ context: named }: { readonly context?: string }):
 }
 
 /** Returns the context that the flags name, or the one in use if they name no server. */
-async function findEarlierContext({ context, server }: LoginCommandFlags): Promise<NamedContext | undefined> {
+async function findEarlierContext({ context: flag, server }: LoginCommandFlags): Promise<NamedContext | undefined> {
   const { current, contexts } = await readContexts()
-  const name = context ?? (process.env.REGENT_CONTEXT || (server === undefined ? current : undefined))
-  const found = name === undefined ? undefined : contexts[name]
-  return name !== undefined && found ? { ...found, name } : undefined
+  const name = flag ?? (process.env.REGENT_CONTEXT || (server === undefined ? current : undefined))
+  const context = name === undefined ? undefined : contexts[name]
+  return name !== undefined && context ? { ...context, name } : undefined
 }
 
 async function findRealm(flags: LoginCommandFlags, earlier: NamedContext | undefined): Promise<ServerRealm> {

@@ -1,7 +1,7 @@
 // Access tokens of a server. Each is requested when a request needs it, so that a command may take longer than a token is valid.
 import { adviseClient, authenticateClient, type ClientCredentials } from './client-assertions.ts'
 import { changeContexts, getContext, type NamedContext } from './contexts.ts'
-import { type IssuedTokens, requestTokens, type ServerRealm, TokenRefused } from './token-request.ts'
+import { requestTokens, type ServerRealm, TokenRefused, type TokenResponse } from './token-request.ts'
 
 /** The client with which users log in. It is built into every realm, and its tokens are for administration. */
 export const LOGIN_CLIENT = 'security-admin-console'
@@ -18,7 +18,7 @@ export interface AccessTokens {
 export const createFixedTokens = (token: string): AccessTokens => ({ get: async () => token })
 
 /** Returns tokens that a function requests. */
-function createRequestedTokens(request: () => Promise<IssuedTokens>): AccessTokens {
+function createRequestedTokens(request: () => Promise<TokenResponse>): AccessTokens {
   let last: { readonly token: string; readonly expires: number } | undefined
   let pending: Promise<string> | undefined
   const renew = async () => {
@@ -68,7 +68,7 @@ export function createContextTokens(context: NamedContext): AccessTokens {
 }
 
 /** Refreshes the session of a context, and stores its new refresh token. Commands do it one after the other: a token may be valid only once. */
-function refreshSession(name: string): Promise<IssuedTokens> {
+function refreshSession(name: string): Promise<TokenResponse> {
   return changeContexts(async (file) => {
     const { name: _, ...context } = getContext(file, name)
     const { refreshToken } = context

@@ -5,13 +5,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { html } from '../../lib/html.ts'
+import { expireAfter } from '../../lib/timing/deadline.ts'
 import { CODE_PAGE } from '../../oidc/redirect-uris.ts'
 import { prompt } from '../prompt.ts'
 import { LOGIN_CLIENT } from './access-tokens.ts'
-import { findIssuer, getEndpoint, type IssuedTokens, requestTokens, type ServerRealm } from './token-request.ts'
+import { findIssuer, getEndpoint, requestTokens, type ServerRealm, type TokenResponse } from './token-request.ts'
 
 /** A log-in that has begun. */
-interface PendingLogin {
+interface BrowserLogin {
   readonly at: ServerRealm
   readonly issuer: string
   /** Protects from responses to other requests. RFC 6749, section 10.12. */
@@ -27,13 +28,13 @@ const PATIENCE = 15 * 60_000
 export async function logInWithBrowser(
   at: ServerRealm,
   { opensBrowser }: { readonly opensBrowser: boolean },
-): Promise<IssuedTokens> {
+): Promise<TokenResponse> {
   const createText = () => randomBytes(32).toString('base64url')
   const login = { at, issuer: await findIssuer(at), state: createText(), verifier: createText() }
   return opensBrowser ? receiveCode(login) : promptCode(login)
 }
 
-function renderAddress({ at, state, verifier }: PendingLogin, redirectUri: string): string {
+function renderAddress({ at, state, verifier }: BrowserLogin, redirectUri: string): string {
   const query = new URLSearchParams({
     client_id: LOGIN_CLIENT,
     redirect_uri: redirectUri,
@@ -46,7 +47,7 @@ function renderAddress({ at, state, verifier }: PendingLogin, redirectUri: strin
   return `${getEndpoint(at, 'auth')}?${query}`
 }
 
-function redeemCode({ at, verifier }: PendingLogin, code: string, redirectUri: string): Promise<IssuedTokens> {
+function redeemCode({ at, verifier }: BrowserLogin, code: string, redirectUri: string): Promise<TokenResponse> {
   return requestTokens(at, {
     grant_type: 'authorization_code',
     client_id: LOGIN_CLIENT,
@@ -57,7 +58,7 @@ function redeemCode({ at, verifier }: PendingLogin, code: string, redirectUri: s
 }
 
 /** Prints the URL, and asks for the code that the server shows after the log-in. */
-async function promptCode(login: PendingLogin): Promise<IssuedTokens> {
+async function promptCode(login: BrowserLogin): Promise<TokenResponse> {
   const base = login.issuer.slice(0, login.issuer.lastIndexOf('/realms/'))
   const redirectUri = base + CODE_PAGE
   console.error(`Open this URL in a browser, and log in:\n\n${renderAddress(login, redirectUri)}\n`)
@@ -66,8 +67,8 @@ async function promptCode(login: PendingLogin): Promise<IssuedTokens> {
 }
 
 /** Opens the browser, and receives the response at a loopback address. */
-async function receiveCode(login: PendingLogin): Promise<IssuedTokens> {
-  const { promise, resolve, reject } = Promise.withResolvers<IssuedTokens>()
+async function receiveCode(login: BrowserLogin): Promise<TokenResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<TokenResponse>()
   let redirectUri = ''
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', redirectUri)
@@ -87,12 +88,12 @@ async function receiveCode(login: PendingLogin): Promise<IssuedTokens> {
   })
   await new Promise<void>((listening, fail) => server.once('error', fail).listen(0, '127.0.0.1', listening))
   redirectUri = `http://127.0.0.1:${getPort(server.address())}${PATH}`
-  const timer = setTimeout(() => reject(new Error('Nobody has logged in. Run "regent login" again.')), PATIENCE)
+  const stopWaiting = expireAfter(PATIENCE, () => reject(new Error('Nobody has logged in. Run "regent login" again.')))
   const address = renderAddress(login, redirectUri)
   console.error(`Log in in the browser. If it does not open, open this URL:\n\n${address}\n`)
   openBrowser(address)
   return promise.finally(() => {
-    clearTimeout(timer)
+    stopWaiting()
     server.close()
     server.closeIdleConnections()
   })
@@ -104,7 +105,7 @@ const PATH = '/regent-log-in'
 const getPort = (address: AddressInfo | string | null): number =>
   typeof address === 'object' && address ? address.port : 0
 
-async function readResponse(login: PendingLogin, query: URLSearchParams, redirectUri: string): Promise<IssuedTokens> {
+async function readResponse(login: BrowserLogin, query: URLSearchParams, redirectUri: string): Promise<TokenResponse> {
   // RFC 9207: the response of another server is refused.
   const issuer = query.get('iss')
   if (issuer !== null && issuer !== login.issuer) throw new Error(`The response is from the issuer ${issuer}.`)

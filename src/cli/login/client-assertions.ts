@@ -5,10 +5,10 @@ import * as z from 'zod'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { parseJsonOrNull, sendRequest } from '../../lib/http/http-request.ts'
 import { UNRESTRICTED } from '../../lib/http/outbound.ts'
-import { describeNetworkError } from '../network-errors.ts'
+import { describeNetworkError } from './network-errors.ts'
 import { findIssuer, type ServerRealm } from './token-request.ts'
 
-/** How a client authenticates: one of these. */
+/** The credentials of a client: one of these. */
 export interface ClientCredentials {
   readonly clientSecret?: string | undefined
   readonly clientSecretFile?: string | undefined

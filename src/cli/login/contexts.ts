@@ -7,7 +7,7 @@ import { createFolder } from '../../lib/create-folder.ts'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { lockFile } from '../../lib/file-lock.ts'
 
-const context = z.object({
+const contextSchema = z.object({
   server: z.string(),
   realm: z.string(),
   /** The user who is logged in. */
@@ -20,10 +20,10 @@ const context = z.object({
   /** The origin of the OpenID Connect token with which the client authenticates. */
   oidcToken: z.string().optional(),
 })
-const contextFile = z.object({ current: z.string().optional(), contexts: z.record(z.string(), context) })
+const contextFile = z.object({ current: z.string().optional(), contexts: z.record(z.string(), contextSchema) })
 
 /** A server, and the user or the client who logs in there. */
-export type LoginContext = z.output<typeof context>
+export type LoginContext = z.output<typeof contextSchema>
 /** All contexts by name, and the name of the one in use. */
 export type ContextFile = z.output<typeof contextFile>
 /** A context with its name. */
@@ -60,8 +60,8 @@ export async function readContexts(): Promise<ContextFile> {
 
 /** Returns a context. @throws Error if there is none of that name. */
 export function getContext({ contexts }: ContextFile, name: string): NamedContext {
-  const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
-  if (found) return { ...found, name }
+  const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+  if (context) return { ...context, name }
   throw new Error(`There is no context ${name}. "regent context list" lists them, and "regent login" creates one.`)
 }
 

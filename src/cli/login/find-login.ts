@@ -1,5 +1,4 @@
 // Finds the server of a command, and the credentials for it: flags, then variables, then the project file, then the context in use.
-import type { StoreFlags } from '../connect.ts'
 import { hasStore } from '../store-place.ts'
 import {
   type AccessTokens,
@@ -18,6 +17,18 @@ export interface LoginFlags extends Omit<ClientCredentials, 'clientSecret'> {
   readonly password?: string | undefined
   readonly loginRealm?: string | undefined
   readonly clientId?: string | undefined
+}
+
+/** The flags that name the store and the credentials of the caller. */
+export interface StoreFlags extends LoginFlags {
+  readonly context?: string
+  readonly server?: string
+  readonly database?: string
+  readonly data?: string
+  readonly keyFile?: string
+  /** The folder whose project file may name a server. Default: the working directory. */
+  readonly projectFolder?: string | undefined
+  readonly environment?: string | undefined
 }
 
 /** A server, and the context that names it. */
@@ -149,18 +160,18 @@ export function openLogin(
   flags: LoginFlags,
   defaults: GivenLogin = {},
 ): AccessTokens {
-  const given = readFlags(flags)
+  const fromFlags = readFlags(flags)
   const variables = readVariables()
-  if (context && !hasCredentials(given) && !(isServerNamed && hasCredentials(variables)))
+  if (context && !hasCredentials(fromFlags) && !(isServerNamed && hasCredentials(variables)))
     return createContextTokens(context)
-  const { token: variableToken, clientId: variableClient, ...others } = variables
-  const isChosen = hasCredentials(given)
-  const login: GivenLogin = { ...defaults, ...(isChosen ? others : variables), ...given }
+  const { token: variableToken, clientId: variableClient, ...weaker } = variables
+  const isChosen = hasCredentials(fromFlags)
+  const login: GivenLogin = { ...defaults, ...(isChosen ? weaker : variables), ...fromFlags }
   if (login.token) return createFixedTokens(login.token)
   const at = { server, realm: login.loginRealm ?? context?.realm ?? 'master' }
-  const clientId = given.user === undefined ? (login.clientId ?? variableClient) : undefined
+  const clientId = fromFlags.user === undefined ? (login.clientId ?? variableClient) : undefined
   if (clientId) return createClientTokens(at, clientId, login)
-  if (given.oidcToken ?? given.privateKeyFile ?? (variables.oidcToken || variables.privateKeyFile))
+  if (fromFlags.oidcToken ?? fromFlags.privateKeyFile ?? (variables.oidcToken || variables.privateKeyFile))
     throw new Error('An assertion needs its client. Pass --client-id (REGENT_CLIENT_ID).')
   const { user, password } = login
   if (user && password) return createPasswordTokens(at, user, password)

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { findRedirect, parseJsonOrNull, sendRequest } from '../../lib/http/http-request.ts'
 import { UNRESTRICTED } from '../../lib/http/outbound.ts'
-import { describeNetworkError } from '../network-errors.ts'
+import { describeNetworkError } from './network-errors.ts'
 
 /** A realm of a server. */
 export interface ServerRealm {
@@ -19,7 +19,7 @@ const tokens = z.object({
 const refusal = z.object({ error: z.string().optional(), error_description: z.string().optional() })
 
 /** The tokens in a response. RFC 6749, section 5.1. */
-export type IssuedTokens = z.output<typeof tokens>
+export type TokenResponse = z.output<typeof tokens>
 
 /** The server refuses to issue a token. */
 export class TokenRefused extends Error {}
@@ -32,7 +32,7 @@ export const getEndpoint = ({ server, realm }: ServerRealm, name: string): strin
   `${server}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/${name}`
 
 /** Requests tokens. @throws TokenRefused with the reason of the server; Error if it does not respond as one. */
-export async function requestTokens(at: ServerRealm, form: Readonly<Record<string, string>>): Promise<IssuedTokens> {
+export async function requestTokens(at: ServerRealm, form: Readonly<Record<string, string>>): Promise<TokenResponse> {
   const { ok, body, status } = await send(getEndpoint(at, 'token'), new URLSearchParams(form))
   const issued = tokens.safeParse(body)
   if (ok && issued.success) return issued.data

@@ -1,7 +1,6 @@
 // The commands that log in, and that choose a server.
 import { Argument } from 'commander'
-import type { CommandEntry } from './commands.ts'
-import { clientLoginOptions, option, output } from './options.ts'
+import { type CommandEntry, clientLoginOptions, option, output } from '../options.ts'
 
 const contextName = new Argument('<name>', 'name of the context')
 const contextOption = option('--context <name>', 'Use this context', {
@@ -12,7 +11,7 @@ const contextOption = option('--context <name>', 'Use this context', {
 const list: Pick<CommandEntry, 'summary' | 'options' | 'run'> = {
   summary: 'List the contexts: servers and who logs in there',
   options: [output()],
-  run: async (_values, flags) => (await import('./commands/context.ts')).list(flags),
+  run: async (_values, flags) => (await import('../commands/context.ts')).list(flags),
 }
 
 /** The commands, in the order of the help. */
@@ -27,13 +26,13 @@ export const loginCommands: readonly CommandEntry[] = [
       option('--no-browser', 'Print the URL, and ask for the code'),
       ...clientLoginOptions,
     ],
-    run: async (_values, flags) => (await import('./commands/login.ts')).login(flags),
+    run: async (_values, flags) => (await import('../commands/login.ts')).login(flags),
   },
   {
     name: 'logout',
     summary: 'End the session of a context',
     options: [contextOption],
-    run: async (_values, flags) => (await import('./commands/login.ts')).logout(flags),
+    run: async (_values, flags) => (await import('../commands/login.ts')).logout(flags),
   },
   {
     name: 'context',
@@ -44,20 +43,20 @@ export const loginCommands: readonly CommandEntry[] = [
         name: 'use',
         summary: 'Use a context from now on',
         arguments: [contextName],
-        run: async ([name]) => (await import('./commands/context.ts')).use(name),
+        run: async ([name]) => (await import('../commands/context.ts')).use(name),
       },
       {
         name: 'show',
         summary: 'Show a context, and what commands use',
         arguments: [new Argument('[name]', 'name of the context (default: that in use)')],
         options: [output()],
-        run: async ([name], flags) => (await import('./commands/context.ts')).show(name, flags),
+        run: async ([name], flags) => (await import('../commands/context.ts')).show(name, flags),
       },
       {
         name: 'delete',
         summary: 'Delete a context',
         arguments: [contextName],
-        run: async ([name]) => (await import('./commands/context.ts')).remove(name),
+        run: async ([name]) => (await import('../commands/context.ts')).remove(name),
       },
     ],
   },

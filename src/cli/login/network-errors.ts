@@ -1,6 +1,6 @@
 // Explains why a request to a server fails: what the network or TLS reports, and what to do.
-import { getErrorCode } from '../lib/error-code.ts'
-import { getFailureReason } from '../lib/http/http-request.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
+import { getFailureReason } from '../../lib/http/http-request.ts'
 
 /** Returns the message for the failure of a request. */
 export function describeNetworkError(url: string, error: Error): string {
