@@ -210,7 +210,7 @@ test('the server of a project file is used if the user has logged in there', asy
   await writeFile(join(at.folder, 'regent.yaml'), `name: test\nserver: ${server.url}\n`)
   expect(await at.run('get', 'master')).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`or run "regent login --server ${server.url}"`),
+    err: expect.stringContaining(`To log in there, run "regent login --server ${server.url}"`),
   })
   await ensureLogin()
   expect((await at.run('get', 'master')).err).toBe(`Context ${name}: ${server.url}\n`)

@@ -158,6 +158,8 @@ test('a job at GitLab has its token in a variable', async () => {
   const sign = () => issuer.sign({ sub: SUBJECT, aud: audience })
   const client = { REGENT_CLIENT_ID: 'pipeline', REGENT_OIDC_TOKEN: 'gitlab' }
   expect((await at.shell('regent plan shop.yaml', { ...client, REGENT_ID_TOKEN: await sign() })).code).toBe(0)
+  // A command with several requests uses its token once.
+  expect((await at.shell('regent source list', { ...client, REGENT_ID_TOKEN: await sign() })).code).toBe(0)
   const withName = { ...client, REGENT_OIDC_TOKEN: 'gitlab:SHOP_TOKEN', SHOP_TOKEN: await sign() }
   expect((await at.shell('regent plan shop.yaml', withName)).code).toBe(0)
   expect((await at.shell('regent plan shop.yaml', client)).err).toBe(

@@ -48,8 +48,22 @@ export function createPasswordTokens(at: ServerRealm, username: string, password
   )
 }
 
+/** The tokens of this process, by what they are requested with. The connections of a command share them: an assertion may be valid only once. */
+const shared = new Map<string, AccessTokens>()
+
+function share(key: unknown, create: () => AccessTokens): AccessTokens {
+  const text = JSON.stringify(key)
+  const tokens = shared.get(text) ?? create()
+  shared.set(text, tokens)
+  return tokens
+}
+
 /** Returns tokens of the service account of a client. */
 export function createClientTokens(at: ServerRealm, client: string, credentials: ClientCredentials): AccessTokens {
+  return share([at, client, credentials], () => createTokensOfClient(at, client, credentials))
+}
+
+function createTokensOfClient(at: ServerRealm, client: string, credentials: ClientCredentials): AccessTokens {
   return createRequestedTokens(async () => {
     const form = await authenticateClient(at, client, credentials)
     return requestTokens(at, { grant_type: 'client_credentials', client_id: client, ...form }).catch((error: Error) => {
@@ -64,7 +78,7 @@ export function createClientTokens(at: ServerRealm, client: string, credentials:
 /** Returns tokens of the user or the client of a context. */
 export function createContextTokens(context: NamedContext): AccessTokens {
   if (context.client !== undefined) return createClientTokens(context, context.client, context)
-  return createRequestedTokens(() => refreshSession(context.name))
+  return share(context.name, () => createRequestedTokens(() => refreshSession(context.name)))
 }
 
 /** Refreshes the session of a context, and stores its new refresh token. Commands do it one after the other: a token may be valid only once. */

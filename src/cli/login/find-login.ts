@@ -100,7 +100,7 @@ async function findProjectContext({ projectFolder, environment }: StoreFlags): P
   const context = await findContextOf(server.replace(/\/+$/, ''))
   if (context) return { server: context.server, context, isImplied: true }
   throw new Error(
-    `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}, or run "regent login --server ${server}". For a store of your own, pass --data or --database.`,
+    `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}. To log in there, run "regent login --server ${server}". For a store of your own, pass --data or --database.`,
   )
 }
 
