@@ -164,12 +164,13 @@ export function openLogin(
   const variables = readVariables()
   if (context && !hasCredentials(fromFlags) && !(isServerNamed && hasCredentials(variables)))
     return createContextTokens(context)
-  const { token: variableToken, clientId: variableClient, ...weaker } = variables
+  // Flags for another way to log in precede the token and the client of variables.
+  const { token: _token, clientId: _client, ...weaker } = variables
   const isChosen = hasCredentials(fromFlags)
   const login: GivenLogin = { ...defaults, ...(isChosen ? weaker : variables), ...fromFlags }
   if (login.token) return createFixedTokens(login.token)
   const at = { server, realm: login.loginRealm ?? context?.realm ?? 'master' }
-  const clientId = fromFlags.user === undefined ? (login.clientId ?? variableClient) : undefined
+  const clientId = fromFlags.user === undefined ? login.clientId : undefined
   if (clientId) return createClientTokens(at, clientId, login)
   if (fromFlags.oidcToken ?? fromFlags.privateKeyFile ?? (variables.oidcToken || variables.privateKeyFile))
     throw new Error('An assertion needs its client. Pass --client-id (REGENT_CLIENT_ID).')

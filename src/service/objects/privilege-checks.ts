@@ -82,7 +82,7 @@ export async function checkPrivilegesOfCreated(
   if (kind.name === 'identityProvider')
     await requireControlOfIssuedClients(
       context,
-      objects.map(({ key }) => key[0]!),
+      objects.filter(({ fields }) => issuesAssertions(fields)).map(({ key }) => key[0]!),
     )
   if (kind.name !== 'role') return
   const keys = objects.map(({ key }) => key)
@@ -164,8 +164,13 @@ export async function checkPrivilegesOfReplaced(
   )
 }
 
-/** Throws forbidden unless the caller may act as the clients that authenticate by assertions of identity providers. Two statements. */
+/** Whether a new identity provider issues assertions for clients. Settings that are changed later are credentials. */
+const issuesAssertions = (fields: FlatFields): boolean =>
+  fields.providerId === 'kubernetes' || /^true$/i.test(String(fields['config.supportsClientAssertions']))
+
+/** Throws forbidden unless the caller may act as the clients that authenticate by assertions of identity providers. Two statements, or none. */
 async function requireControlOfIssuedClients(context: Context, aliases: readonly string[]): Promise<void> {
+  if (!aliases.length) return
   const containing = { clientAuthenticatorType: 'federated-jwt' }
   const clients = (await listObjects(context, 'client', { containing })).filter(({ representation }) =>
     aliases.includes(readTextMap(representation.attributes)['jwt.credential.issuer'] ?? ''),
