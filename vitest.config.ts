@@ -25,6 +25,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(REGENT_TESTS === 'all' ? excluded : [])],
+    // Commands in the processes of tests have no contexts of the developer.
+    env: { REGENT_CONFIG_DIR: 'node_modules/.cache/no-contexts' },
     setupFiles: ['test/support/check-statements.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // Isolation costs more than a test file, and a database of its own for each file much more: workers keep theirs.

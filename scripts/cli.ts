@@ -1,6 +1,7 @@
 // Renders docs/cli.md, the commands and their options.
 import type { Argument, Option } from 'commander'
 import type { CommandEntry } from '../src/cli/command-entry.ts'
+import { PRECEDENCE } from '../src/cli/commands/context.ts'
 import { commands } from '../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS, EXIT_CODES } from '../src/cli/exit-codes.ts'
 import { sourceSettingsOptions } from '../src/cli/inputs/source-settings-options.ts'
@@ -40,11 +41,14 @@ In this repository, the command is \`npx regent\`. After \`npm link\`, it is \`r
 
 A command that needs the store finds it in this order:
 
-1. \`--server\` or \`REGENT_SERVER\`: the running server at this URL
-2. \`--database\`, \`REGENT_DATABASE_DIRECT\` or \`REGENT_DATABASE\`: a PostgreSQL database, which the command opens itself. It needs \`--key-file\`.
-3. \`--data\` or \`REGENT_DATA\`, by default \`data\`: the server that has this folder open, or the embedded store in it
+${PRECEDENCE.map((line, at) => `${at + 1}. ${line}`).join('\n')}
 
-A server requires \`--token\`, or \`--user\` and \`--password\`. If a server in development mode has the data folder open, the default is admin / admin.
+\`--server\` names a running server, and \`--context\` one at which you have [logged in](log-in.md). \`--database\` names a PostgreSQL database, which
+the command opens itself with \`--key-file\`. \`--data\` names the folder of an embedded store, or of the server that has it open.
+
+A server requires one of these, in this order: options with credentials, variables with credentials, a context of that server. Credentials are \`--token\`,
+\`--client-id\` with a key or a token, or \`--user\` and \`--password\`. For a context that you name or that is in use, variables do not count.
+If a server in development mode has the data folder open, the default is admin / admin.
 An option takes precedence over its variable. An empty variable counts as absent. Other users of the machine can see options, so use variables for secrets.
 
 ## Output

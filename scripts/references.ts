@@ -58,6 +58,10 @@ const standards: Readonly<Record<string, readonly [title: string, url: string]>>
     'Profiles for the OASIS SAML V2.0',
     'https://docs.oasis-open.org/security/saml/v2.0/saml-profiles-2.0-os.pdf',
   ],
+  'Server Administration Guide': [
+    'Keycloak: Server Administration Guide',
+    'https://www.keycloak.org/docs/latest/server_admin/',
+  ],
   OWASP: ['Web Security Testing Guide', 'https://owasp.org/www-project-web-security-testing-guide/latest/'],
 }
 

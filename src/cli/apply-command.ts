@@ -36,8 +36,16 @@ export function renderApplyPlanCommand(plan: string, flags: StoreFlags): string 
   return ['regent', 'apply', '--plan', plan, ...renderOptions(listStoreOptions(flags))].map(quoteWord).join(' ')
 }
 
-function listStoreOptions({ server, database, data, keyFile, user }: StoreFlags): Record<string, string | undefined> {
-  return { server, database: database && withoutPassword(database), data, 'key-file': keyFile, user }
+function listStoreOptions(flags: StoreFlags): Record<string, string | undefined> {
+  const { server, context, database, data, keyFile, user } = flags
+  return {
+    ...{ server, context, database: database && withoutPassword(database), data, 'key-file': keyFile, user },
+    'login-realm': flags.loginRealm,
+    'client-id': flags.clientId,
+    'oidc-token': flags.oidcToken,
+    'private-key-file': flags.privateKeyFile,
+    'client-secret-file': flags.clientSecretFile,
+  }
 }
 
 function renderOptions(options: Readonly<Record<string, string | readonly string[] | undefined>>): string[] {

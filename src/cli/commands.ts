@@ -4,6 +4,7 @@ import { Argument, InvalidArgumentError } from 'commander'
 import { list, settings } from '../config.ts'
 import type { CommandEntry } from './command-entry.ts'
 import { sourceSettingsOptions } from './inputs/source-settings-options.ts'
+import { loginCommands } from './login/login-commands.ts'
 import {
   allowLockOut,
   count,
@@ -401,6 +402,7 @@ export const commands: readonly CommandEntry[] = [
     options: storeOptions,
     run: async ([path], flags) => (await import('./commands/get.ts')).get(path, flags),
   },
+  ...loginCommands,
   {
     name: 'token',
     summary: 'Print an access token for the running server',

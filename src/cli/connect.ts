@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { settings } from '../config.ts'
 import {
   findRedirect,
-  getFailureReason,
   type HttpStream,
   openStream,
   readBody,
@@ -18,6 +17,9 @@ import { expireOnAbort } from '../lib/timing/deadline.ts'
 import { listenToProgress } from '../lib/timing/progress.ts'
 import type { Service } from '../service/context/service.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
+import type { AccessTokens } from './login/access-tokens.ts'
+import { type CommandServer, findCommandServer, openLogin, type StoreFlags } from './login/find-login.ts'
+import { describeNetworkError } from './login/network-errors.ts'
 import { ApiError } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
 import { printHint } from './terminal/hint.ts'
@@ -25,19 +27,7 @@ import { interruptible } from './terminal/interruption.ts'
 import { clearProgress } from './terminal/progress.ts'
 import { WorkTracker } from './terminal/work-tracker.ts'
 
-/** The flags that name the store and the credentials of the caller. */
-export interface StoreFlags {
-  readonly server?: string
-  readonly database?: string
-  readonly data?: string
-  readonly keyFile?: string
-  readonly token?: string
-  readonly user?: string
-  readonly password?: string
-  /** The folder whose project file may name a server. Default: the working directory. */
-  readonly projectFolder?: string | undefined
-  readonly environment?: string | undefined
-}
+export type { StoreFlags } from './login/find-login.ts'
 
 /** Body and headers of a request. */
 export interface RequestContent {
@@ -76,41 +66,31 @@ export async function connect(
   missingStore: MissingStorePolicy = 'fail',
   work: ConnectionWork = { tracker: new WorkTracker() },
 ): Promise<Connection> {
-  const server = findServer(flags)
-  if (server) return openRemote(server, await getAccessToken(server, flags), work)
-  await refuseProjectServer(flags)
+  const commandServer = await findCommandServer(flags)
+  if (commandServer) {
+    reportContext(commandServer)
+    return openRemote(commandServer.server, openLogin(commandServer, flags), work)
+  }
   const { FolderInUse } = await import('../service/context/store-types.ts')
   try {
     return await openLocal(toStoreKey(flags), missingStore, work)
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
     demandLoopback(error.url, error.message)
-    return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)), work)
+    return openRemote(error.url, openLogin({ server: error.url }, flags, DEVELOPMENT_ADMIN), work)
   }
 }
 
-/**
- * Throws Error if neither flags nor environment name a store, and a project file names a server: it would be another store than that of
- * the project, and the file must not decide who gets credentials.
- */
-async function refuseProjectServer(flags: StoreFlags): Promise<void> {
-  const { REGENT_DATA, REGENT_DATABASE, REGENT_DATABASE_DIRECT, REGENT_ENVIRONMENT } = process.env
-  if (flags.data ?? flags.database ?? (REGENT_DATA || REGENT_DATABASE || REGENT_DATABASE_DIRECT)) return
-  const { findProjectServer } = await import('../reconcile/read/source-identity.ts')
-  const environment = flags.environment ?? (REGENT_ENVIRONMENT || undefined)
-  const server = await findProjectServer(flags.projectFolder ?? process.cwd(), environment)
-  if (server)
-    throw new Error(
-      `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}. For a store of your own, pass --data or --database.`,
-    )
-}
+/** The credentials of the administrator that a server in development mode has. */
+export const DEVELOPMENT_ADMIN = { user: 'admin', password: 'admin' }
 
-/** Returns the server URL of flags or environment, if any. @throws Error if it is not an http or https URL. */
-export function findServer(flags: StoreFlags): string | undefined {
-  const server = flags.server ?? process.env.REGENT_SERVER
-  if (server && !/^https?:$/.test(URL.parse(server)?.protocol ?? ''))
-    throw new Error(`${server} is not the URL of a server. Give it in full, such as http://127.0.0.1:8080.`)
-  return server?.replace(/\/+$/, '')
+let reported: string | undefined
+
+/** Reports the server of a context that the command has not named, once. */
+function reportContext({ server, context, isImplied }: CommandServer): void {
+  if (!isImplied || !context || reported === context.name) return
+  reported = context.name
+  printHint(`Context ${context.name}: ${server}`)
 }
 
 /** Returns the URL of the server that has the data folder open, if any. @throws Error if it runs on another machine. */
@@ -171,31 +151,6 @@ export function toStoreKey(flags: StoreFlags): StoreKey {
   }
 }
 
-/** Returns an access token of the server, logging in if none is given. @throws Error if credentials are missing or refused. */
-export async function getAccessToken(server: string, flags: StoreFlags): Promise<string> {
-  const token = flags.token ?? process.env.REGENT_TOKEN
-  if (token) return token
-  const username = flags.user ?? process.env.REGENT_USER
-  const password = flags.password ?? process.env.REGENT_PASSWORD
-  if (!username || !password) {
-    throw new Error(
-      `${server} requires credentials. Pass --token, or --user and --password (REGENT_TOKEN, REGENT_USER, REGENT_PASSWORD).`,
-    )
-  }
-  const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password })
-  const url = `${server}/realms/master/protocol/openid-connect/token`
-  const { access_token } = await send<{ access_token: string }>(url, { method: 'POST', body }).catch((error: Error) => {
-    throw error instanceof ApiError ? new Error(`${username} cannot log in at ${server}: ${error.message}`) : error
-  })
-  return access_token
-}
-
-/** Adds the credentials of the administrator that a server in development mode has, unless others are given. */
-export function withDevelopmentAdmin(flags: StoreFlags): StoreFlags {
-  const { REGENT_USER: user, REGENT_PASSWORD: password } = process.env
-  return { user: 'admin', password: 'admin', ...(user && { user }), ...(password && { password }), ...flags }
-}
-
 type RemoteRequest = Omit<Parameters<typeof openStream>[2], 'idleTimeout'>
 
 /** The accepted media types: JSON rather than YAML, and texts of operations that return no JSON. */
@@ -205,23 +160,19 @@ const IDLE_TIMEOUT = 10 * 60_000
 /** The most bytes of a response that is read as a whole: the longest string of V8. */
 const MAX_RESPONSE_BYTES = 512 * 1024 * 1024
 
-function openRemote(server: string, token: string, { tracker, signal: cancelled }: ConnectionWork): Connection {
+function openRemote(server: string, tokens: AccessTokens, { tracker, signal: cancelled }: ConnectionWork): Connection {
   tracker.isRemote = true
+  const open = (path: string, request: RemoteRequest) => openAuthorized(tokens, server + path, request)
   return {
     request: (method, path, { body, headers, reportsProgress } = {}) => {
-      const request = {
-        method,
-        headers: {
-          accept: reportsProgress ? `text/event-stream, ${ACCEPT}` : ACCEPT,
-          ...headers,
-          authorization: `Bearer ${token}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }
+      const accept = reportsProgress ? `text/event-stream, ${ACCEPT}` : ACCEPT
+      const type = body !== undefined && { 'content-type': 'application/json' }
+      const content = body !== undefined && { body: JSON.stringify(body) }
+      const request = { method, headers: { accept, ...headers, ...type }, ...content }
       return tracker.run(method, reportsProgress, async () => {
-        if (!reportsProgress) return send(server + path, { ...request, ...(cancelled && { signal: cancelled }) })
-        const response = await openCancellable(server + path, request, cancelled)
+        if (!reportsProgress)
+          return send(tokens, server + path, { ...request, ...(cancelled && { signal: cancelled }) })
+        const response = await openCancellable((signal) => open(path, { ...request, signal }), cancelled)
         const isStream = response.headers['content-type']?.startsWith('text/event-stream')
         if (!isStream) return toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
         const { status, body } = await tracker.readOutcome(response, cancelled)
@@ -229,14 +180,12 @@ function openRemote(server: string, token: string, { tracker, signal: cancelled 
       })
     },
     async *events(path, signal) {
-      const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
-      const response = await openResponse(server + path, { headers, signal })
+      const response = await open(path, { headers: { accept: 'text/event-stream' }, signal })
       if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       else yield* readEvents(response.body)
     },
     async download(path) {
-      const request = { headers: { authorization: `Bearer ${token}` } }
-      const response = await openCancellable(server + path, request, cancelled)
+      const response = await openCancellable((signal) => open(path, { signal }), cancelled)
       if (!response.ok) toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), path)
       return response.body
     },
@@ -244,11 +193,23 @@ function openRemote(server: string, token: string, { tracker, signal: cancelled 
   }
 }
 
-async function send<Result>(url: string, request: RemoteRequest): Promise<Result> {
+async function send<Result>(tokens: AccessTokens, url: string, request: RemoteRequest): Promise<Result> {
   const headers = { ...request.headers, 'accept-encoding': 'gzip' }
-  const response = await openResponse(url, { ...request, headers })
+  const response = await openAuthorized(tokens, url, { ...request, headers })
   const { pathname, search } = new URL(url)
   return toResult(response, await readBody(response.body, MAX_RESPONSE_BYTES), pathname + search)
+}
+
+/** Sends a request with an access token. If the server refuses the token, sends it again with a new one, if there is one. */
+async function openAuthorized(tokens: AccessTokens, url: string, request: RemoteRequest): Promise<HttpStream> {
+  const sendWith = (token: string) =>
+    openResponse(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } })
+  const token = await tokens.get()
+  const response = await sendWith(token)
+  const renewed = response.status === 401 ? await tokens.get(token) : token
+  if (renewed === token) return response
+  response.body.destroy()
+  return sendWith(renewed)
 }
 
 async function openResponse(url: string, request: RemoteRequest): Promise<HttpStream> {
@@ -256,7 +217,7 @@ async function openResponse(url: string, request: RemoteRequest): Promise<HttpSt
   // The user names the server, so any address is permitted.
   const response = await openStream(UNRESTRICTED, url, { ...request, idleTimeout: IDLE_TIMEOUT }).catch(
     (error: Error) => {
-      throw new Error(`No server responds at ${origin} (${getFailureReason(error)}). Start it with "regent serve".`)
+      throw new Error(describeNetworkError(url, error))
     },
   )
   const redirect = findRedirect(response)
@@ -267,16 +228,13 @@ async function openResponse(url: string, request: RemoteRequest): Promise<HttpSt
 
 /** Sends a request that the signal cancels until the response begins. */
 async function openCancellable(
-  url: string,
-  request: RemoteRequest,
+  open: (signal: AbortSignal) => Promise<HttpStream>,
   cancelled: AbortSignal | undefined,
 ): Promise<HttpStream> {
   const starting = new AbortController()
   const cancel = () => starting.abort(cancelled?.reason)
   cancelled?.addEventListener('abort', cancel)
-  return openResponse(url, { ...request, signal: starting.signal }).finally(() =>
-    cancelled?.removeEventListener('abort', cancel),
-  )
+  return open(starting.signal).finally(() => cancelled?.removeEventListener('abort', cancel))
 }
 
 /** Opens the service on a store of its own, or on an empty one in memory, which is discarded. */

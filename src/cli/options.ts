@@ -112,15 +112,32 @@ export const ownStoreOptions: readonly Option[] = [
   }),
 ]
 
+const realmOfLogin = { variable: 'REGENT_LOGIN_REALM', fallback: 'master' }
+
+/** Options of a client with a service account that logs in. */
+export const clientLoginOptions: readonly Option[] = [
+  option('--client-id <id>', 'Log in as this client', { variable: 'REGENT_CLIENT_ID' }),
+  option('--oidc-token <origin>', 'Send a token of github, gitlab, kubernetes or a file', {
+    variable: 'REGENT_OIDC_TOKEN',
+  }),
+  option('--private-key-file <file>', 'Sign with this key of the client', { variable: 'REGENT_PRIVATE_KEY_FILE' }),
+  option('--client-secret-file <file>', 'Send the client secret in this file', {
+    variable: 'REGENT_CLIENT_SECRET_FILE',
+  }),
+]
+
 const loginOptions: readonly Option[] = [
   option('--token <token>', 'Use this access token for the server', { variable: 'REGENT_TOKEN' }),
-  option('--user <name>', 'Log in as this administrator of master', { variable: 'REGENT_USER' }),
+  option('--user <name>', 'Log in as this administrator', { variable: 'REGENT_USER' }),
   option('--password <password>', 'Log in with this password', { variable: 'REGENT_PASSWORD' }),
+  option('--login-realm <realm>', 'Log in at this realm', realmOfLogin),
+  ...clientLoginOptions,
 ]
 
 /** Options of a command that needs the store: of a server, of a database, or of a folder. */
 export const storeOptions: readonly Option[] = [
   option('--server <URL>', 'Use the running server at this URL', { variable: 'REGENT_SERVER' }),
+  option('--context <name>', 'Use the server of this context', { variable: 'REGENT_CONTEXT', fallback: 'that in use' }),
   ...ownStoreOptions,
   ...loginOptions,
 ]

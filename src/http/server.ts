@@ -4,6 +4,7 @@ import type { JsonSchema } from '../kinds/json-schema.ts'
 import { getLogFields, toRequestId } from '../lib/request-scope.ts'
 import type { ProgressListener } from '../lib/timing/progress.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
+import { CODE_PAGE } from '../oidc/redirect-uris.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
@@ -30,7 +31,7 @@ import { findCertificates } from './server/client-certificates.ts'
 import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
-import { renderHomePage, renderMissingPage } from './server/home.ts'
+import { renderCodePage, renderHomePage, renderMissingPage } from './server/home.ts'
 import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
@@ -161,6 +162,10 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
   if (options.console) await app.register((await import('./server/console.ts')).serveConsole, { baseOf })
+  app.get<{ Querystring: Record<string, unknown> }>(CODE_PAGE, async ({ query }, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    return reply.type('text/html; charset=utf-8').send(renderCodePage(query))
+  })
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(renderHomePage(linksOf(request), names))

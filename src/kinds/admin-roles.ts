@@ -28,7 +28,13 @@ export const adminRoles = [
 ] as const
 
 /** Regent's own permissions, which Keycloak does not have: they are roles of the client `regent-permissions`, if a realm has one. */
-export const regentRoles = ['accept-drift', 'approve-plans', 'roll-back-realm', 'suspend-sources'] as const
+export const regentRoles = [
+  'accept-drift',
+  'approve-plans',
+  'plan-changes',
+  'roll-back-realm',
+  'suspend-sources',
+] as const
 
 /** The client ID of the client whose roles grant Regent's own permissions. No realm has it unless it is declared or created. */
 export const PERMISSIONS_CLIENT = 'regent-permissions'
@@ -75,6 +81,7 @@ const rolesByPermission = {
   'administer-realm': [],
   'accept-drift': ['accept-drift'],
   'approve-plans': ['approve-plans'],
+  'plan-changes': ['plan-changes'],
   'roll-back-realm': ['roll-back-realm'],
   'suspend-sources': ['suspend-sources'],
 } as const satisfies Record<string, readonly AdminRole[]>
@@ -117,6 +124,7 @@ export const permissionToGrant: Readonly<Record<AdminRole, Permission>> = {
   'realm-admin': 'administer-realm',
   'accept-drift': 'accept-drift',
   'approve-plans': 'approve-plans',
+  'plan-changes': 'plan-changes',
   'roll-back-realm': 'roll-back-realm',
   'suspend-sources': 'suspend-sources',
   'view-authorization': 'view-authorization',

@@ -14,7 +14,9 @@ export const identityProvider = defineKind({
   conflict: { create: 'Identity Provider {name} already exists' },
   defaults: ({ providerId }) => ({ enabled: true, config: {}, ...identityProviderTypes[String(providerId)]?.defaults }),
   fields: {
-    alias: text('Alias of the identity provider, which is unique in the realm and part of its URLs.'),
+    alias: text('Alias of the identity provider, which is unique in the realm and part of its URLs.', {
+      credential: true,
+    }),
     displayName: text('Display name of the identity provider.', { onPut: 'clear' }),
     providerId: text('Type of the identity provider: oidc, saml, github and others.', {
       credential: true,

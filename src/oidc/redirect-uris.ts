@@ -9,12 +9,31 @@ export interface RegisteredUris {
   readonly rootUrl?: string | undefined
 }
 
-/** Keycloak: the built-in client of its admin console, with which users log in to the console of Regent. */
+/** Keycloak: the built-in client of its admin console, with which users log in to the console and the command line of Regent. */
 const CONSOLE_CLIENT = 'security-admin-console'
 
 /** Returns the redirect URIs of a client that the server allows without their registration: those of its own console. */
 export function listServerRedirectUris(clientId: string | undefined, base: string): string[] {
   return clientId === CONSOLE_CLIENT ? [`${base}/console/*`] : []
+}
+
+/** The address at which the command line waits for the response to a log-in, on any port. */
+const COMMAND_LISTENER = 'http://127.0.0.1/regent-log-in'
+
+/** The path of the page of the server that shows the code of a log-in, for a command line on a machine without a browser. */
+export const CODE_PAGE = '/regent/log-in/code'
+
+/** Returns the redirect URIs of a client that the server allows for log-ins with its command line, without their registration. */
+export function listCommandRedirectUris(clientId: string | undefined, base: string): string[] {
+  return clientId === CONSOLE_CLIENT ? [COMMAND_LISTENER, `${base}${CODE_PAGE}`] : []
+}
+
+/**
+ * Whether users must enter their credentials before a response is sent to a redirect URI, although they are logged in. Any program can listen
+ * on a loopback address, so no response is sent without an action of the user. RFC 8252, section 8.6.
+ */
+export function requiresCredentials(clientId: string | undefined, redirectUri: string, base: string): boolean {
+  return isRegisteredRedirectUri(redirectUri, { redirectUris: listCommandRedirectUris(clientId, base) })
 }
 
 /** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */

@@ -53,6 +53,14 @@ const operations: Readonly<Record<string, readonly [RegentRole, (token: string) 
     'approve-plans',
     async (token) => call('DELETE', `/regent/v1/plans/${await leavePending()}`, { token }),
   ],
+  'plan changes': [
+    'plan-changes',
+    (token) => call('POST', '/regent/v1/plan', { token, body: toSourceBody([declared()], source) }),
+  ],
+  'explain the permissions of a source': [
+    'plan-changes',
+    (token) => call('POST', '/regent/v1/explain', { token, body: toSourceBody([declared()], source) }),
+  ],
   'list revisions': ['roll-back-realm', (token) => call('GET', `/regent/v1/history/${realm.name}`, { token })],
   'roll back': [
     'roll-back-realm',
@@ -102,6 +110,55 @@ test('these permissions permit no apply, export or change of the realm', async (
     expect((await call('GET', realm.path, { token })).status).toBe(403)
     expect((await call('GET', `/regent/v1/accept/${realm.name}?users=true`, { token })).status).toBe(403)
   }
+})
+
+test('a user who may only plan sees the changes and their consequences, saves no plan and changes nothing', async () => {
+  const token = tokens.get('plan-changes')!
+  const strong = { username: 'strong', clientRoles: { 'realm-management': ['realm-admin'] } }
+  const body = toSourceBody([declared({ displayName: 'Planned', users: [strong] })], source)
+  const revision = await getRevision()
+  const planned = await call('POST', '/regent/v1/plan', { token, body })
+  expect([planned.status, planned.body.realms[0].plan.actions.map(({ key }: { key: string[] }) => key)]).toEqual([
+    200,
+    expect.arrayContaining([[realm.name], ['strong']]),
+  ])
+  for (const address of ['/regent/v1/plan?save=true', '/regent/v1/apply'])
+    expect((await call('POST', address, { token, body })).status).toBe(403)
+  expect(await getRevision()).toBe(revision)
+  expect((await call('GET', `${realm.path}/users?username=strong&exact=true`)).body).toEqual([])
+})
+
+test('a plan shows no secret to a user who may only plan', async () => {
+  const smtpServer = {
+    host: 'mail.example.org',
+    from: 'a@example.org',
+    auth: 'true',
+    user: 'u',
+    password: 'live-secret-1',
+  }
+  const app = { clientId: 'app', secret: 'live-secret-2' }
+  const name = newName('source')
+  const plans = createPlanClient(server, name)
+  await plans.apply({ realm: realm.name, smtpServer, clients: [app] })
+  const changed = { ...smtpServer, password: 'new-secret-1' }
+  const document = { realm: realm.name, smtpServer: changed, clients: [{ ...app, secret: 'new-secret-2' }] }
+  const body = toSourceBody([document], name)
+  const planned = await call('POST', '/regent/v1/plan', { token: tokens.get('plan-changes')!, body })
+  expect(planned.body.realms[0].plan.actions).toHaveLength(2)
+  expect(JSON.stringify(planned.body)).not.toMatch(/(live|new)-secret/)
+})
+
+test('in master, the permission to plan is for every realm, also for one to be created', async () => {
+  const { body: clients } = await call('GET', `/admin/realms/master/clients?clientId=${PERMISSIONS_CLIENT}`)
+  if (!clients.length) await server.create('/admin/realms/master/clients', { clientId: PERMISSIONS_CLIENT })
+  const [client] = (await call('GET', `/admin/realms/master/clients?clientId=${PERMISSIONS_CLIENT}`)).body
+  await server.create(`/admin/realms/master/clients/${client.id}/roles`, { name: 'plan-changes' })
+  const token = await createAdminToken('master', { clientRoles: { [PERMISSIONS_CLIENT]: ['plan-changes'] } })
+  const body = toSourceBody([{ realm: newName(), enabled: true }, declared()], source)
+  expect((await call('POST', '/regent/v1/plan', { token, body })).status).toBe(200)
+  expect((await call('POST', '/regent/v1/apply', { token, body })).status).toBe(403)
+  expect((await call('GET', realm.path, { token })).status).toBe(403)
+  await call('DELETE', `/admin/realms/master/clients/${client.id}`)
 })
 
 test('the plan of an administrator is approved by a user who may only approve, and its author applies it', async () => {

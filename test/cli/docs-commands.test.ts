@@ -148,6 +148,37 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await writeYaml(session, 'archive.yaml', [page, '## Declare resources and policies'])
     },
   },
+  'docs/log-in.md': {
+    async prepare(session) {
+      await session.serve('--source', '', '--data', 'store')
+      session.replacements.set('https://id.example.com', session.server!.url)
+      await initRealms(session)
+      await session.write('browser', LOGIN_BROWSER)
+      await session.run('chmod 755 browser; export BROWSER="$PWD/browser" REGENT_DATABASE=')
+    },
+    before: {
+      async 'regent login --server https://id.example.com --client-id'(session) {
+        await session.run('openssl genpkey -algorithm ed25519 -out robot.pem')
+        const publicKey = await session.run('openssl pkey -in robot.pem -pubout')
+        const attributes = { 'jwt.credential.public.key': publicKey }
+        const client = {
+          clientId: 'robot',
+          serviceAccountsEnabled: true,
+          clientAuthenticatorType: 'client-jwt',
+          attributes,
+        }
+        await session.request('POST', '/admin/realms/master/clients', client)
+      },
+    },
+    outputs: {
+      async 'The session of context prod has ended'(session) {
+        const response = await session.request('GET', '/admin/realms/master/users?username=admin')
+        const [admin] = (await response.json()) as { id: string }[]
+        await session.request('POST', `/admin/realms/master/users/${admin!.id}/logout`)
+        return (await session.tryRun('regent plan realms')).output
+      },
+    },
+  },
   'docs/pull-requests.md': {
     async prepare(session) {
       await session.serve('--source', '')
@@ -156,7 +187,22 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.run('regent apply realms --name "$SOURCE"')
       await session.edit('realms/my-realm.yaml', 'My app', 'My shop')
     },
+    before: {
+      async 'regent apply pipelines.yaml'(session) {
+        const page = 'docs/pull-requests.md'
+        await writeYaml(session, 'pipelines.yaml', [page, '## Let a pipeline log in without secrets'])
+      },
+    },
     outputs: {
+      async 'HTTP 403 Forbidden'(session) {
+        // Without GitHub, the client has a secret.
+        const authentication = { clientAuthenticatorType: 'client-secret', secret: 'secret-1' }
+        await session.changeClient('master', 'realms-plan', authentication)
+        const client = 'REGENT_CLIENT_ID=realms-plan REGENT_CLIENT_SECRET=secret-1'
+        const command = `regent plan realms --server ${session.server!.url} --name "$SOURCE"`
+        await session.run(`${client} ${command} --detailed-exitcode`)
+        return (await session.tryRun(`${client} ${command} --save`)).output
+      },
       'realms/my-realm.yaml:11:5: client my-app: name is declared differently': (session) =>
         withEdit(session, ['realms/my-realm.yaml', 'My shop', 'My store'], 'regent plan realms'),
       async 'The plan kuji-roda-kava is pending approval'(session) {
@@ -191,13 +237,13 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
         session.replacements.set('https://id.example.com', session.server!.url)
         return output
       },
-      async 'HTTP 403 Forbidden'(session) {
+      async 'You lack the permission plan-changes'(session) {
         await session.write('other.yaml', 'realm: other\n')
         return (await session.tryRun('regent plan other.yaml')).output
       },
       async 'This would lock everyone out'(session) {
         await session.write('master.yaml', 'realm: master\nusers:\n  - username: admin\n    enabled: false\n')
-        await session.run('unset REGENT_SERVER REGENT_TOKEN')
+        await session.run('unset REGENT_SERVER REGENT_LOGIN_REALM REGENT_USER REGENT_PASSWORD')
         return (await session.tryRun('regent apply master.yaml')).output
       },
       async 'shop.yaml:1:1: source shop'(session) {
@@ -315,6 +361,14 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
 
 /** Pages that are executed in each run. The others are executed with REGENT_TESTS=all, since each command is a process. */
 const QUICK_PAGES = ['README.md', 'docs/getting-started.md']
+
+/** A browser that logs the administrator in at the URL of its argument. */
+const LOGIN_BROWSER = `#!${process.execPath}
+import('${join(root, 'test', 'support', 'http-browser.ts')}').then(async ({ createHttpBrowser }) => {
+  const browser = createHttpBrowser()
+  await browser.send(await browser.open(process.argv[2]), { username: 'admin', password: 'admin' })
+})
+`
 
 /** A realm file with an unknown field at line 6, column 5. */
 const UNKNOWN_FIELD = `realm: acme

@@ -121,24 +121,16 @@ test.each(Object.entries(passable))('a flow does not count as impassable if %s',
 
 describe('a client authentication flow', () => {
   test.each<[string, Steps, string | undefined]>([
-    [
-      'nobody passes with unsupported alternatives',
-      [alternative('federated-jwt'), alternative('other')],
-      'federated-jwt',
-    ],
-    [
-      'clients pass with one supported alternative',
-      [alternative('federated-jwt'), alternative('client-jwt')],
-      undefined,
-    ],
+    ['nobody passes with unsupported alternatives', [alternative('attest-jwt'), alternative('other')], 'attest-jwt'],
+    ['clients pass with one supported alternative', [alternative('attest-jwt'), alternative('client-jwt')], undefined],
     [
       'nobody passes if the first required step is unsupported',
-      [required('federated-jwt'), required('client-jwt')],
-      'federated-jwt',
+      [required('attest-jwt'), required('client-jwt')],
+      'attest-jwt',
     ],
     [
       'clients pass with a disabled unsupported step',
-      [step('DISABLED', 'federated-jwt'), alternative('client-jwt')],
+      [step('DISABLED', 'attest-jwt'), alternative('client-jwt')],
       undefined,
     ],
   ])('%s', (_, steps, expected) => {

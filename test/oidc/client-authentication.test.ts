@@ -261,7 +261,7 @@ test("the realm's client authentication flow decides which methods clients may u
   await set('client-jwt', 'ALTERNATIVE')
   expect(await ask(secret)).toBe('token')
   await call('PUT', app, { body: { clientAuthenticatorType: 'federated-jwt' } })
-  expect(await ask(secret)).toBe('401 invalid_client: The client authenticator federated-jwt is not supported')
+  expect(await ask(secret)).toBe(`401 invalid_client: ${WRONG}`)
 })
 
 test('a duplicate form parameter is refused, and form parameters take precedence over the header', async () => {

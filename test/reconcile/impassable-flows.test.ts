@@ -65,11 +65,11 @@ test.each([
 
 test('a plan that binds a client authentication flow without a supported authenticator needs an approval', async () => {
   const clientFlow = {
-    ...flow([{ authenticator: 'federated-jwt', requirement: 'ALTERNATIVE' }]),
+    ...flow([{ authenticator: 'attest-jwt', requirement: 'ALTERNATIVE' }]),
     providerId: 'client-flow',
   }
   expect(await getMessages({ realm, clientAuthenticationFlow: 'own', authenticationFlows: [clientFlow] })).toEqual([
-    expect.stringContaining('federated-jwt'),
+    expect.stringContaining('attest-jwt'),
   ])
 })
 

@@ -41,12 +41,16 @@ export interface RunningCommand {
   output(): string
   /** Waits until the output contains the text, and returns all output. */
   waitForOutput(text: string): Promise<string>
+  /** Writes to the standard input. */
+  type(text: string): void
+  /** Waits for the end, and returns the exit code. */
+  end(): Promise<number | null>
   /** Sends SIGINT, as Ctrl-C does, and returns the exit code. */
   stop(): Promise<number | null>
 }
 
 /** A running server. */
-export interface RunningServer extends Omit<RunningCommand, 'pid' | 'waitForOutput'> {
+export interface RunningServer extends Pick<RunningCommand, 'output' | 'stop'> {
   readonly url: string
   /** Waits until the output from now on contains the text, and returns that output. */
   until(text: string): Promise<string>
@@ -93,7 +97,14 @@ export async function createCommandFolder(env: Record<string, string> = {}): Pro
     const child = spawn(program, args, {
       cwd: folder,
       // Temporary files of killed processes are deleted with the folder.
-      env: { ...inherited, NO_COLOR: '1', TMPDIR: folder, ...settings, ...more },
+      env: {
+        ...inherited,
+        NO_COLOR: '1',
+        TMPDIR: folder,
+        REGENT_CONFIG_DIR: join(folder, 'config'),
+        ...settings,
+        ...more,
+      },
     })
     running.add(child)
     child.once('exit', () => running.delete(child))
@@ -117,6 +128,8 @@ export async function createCommandFolder(env: Record<string, string> = {}): Pro
         pid: child.pid!,
         output,
         waitForOutput: (text) => waitFor(child, () => (output().includes(text) ? output() : undefined)),
+        type: (text) => void child.stdin!.write(text),
+        end: () => waitForEnd(child),
         stop: () => interrupt(child),
       }
     },
@@ -156,8 +169,12 @@ async function waitForExit(child: ChildProcess): Promise<CommandResult> {
   return { code: code as number | null, out: out(), err: err() }
 }
 
-async function interrupt(child: ChildProcess): Promise<number | null> {
+function interrupt(child: ChildProcess): Promise<number | null> {
   child.kill('SIGINT')
+  return waitForEnd(child)
+}
+
+async function waitForEnd(child: ChildProcess): Promise<number | null> {
   const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
   return code as number | null
 }

@@ -1,5 +1,6 @@
 import { API_VERSION, version } from '../../lib/version.ts'
-import { connect, findServer, type StoreFlags } from '../connect.ts'
+import { connect, type StoreFlags } from '../connect.ts'
+import { findCommandServer } from '../login/find-login.ts'
 import { type Format, print } from '../print.ts'
 
 /** The version of a server, in the format of the API. */
@@ -11,7 +12,7 @@ interface ServerVersion {
 /** `regent version`: prints the version of the command, and that of the server if one is selected. */
 export async function printVersion(flags: StoreFlags & { readonly output: Format }): Promise<void> {
   const client = { version, keycloakApi: API_VERSION, node: process.versions.node }
-  const url = findServer(flags)
+  const url = (await findCommandServer(flags))?.server
   const server = url === undefined ? undefined : { url, ...(await readServerVersion(flags)) }
   print(
     flags.output,

@@ -32,7 +32,8 @@ export const regentOperations: readonly Operation[] = [
     method: 'POST',
     path: '/regent/v1/plan',
     summary: 'Plan the documents of a source: get the changes that an apply would make',
-    permission: 'administer-realm',
+    description: 'To save the plan, the caller must administer the realms.',
+    permission: 'plan-changes',
     query: z.object({
       strict,
       save: z
@@ -44,8 +45,9 @@ export const regentOperations: readonly Operation[] = [
     reportsProgress: true,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
     handle: async (call) => {
-      const plan = call.query.save ? planAndSave : planRun
-      return { status: 200, body: await plan(toRunInput(call)) }
+      const input = toRunInput(call)
+      const plan = call.query.save ? planAndSave(input) : planRun({ ...input, permission: 'plan-changes' })
+      return { status: 200, body: await plan }
     },
   },
   {
@@ -67,13 +69,16 @@ export const regentOperations: readonly Operation[] = [
     method: 'POST',
     path: '/regent/v1/explain',
     summary: 'Explain whether a source may declare the objects of its documents',
-    permission: 'administer-realm',
+    permission: 'plan-changes',
     body: sourceBody,
     responses: {
       200: { description: 'The permission for each object.', schema: z.array(permissionExplanation) },
       ...answers,
     },
-    handle: async (call) => ({ status: 200, body: await explainPermissions(toRunInput(call)) }),
+    handle: async (call) => ({
+      status: 200,
+      body: await explainPermissions({ ...toRunInput(call), permission: 'plan-changes' }),
+    }),
   },
   {
     operationId: 'findDrift',

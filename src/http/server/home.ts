@@ -40,6 +40,21 @@ ${renderConsoleLink(links)}
   )
 }
 
+/** Renders the page that shows the code of a log-in, or the reason why there is none, for a command line without a browser. */
+export function renderCodePage({ code, error_description: reason, error }: Readonly<Record<string, unknown>>): string {
+  return code === undefined
+    ? renderDocument(
+        'You are not logged in',
+        `<p>The log-in failed: ${escapeHtml(String(reason ?? error ?? 'there is no code'))}.</p>`,
+      )
+    : renderDocument(
+        'Log in with the command line',
+        `<p>Copy this code into the terminal in which you have started <code>regent login</code>:</p>
+<p><code>${escapeHtml(String(code))}</code></p>
+<p>If you have not started it yourself, close this page. Do not give the code to others.</p>`,
+      )
+}
+
 /** Renders the home page with links to the console, the given realms and the API reference. */
 export function renderHomePage(links: HomeLinks, realms: readonly string[]): string {
   const { base } = links

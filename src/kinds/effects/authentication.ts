@@ -1,6 +1,6 @@
 // The effects of authentication flows, authenticator configs and required actions.
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
-import { NO_BROKERING, NO_CLIENT_METHODS, NO_DOCKER, NO_WEBAUTHN } from './reasons.ts'
+import { NO_BROKERING, NO_DOCKER, NO_WEBAUTHN } from './reasons.ts'
 
 /** Returns the effects of steps that plans do not note: they note the clients and identity providers that need them. */
 const silent = (reason: string, ids: readonly string[]) => ids.map((id) => storedOnly(reason, [id], [id]))
@@ -62,7 +62,7 @@ export const authenticationFlowEffects: KindEffects = combineEffects(
       ]),
       enforced('test/oidc/client-authentication.test.ts', ['client-jwt', 'client-secret', 'client-secret-jwt']),
       enforced('test/oidc/client-certificates.test.ts', ['client-x509']),
-      ...silent(NO_CLIENT_METHODS, ['federated-jwt']),
+      enforced('test/oidc/federated-clients.test.ts', ['federated-jwt']),
       refused({ reason: `logins that reach it fail, since ${NO_WEBAUTHN}`, test: UNSUPPORTED_STEPS }, [
         'webauthn-authenticator',
         'webauthn-authenticator-passwordless',

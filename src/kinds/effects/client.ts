@@ -1,9 +1,8 @@
 // The effects of clients and client scopes.
 import { authorizationSettingsEffects } from './authorization.ts'
-import { apiData, byProvider, combineEffects, enforced, type KindEffects, refused, storedOnly } from './field-effect.ts'
+import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
 import {
   NO_CIBA,
-  NO_CLIENT_METHODS,
   NO_CONSOLES,
   NO_DEVICE_GRANT,
   NO_IMPLICIT_FLOW,
@@ -115,6 +114,7 @@ export const clientEffects: KindEffects = combineEffects(
       'use.jwks.url',
     ),
   ]),
+  enforced('test/oidc/federated-clients.test.ts', attributes('jwt.credential.issuer', 'jwt.credential.sub')),
   enforced('test/oidc/keys.test.ts', [
     ...attributes(
       'access.token.signed.response.alg',
@@ -136,9 +136,7 @@ export const clientEffects: KindEffects = combineEffects(
       { label: 'client authenticator', unlisted: 'token requests are refused', effect: 'refused' },
       enforced('test/oidc/client-authentication.test.ts', ['client-secret', 'client-jwt', 'client-secret-jwt']),
       enforced('test/oidc/client-certificates.test.ts', ['client-x509']),
-      refused({ reason: 'token requests are refused', test: 'test/oidc/client-authentication.test.ts' }, [
-        'federated-jwt',
-      ]),
+      enforced('test/oidc/federated-clients.test.ts', ['federated-jwt']),
     ),
   },
   storedOnly('it is a legacy field of Keycloak, which ignores it too', ['surrogateAuthRequired']),
@@ -166,7 +164,6 @@ export const clientEffects: KindEffects = combineEffects(
     ),
   ]),
   storedOnly('pages do not show it', attributes('logoUri', 'policyUri', 'tosUri')),
-  storedOnly(NO_CLIENT_METHODS, [...attributes('jwt.credential.issuer', 'jwt.credential.sub')]),
   storedOnly('token types are written as Bearer', attributes('token.response.type.bearer.lower-case')),
   storedOnly('access tokens have the type JWT', attributes('access.token.header.type.rfc9068')),
   storedOnly(

@@ -2,16 +2,39 @@
 import { apiData, byProvider, combineEffects, enforced, type KindEffects, storedOnly } from './field-effect.ts'
 import { NO_BROKERING, NO_KERBEROS } from './reasons.ts'
 
+/** The tests of identity providers that issue assertions of clients. */
+const ISSUERS = 'test/oidc/federated-clients.test.ts'
+/** An identity provider that only issues assertions of clients, since users do not see it. */
+const FOR_CLIENTS_ONLY = { hideOnLogin: true, 'config.supportsClientAssertions': 'true' }
+
 /** The effects of the fields of identity providers. */
 export const identityProviderEffects: KindEffects = combineEffects(
-  apiData('test/admin/identity-providers.test.ts', ['alias', 'displayName', 'enabled']),
+  apiData('test/admin/identity-providers.test.ts', ['displayName']),
   enforced('test/admin/organizations.test.ts', ['organization']),
+  enforced(ISSUERS, [
+    'alias',
+    'config.allowClientIdAsAudience',
+    'config.allowedClockSkew',
+    'config.clientId',
+    'config.fedClientAssertionMaxExp',
+    'config.issuer',
+    'config.jwksUrl',
+    'config.publicKeySignatureVerifier',
+    'config.publicKeySignatureVerifierKeyId',
+    'config.supportsClientAssertionReuse',
+    'config.supportsClientAssertions',
+    'config.useJwksUrl',
+    'enabled',
+  ]),
+  {
+    hideOnLogin: { effect: 'stored only', reason: NO_BROKERING, unlessFields: FOR_CLIENTS_ONLY },
+    'config.validateSignature': { effect: 'stored only', reason: NO_BROKERING, unlessFields: FOR_CLIENTS_ONLY },
+  },
   storedOnly(NO_BROKERING, [
     'addReadTokenRoleOnCreate',
     'authenticateByDefault',
     'config.*',
     'firstBrokerLoginFlowAlias',
-    'hideOnLogin',
     'linkOnly',
     'postBrokerLoginFlowAlias',
     'storeToken',
@@ -27,18 +50,22 @@ export const identityProviderEffects: KindEffects = combineEffects(
         'gitlab',
         'google',
         'jwt-authorization-grant',
-        'keycloak-oidc',
-        'kubernetes',
         'linkedin-openid-connect',
         'microsoft',
         'oauth2',
-        'oidc',
         'openshift-v4',
         'paypal',
         'saml',
         'stackoverflow',
         'twitter',
       ]),
+      enforced(ISSUERS, ['kubernetes']),
+      Object.fromEntries(
+        ['keycloak-oidc', 'oidc'].map((id) => [
+          id,
+          { effect: 'stored only', reason: NO_BROKERING, unlessFields: FOR_CLIENTS_ONLY },
+        ]),
+      ),
     ),
   },
 )

@@ -27,6 +27,8 @@ export interface UnenforcedEffect {
   readonly unless?: readonly Json[]
   /** The values that have this effect. Absent: all. */
   readonly values?: readonly Json[]
+  /** Values of other fields of the object, by path, with which it asks for nothing. */
+  readonly unlessFields?: Readonly<Record<string, Json>>
 }
 
 /** The effects of values that are ids of providers, or names such as those of languages. */

@@ -31,10 +31,12 @@ export function listUnenforced(
   if (isDisabled(entries)) return []
   let existing: FlatFields | undefined
   return entries.flatMap(([field, value]) => {
-    const values = findInField(kind, field, value)
+    const values = findInField(kind, field, value).filter((unenforced) => !hasFields(entries, unenforced.unlessFields))
     if (!values.length || isDefault(kind, field, value)) return []
     existing ??= builtIn?.() ?? {}
-    return isDeepEqual(existing[field], value) ? [] : values.map((unenforced) => ({ ...unenforced, field }))
+    return isDeepEqual(existing[field], value)
+      ? []
+      : values.map(({ unlessFields: _, ...unenforced }) => ({ ...unenforced, field }))
   })
 }
 
@@ -42,7 +44,14 @@ export function listUnenforced(
 export const isDisabled = (fields: readonly (readonly [string, Json])[]): boolean =>
   fields.some(([path, value]) => path === 'enabled' && value === false)
 
-type FoundValue = Omit<UnenforcedValue, 'field'>
+type FoundValue = Omit<UnenforcedValue, 'field'> & Pick<UnenforcedEffect, 'unlessFields'>
+
+/** Whether the fields of an object have all of the values. */
+function hasFields(fields: readonly (readonly [string, Json])[], values: UnenforcedEffect['unlessFields']): boolean {
+  if (!values) return false
+  const declared = new Map(fields)
+  return Object.entries(values).every(([path, value]) => isDeepEqual(declared.get(path) ?? null, value))
+}
 
 function findInField(kind: Kind, path: string, value: Json): FoundValue[] {
   const { field } = resolveField(kind, path)
@@ -82,7 +91,11 @@ function findInValue(effect: FieldEffect, path: string, value: Json): FoundValue
   })
 }
 
-const pick = ({ effect, reason }: UnenforcedEffect) => ({ effect, reason })
+const pick = ({ effect, reason, unlessFields }: UnenforcedEffect) => ({
+  effect,
+  reason,
+  ...(unlessFields && { unlessFields }),
+})
 
 const isInert = (value: Json): boolean =>
   value === false || value === 'false' || value === '' || isEmpty(value) || (isList(value) && value.every(isInert))

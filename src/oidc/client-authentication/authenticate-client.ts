@@ -20,6 +20,7 @@ import { authenticateByCertificate } from './client-certificate.ts'
 import { authenticateByPrivateKeyJwt } from './client-jwt.ts'
 import { authenticateBySecret, readClientCredentials } from './client-secret.ts'
 import { authenticateBySecretJwt } from './client-secret-jwt.ts'
+import { authenticateByFederatedJwt } from './federated-jwt.ts'
 
 export type { TokenRequest } from './client-authenticator.ts'
 
@@ -29,6 +30,7 @@ const authenticators: Readonly<Record<string, ClientAuthenticator>> = {
   'client-jwt': authenticateByPrivateKeyJwt,
   'client-secret-jwt': authenticateBySecretJwt,
   'client-x509': authenticateByCertificate,
+  'federated-jwt': authenticateByFederatedJwt,
 }
 
 /** The authentication methods of the token endpoint, as in OpenID Connect Discovery. */

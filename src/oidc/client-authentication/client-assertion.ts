@@ -16,7 +16,8 @@ import {
 } from './client-authenticator.ts'
 import { readClientCredentials } from './client-secret.ts'
 
-const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+/** The type of client assertions. RFC 7523, section 2.2. */
+export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 /** The end of the address to which clients push authorization requests. */
 const PUSHED_REQUESTS = '/protocol/openid-connect/ext/par/request'
 /** The tolerated clock difference, in seconds. */
@@ -80,8 +81,8 @@ export async function authenticateByAssertion(
   const namedClient = id === undefined ? undefined : clients.get(id)
   const reject = (error: OAuthError): ClientAuthenticationResult => ({ client: namedClient, error })
   if (type === undefined) return reject(createAssertionError('Parameter client_assertion_type is missing'))
-  if (type !== TYPE) {
-    const reason = `Parameter client_assertion_type has value '${type}' but expected is '${TYPE}'`
+  if (type !== JWT_BEARER) {
+    const reason = `Parameter client_assertion_type has value '${type}' but expected is '${JWT_BEARER}'`
     return reject(createAssertionError(reason))
   }
   if (text === undefined) return reject(createAssertionError('client_assertion parameter missing'))
@@ -116,18 +117,52 @@ async function findAssertionError(
     throw error
   }
   const maxLifespan = Number(attributes['token.endpoint.auth.signing.max.exp']) || MAX_LIFESPAN
+  return findClaimError(
+    attempt,
+    { client, claims },
+    { audiences: listAudiences(attempt), maxLifespan, clockSkew: CLOCK_SKEW },
+  )
+}
+
+/** Returns the addresses of the realm that a client may name as the audience. */
+function listAudiences({ realm, base }: ClientAuthenticationAttempt): string[] {
+  const issuer = getIssuer(base, realm)
+  const endpoint = `${issuer}/protocol/openid-connect/token`
+  return [issuer, endpoint, `${endpoint}/introspect`, `${issuer}${PUSHED_REQUESTS}`]
+}
+
+/** The rules for the claims of an assertion. Times are in seconds. */
+export interface AssertionRules {
+  /** The accepted audiences. */
+  readonly audiences: readonly string[]
+  readonly maxLifespan: number
+  /** The tolerated clock difference. */
+  readonly clockSkew: number
+  /** Whether an assertion authenticates more than once, and needs no id. */
+  readonly isReusable?: boolean
+}
+
+/** The claims of an assertion whose signature is valid, and its client. */
+interface ClientClaims {
+  readonly client: LiveObject
+  readonly claims: JWTPayload
+}
+
+/** Returns the error for claims that break the rules, or for a repeated use. One statement, or none. */
+export async function findClaimError(
+  attempt: ClientAuthenticationAttempt,
+  { client, claims }: ClientClaims,
+  rules: AssertionRules,
+): Promise<OAuthError | undefined> {
   const reason =
-    findAudienceProblem(attempt, claims) ??
-    findTimeProblem(attempt, claims, maxLifespan) ??
-    (await findReuseProblem(attempt, claims, { client, maxLifespan }))
+    findAudienceProblem(claims, rules) ??
+    findTimeProblem(attempt, claims, rules) ??
+    (rules.isReusable ? undefined : await findReuseProblem(attempt, { client, claims }, rules))
   return reason === undefined ? undefined : createAssertionError(reason)
 }
 
-function findAudienceProblem({ realm, base }: ClientAuthenticationAttempt, { aud }: JWTPayload): string | undefined {
+function findAudienceProblem({ aud }: JWTPayload, { audiences: accepted }: AssertionRules): string | undefined {
   const audiences = [aud ?? []].flat()
-  const issuer = getIssuer(base, realm)
-  const endpoint = `${issuer}/protocol/openid-connect/token`
-  const accepted = [issuer, endpoint, `${endpoint}/introspect`, `${issuer}${PUSHED_REQUESTS}`]
   if (!audiences.some((audience) => accepted.includes(audience))) return 'Invalid token audience'
   // With several audiences, another server could use the assertion here.
   return audiences.length > 1 ? 'Multiple audiences not allowed' : undefined
@@ -137,28 +172,28 @@ function findAudienceProblem({ realm, base }: ClientAuthenticationAttempt, { aud
 function findTimeProblem(
   { realm }: ClientAuthenticationAttempt,
   { exp, iat, nbf }: JWTPayload,
-  maxLifespan: number,
+  { maxLifespan, clockSkew }: AssertionRules,
 ): string | undefined {
   const now = toEpochSeconds(realm.now)
   if (typeof exp !== 'number') return 'Token exp claim is required'
-  if (exp <= now || (nbf !== undefined && !(nbf - CLOCK_SKEW <= now))) return 'Token is not active'
+  if (exp <= now || (nbf !== undefined && !(nbf - clockSkew <= now))) return 'Token is not active'
   if (iat === undefined)
     return exp - now > maxLifespan
       ? 'Token expiration is too far in the future and iat claim not present in token'
       : undefined
-  if (!(iat - CLOCK_SKEW <= now)) return 'Token was issued in the future'
+  if (!(iat - clockSkew <= now)) return 'Token was issued in the future'
   // Keycloak: its words.
   return now > iat + maxLifespan ? 'Token was issued too far in the past to be used now' : undefined
 }
 
 async function findReuseProblem(
   { service, realm }: ClientAuthenticationAttempt,
-  { jti, exp }: JWTPayload,
-  { client, maxLifespan }: { readonly client: LiveObject; readonly maxLifespan: number },
+  { client, claims: { jti, exp } }: ClientClaims,
+  { maxLifespan, clockSkew }: AssertionRules,
 ): Promise<string | undefined> {
   if (typeof jti !== 'string' || !isStorable(jti)) return 'Token jti claim is required'
   // The id is remembered until the assertion is too old to be used.
-  const rememberedUntil = new Date(Math.min(exp!, toEpochSeconds(realm.now) + maxLifespan + CLOCK_SKEW) * 1000)
+  const rememberedUntil = new Date(Math.min(exp!, toEpochSeconds(realm.now) + maxLifespan + clockSkew) * 1000)
   const uses = await service.writeRuntime(SYSTEM, realm, (context) =>
     recordKeyUse(context, `assertion ${client.id} ${jti}`, rememberedUntil),
   )

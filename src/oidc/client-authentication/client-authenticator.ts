@@ -49,8 +49,8 @@ export const createClientNotFoundError = (disabledClient?: LiveObject): OAuthErr
   })
 
 /** Creates the error for wrong credentials. `reason`: only for the user event. */
-export const createInvalidCredentialsError = (reason?: string): OAuthError =>
-  new OAuthError(401, 'unauthorized_client', {
+export const createInvalidCredentialsError = (reason?: string, error = 'unauthorized_client'): OAuthError =>
+  new OAuthError(401, error, {
     description: MESSAGE,
     event: { error: 'invalid_client_credentials', ...(reason !== undefined && { reason }) },
   })

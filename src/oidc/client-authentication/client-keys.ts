@@ -1,5 +1,5 @@
 // The public keys of a client, which verify its assertions. Keycloak: ClientPublicKeyLoader.
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWK, type JWTVerifyGetKey } from 'jose'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
@@ -34,25 +34,29 @@ function resolveUrl(address: string, rootUrl = ''): string {
   return address.startsWith('/') ? `${rootUrl}${address}` : address
 }
 
-function createRemoteKeys(outbound: Outbound, address: string): JWTVerifyGetKey {
+/** Loads the text of a key set from an address. */
+type LoadKeys = (outbound: Outbound, address: string) => Promise<string>
+
+/** Returns a function that finds keys in the set at an address, which `load` fetches. Do not call that function inside a transaction. */
+export function createRemoteKeys(outbound: Outbound, address: string, load: LoadKeys = fetchText): JWTVerifyGetKey {
   const url = URL.parse(address)
   if (!url) return noKeys
-  const findKey = getRemoteKeySet(outbound, url)
+  const findKey = getRemoteKeySet(outbound, url, load)
   return async (header, token) => {
     try {
       return await findKey(header, token)
     } catch (error) {
       if (error instanceof errors.JOSEError) throw error
       // The caller must not learn what is at the address. An administrator of the client can look there.
-      throw new errors.JWKSNoMatchingKey('The keys of the client cannot be fetched.', { cause: error })
+      throw new errors.JWKSNoMatchingKey('The keys cannot be fetched.', { cause: error })
     }
   }
 }
 
-function getRemoteKeySet(outbound: Outbound, url: URL): RemoteKeySet {
+function getRemoteKeySet(outbound: Outbound, url: URL, load: LoadKeys = fetchText): RemoteKeySet {
   const keySets = remoteKeySets.get(outbound) ?? new Map<string, RemoteKeySet>()
   remoteKeySets.set(outbound, keySets)
-  const keySet = keySets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: createFetch(outbound) })
+  const keySet = keySets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: createFetch(outbound, load) })
   keySets.set(url.href, keySet)
   return keySet
 }
@@ -76,12 +80,12 @@ export async function listClientJwks(outbound: Outbound, client: LiveObject): Pr
 }
 
 /** Returns a function that fetches a key set, and fails again without fetching for a while after a failure. */
-function createFetch(outbound: Outbound) {
+function createFetch(outbound: Outbound, load: LoadKeys) {
   let failure: { readonly error: unknown; readonly at: number } | undefined
   return async (url: string) => {
     if (failure && Date.now() - failure.at < RETRY_DELAY) throw failure.error
     try {
-      return new Response(await fetchText(outbound, url))
+      return new Response(await load(outbound, url))
     } catch (error) {
       failure = { error, at: Date.now() }
       throw error
@@ -105,7 +109,8 @@ function createSingleKey(certificate: string | undefined, publicKey: string | un
   return key ? async () => key : noKeys
 }
 
-function parsePublicKey(text: string | undefined) {
+/** Returns the public key in a PEM text, with or without its header; undefined for any other text. */
+export function parsePublicKey(text: string | undefined): KeyObject | undefined {
   if (!text) return undefined
   try {
     const key = Buffer.from(text.replace(/-----[^-]+-----|\s/g, ''), 'base64')
@@ -115,6 +120,7 @@ function parsePublicKey(text: string | undefined) {
   }
 }
 
-const noKeys: JWTVerifyGetKey = async () => {
+/** Finds no key. */
+export const noKeys: JWTVerifyGetKey = async () => {
   throw new errors.JWKSNoMatchingKey()
 }

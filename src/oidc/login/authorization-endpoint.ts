@@ -6,6 +6,7 @@ import { isPushedRequest } from '../authorization-requests/pushed-requests.ts'
 import { type ResolvedRequest, resolveAuthorizationRequest } from '../authorization-requests/resolve-request.ts'
 import { applyRequestPolicies, type PolicedRequest } from '../client-policies/apply-request-policies.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { requiresCredentials } from '../redirect-uris.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { advanceLogin } from './advance-login.ts'
 import {
@@ -58,7 +59,7 @@ async function startAuthorization(
   const { query } = request
   const redirectUri = readRedirectUri(live, query, call.request.base)
   const client = await applyPolicies(call, live, { request, redirectUri })
-  const parameters = readAuthorizationParameters(client, query, redirectUri)
+  const parameters = requireCredentials(call, readAuthorizationParameters(client, query, redirectUri))
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
@@ -69,6 +70,15 @@ async function startAuthorization(
     ...(parameters.loginHint !== undefined && { values: { username: parameters.loginHint } }),
   })
   return advanceLogin(login, saved, [...cookies, ...createRestartCookie(call, query)])
+}
+
+/** Returns the parameters with the prompt to log in, if their redirect URI requires it. */
+function requireCredentials(
+  { client, request: { base } }: BrowserCall,
+  parameters: AuthorizationParameters,
+): AuthorizationParameters {
+  const isRequired = requiresCredentials(client, parameters.redirectUri, base)
+  return isRequired ? { ...parameters, prompt: [...parameters.prompt, 'login'] } : parameters
 }
 
 async function getRequestClient(call: BrowserCall, query: URLSearchParams): Promise<LiveObject> {

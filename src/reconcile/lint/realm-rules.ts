@@ -83,7 +83,10 @@ export const realmRules: Readonly<Record<string, LintRule>> = {
   }),
   'mail-without-server': createRealmRule({
     finds: 'settings that send emails, without an SMTP server',
-    source: ['Keycloak, configuring email for a realm', 'https://www.keycloak.org/docs/latest/server_admin/#_email'],
+    source: [
+      'Server Administration Guide, Configuring email for a realm',
+      'https://www.keycloak.org/docs/latest/server_admin/#_email',
+    ],
     find: (realm) => {
       if (realm.text('smtpServer.host') !== '') return []
       return ['resetPasswordAllowed', 'verifyEmail'].flatMap((path) =>

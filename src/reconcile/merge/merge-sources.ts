@@ -25,6 +25,8 @@ export interface RunInput {
   readonly incompleteRealms?: ReadonlySet<string> | undefined
   /** Whether declared values that are not enforced are errors. */
   readonly strict?: boolean | undefined
+  /** The permission that the caller needs in each realm. Default: to administer it. */
+  readonly permission?: 'administer-realm' | 'plan-changes'
 }
 
 /** A realm as its sources declare it together, and the part of each. */
@@ -144,10 +146,10 @@ function toTenantDeclarations(desired: DesiredRealm): DesiredRealm {
 
 /**
  * Returns the former names of renamed realms that still have them, by their declared names. Throws Forbidden or DocumentError if the
- * caller or a source may not administer the realm of that name. Two statements, or none.
+ * caller lacks the permission in the realm of that name, or a source may not declare it. Two statements, or none.
  */
 export async function findRenamedRealms(
-  { service, caller, sources }: RunInput,
+  { service, caller, sources, permission = 'administer-realm' }: RunInput,
   merged: readonly Pick<MergedRealm, 'desired'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const renames = merged.flatMap(({ desired: { name, objects } }) => {
@@ -159,7 +161,7 @@ export async function findRenamedRealms(
   if (!renames.length) return new Map()
   await service.requirePermission(
     caller,
-    'administer-realm',
+    permission,
     renames.map(({ former }) => former),
   )
   for (const { former, position } of renames) {

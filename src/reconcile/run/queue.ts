@@ -63,7 +63,7 @@ interface RunState {
 /** Finds the realms to reconcile. One statement if nothing has changed. Throws DocumentError, Forbidden. */
 export async function readQueue(run: RunInput): Promise<Queue> {
   const state = await readRunState(run)
-  await requireAdministration(run, state)
+  await requirePermission(run, state)
   const unchanged = run.strict ? new Set<string>() : findUnchangedRealms(state)
   const { retained, removed } = findUndeclaredRealms(run, state)
   const { digested, before, currentNames } = state
@@ -114,14 +114,14 @@ async function readRunState({ service, sources, only }: RunInput): Promise<RunSt
   }
 }
 
-/** Throws Forbidden unless the caller may administer all realms that the run declares, applied before, or has pending plans for. */
-async function requireAdministration(
-  { service, caller }: RunInput,
+/** Throws Forbidden unless the caller has the permission in all realms that the run declares, applied before, or has pending plans for. */
+async function requirePermission(
+  { service, caller, permission = 'administer-realm' }: RunInput,
   { declared, before, pending }: RunState,
 ): Promise<void> {
   const applied = [...before.values()].flat().map(({ realm }) => realm)
   const pendingOnly = pending.map(({ realm }) => realm).filter((realm) => !before.has(realm))
-  await service.requirePermission(caller, 'administer-realm', [...declared, ...applied, ...pendingOnly])
+  await service.requirePermission(caller, permission, [...declared, ...applied, ...pendingOnly])
 }
 
 /** Returns the declared realms in which nothing has changed since the last apply. Their documents are not parsed. */

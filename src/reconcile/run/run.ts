@@ -2,6 +2,7 @@
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { reportProgress } from '../../lib/timing/progress.ts'
 import { trace } from '../../lib/tracing.ts'
+import { hasPermission } from '../../service/context/admin-permissions.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { findSourcePermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
@@ -33,7 +34,8 @@ export function planSources(service: Service, caller: Caller, sources: readonly 
 
 /** Plans the sources of a run. Each plan is executed once and rolled back, which shows its consequences. */
 export async function planRun(input: RunInput): Promise<RunOutcome> {
-  const run = await startRun(input)
+  const started = await startRun(input)
+  const run = input.permission === 'plan-changes' ? { ...started, caller: await findPlanner(started) } : started
   return toRunOutcome(run, await reconcileEach(run, 'plan', (realm) => dryRunRealm(run, realm)))
 }
 
@@ -104,6 +106,19 @@ export async function applyRun({
     applyCounts.failed++
     throw error
   }
+}
+
+/**
+ * Returns the caller of a dry run. One who may only plan could not write what is rolled back, so the plan is that of an administrator of
+ * all realms.
+ */
+async function findPlanner({ service, caller, queue }: SourceRun): Promise<Caller> {
+  const permissions = await service.getPermissions(caller)
+  const isAdministrator = queue.realms.every(({ currentName }) =>
+    hasPermission(permissions, currentName, 'administer-realm'),
+  )
+  const { actor, deadline, allowLockOut } = caller
+  return isAdministrator ? caller : { actor, deadline, ...(allowLockOut && { allowLockOut }) }
 }
 
 /** Starts a run: finds its realms, and the permissions of its sources. */

@@ -69,9 +69,10 @@ export function addAdminRoles(
   return { all: false, realms: new Map([...permissions.realms, [realm, roles]]) }
 }
 
-/** Whether the permissions contain one in a realm. */
+/** Whether the permissions contain one in a realm. In master, the role to plan counts for every realm, also for those to be created. */
 export function hasPermission(permissions: AdminPermissions, realm: string, permission: Permission): boolean {
   if (permissions.all) return true
+  if (permission === 'plan-changes' && permissions.realms.get(MASTER)?.has('plan-changes')) return true
   const roles = permissions.realms.get(realm)
   return roles !== undefined && listRolesGranting(permission).some((role) => roles.has(role))
 }

@@ -3,7 +3,7 @@ import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { PERMISSIONS_CLIENT, regentRoles } from '../../kinds/admin-roles.ts'
 import { type FlatFields, flatten, isCredential, isLoginControl, isSecret, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isList } from '../../kinds/json.ts'
+import { isList, readTextMap } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { getManagementClientId } from '../../kinds/management-permissions.ts'
 import type { Context } from '../context/context.ts'
@@ -37,7 +37,15 @@ const mapper = kinds.protocolMapper
 const credentialChecks: Readonly<Partial<Record<KindName, PrivilegeCheck>>> = {
   user: requireControlOfUsers,
   client: requireControlOfClients,
-  identityProvider: requireControlOfIdentityProviders,
+  async identityProvider(context, ids) {
+    if (!ids.length) return
+    await requireControlOfIdentityProviders(context, ids)
+    const providers = await listObjects(context, 'identityProvider', { ids })
+    await requireControlOfIssuedClients(
+      context,
+      providers.map(({ key }) => key[0]!),
+    )
+  },
 }
 
 /** By kind, the check of callers that delete its objects, which revokes roles of users and groups. */
@@ -71,6 +79,11 @@ export async function checkPrivilegesOfCreated(
   await requireGrantable(context, kind, { written, granting })
   if (written.some((fields) => sets(kind, fields, (path) => isLoginControl(kind, path, 'creation'))))
     await requireControlOfAllUsers(context)
+  if (kind.name === 'identityProvider')
+    await requireControlOfIssuedClients(
+      context,
+      objects.filter(({ fields }) => issuesAssertions(fields)).map(({ key }) => key[0]!),
+    )
   if (kind.name !== 'role') return
   const keys = objects.map(({ key }) => key)
   await requireControlOfConditionRoles(context, { keys, ids: listTargets(kind, granting, 'role') })
@@ -148,6 +161,23 @@ export async function checkPrivilegesOfReplaced(
   await credentialChecks[kind]?.(
     context,
     objects.map(({ id }) => id),
+  )
+}
+
+/** Whether a new identity provider issues assertions for clients. Settings that are changed later are credentials. */
+const issuesAssertions = (fields: FlatFields): boolean =>
+  fields.providerId === 'kubernetes' || /^true$/i.test(String(fields['config.supportsClientAssertions']))
+
+/** Throws forbidden unless the caller may act as the clients that authenticate by assertions of identity providers. Two statements, or none. */
+async function requireControlOfIssuedClients(context: Context, aliases: readonly string[]): Promise<void> {
+  if (!aliases.length) return
+  const containing = { clientAuthenticatorType: 'federated-jwt' }
+  const clients = (await listObjects(context, 'client', { containing })).filter(({ representation }) =>
+    aliases.includes(readTextMap(representation.attributes)['jwt.credential.issuer'] ?? ''),
+  )
+  await requireControlOfClients(
+    context,
+    clients.map(({ id }) => id),
   )
 }
 

@@ -29,6 +29,14 @@ export function findClaimedIssuer({ providerId, enabled, config }: Representatio
   return enabled !== false && claimsIssuer ? providerConfig.issuer : undefined
 }
 
+/** Returns the issuer whose assertions authenticate clients of the realm; undefined if the provider accepts none, or is disabled. */
+export function findClientIssuer({ providerId, enabled, config }: Representation): string | undefined {
+  const settings = identityProviderTypes[String(providerId)]?.settings
+  const { issuer, supportsClientAssertions } = readTextMap(config)
+  const acceptsClients = settings === 'kubernetes' || (settings === 'oidc' && isTrue(supportsClientAssertions))
+  return enabled !== false && acceptsClients ? issuer : undefined
+}
+
 type IdentityProviderConfig = Readonly<Record<string, string>>
 /** A check of a config, and the setting to correct. */
 interface IdentityProviderCheck {
