@@ -12,6 +12,7 @@ import {
   type ActionGroup,
   formatKindCount,
   groupActions,
+  hasGroups,
   summarizeDrift,
   summarizeFields,
   summarizeNames,
@@ -211,10 +212,12 @@ function toGroupText(group: ActionGroup, effects: readonly RenderedUserEffect[])
   }
 }
 
-/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`. */
+/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`; nothing for one object or group. */
 function countByKind(plan: RealmPlan, consequences: readonly RenderedConsequence[]): RealmText['counts'] {
   const actions = [...(isNewWithoutAction(plan) ? [REALM_CREATION] : []), ...plan.actions]
-  if (actions.length + consequences.length < 2) return []
+  const kindCount = new Set([...actions, ...consequences].map(({ operation, kind }) => `${operation} ${kind}`)).size
+  // A single object or group shows the same.
+  if (actions.length + consequences.length < 2 || (kindCount === 1 && hasGroups(plan))) return []
   return (['create', 'update', 'delete'] as const).flatMap((operation) => {
     const ofActions = Map.groupBy(
       actions.filter((action) => getShownOperation(plan, action) === operation),
