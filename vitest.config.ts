@@ -11,6 +11,7 @@ const onOneEngine = {
     'source-identity',
     'sources-file',
     'terminal-behaviour',
+    'wrong-input',
   ].map((name) => `test/cli/${name}.test.ts`),
   postgres: [
     'test/admin/last-administrator.test.ts',

@@ -8,9 +8,15 @@ import { setQuiet } from './cli/terminal/hint.ts'
 import { handleSignals, Interrupted } from './cli/terminal/interruption.ts'
 import { version } from './lib/version.ts'
 
+/** Whether the command prints JSON, errors included. */
+const isJsonRequested = () => / --output[ =]json( |$)/.test(` ${process.argv.slice(2).join(' ')}`)
+
 /** Adds a command and its subcommands to the parser. */
 function add(parent: Command, path: string, entry: CommandEntry): void {
-  const command = parent.command(entry.name).description(entry.summary).showHelpAfterError(`(see ${path} --help)`)
+  const command = parent
+    .command(entry.name)
+    .description(entry.summary)
+    .showHelpAfterError(!isJsonRequested() && `"${path} --help" shows how to use it.`)
   for (const argument of entry.arguments ?? []) command.addArgument(argument)
   for (const option of orderOptions(entry.options ?? [])) command.addOption(option)
   for (const child of entry.commands ?? []) add(command, `${path} ${child.name}`, child)
@@ -36,17 +42,28 @@ function renderExamples(examples: NonNullable<CommandEntry['examples']>): string
   return ['', 'Examples:', ...lines].join('\n')
 }
 
-/** Whether the command prints JSON, errors included. */
-const isJsonRequested = () => / --output[ =]json( |$)/.test(` ${process.argv.slice(2).join(' ')}`)
-
 const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')
   .version(version, '-V, --version', 'Print the version')
   .helpOption('-h, --help', 'Show the help of the command')
   .helpCommand('help [command]', 'Show the help of a command')
-  .showHelpAfterError('(regent --help lists the commands)')
+  .showHelpAfterError(!isJsonRequested() && '"regent --help" lists the commands.')
+  .configureOutput({ outputError: (message, write) => write(rephrase(message)) })
   // Of 80 columns, what is beside the longest flag must do.
   .configureHelp({ sortSubcommands: false, minWidthToWrap: 25, optionDescription: renderOptionHelp })
+/** Returns a message of the parser in the words of other messages, or as JSON. */
+function rephrase(message: string): string {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/^command-argument value '(.*)' is invalid for argument '(.*)'\./, 'The argument <$2> cannot be $1.')
+    .replace(/^option '(-\S+).*' argument '(.*)' is invalid\./, '$1: $2 is not valid.')
+    .replace(/^missing required argument '(.*)'/, 'The argument <$1> is missing.')
+    .replace(/^[a-z]/, (letter) => letter.toUpperCase())
+  return isJsonRequested() && message.startsWith('error: ')
+    ? `${JSON.stringify({ formatVersion: 1, error: { message: text.trim(), problems: [] } }, null, 2)}\n`
+    : text
+}
+
 for (const entry of commands) {
   if (entry.group) program.commandsGroup(entry.group)
   add(program, `regent ${entry.name}`, entry)

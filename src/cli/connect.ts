@@ -20,7 +20,7 @@ import { readKey, type StoreKey } from './commands/key.ts'
 import type { AccessTokens } from './login/access-tokens.ts'
 import { type CommandServer, findCommandServer, openLogin, type StoreFlags } from './login/find-login.ts'
 import { describeNetworkError } from './login/network-errors.ts'
-import { ApiError } from './render-error.ts'
+import { ApiError, findMissingRealm, renderMissingRealm } from './render-error.ts'
 import { describePlace, hasStore, reportNewStore, requireStore, toLocation } from './store-place.ts'
 import { printHint } from './terminal/hint.ts'
 import { interruptible } from './terminal/interruption.ts'
@@ -128,13 +128,28 @@ export async function withConnection<Result>(
       const connection = await connect(flags, missingStore, { tracker, signal })
       try {
         signal.throwIfAborted()
-        return await work(connection)
+        return await work(connection).catch((error: unknown) => completeError(connection, error))
       } finally {
         await connection.close()
       }
     },
     () => tracker.describeEffect(),
   )
+}
+
+/** Throws the error again: one about a missing realm with the existing ones, if the caller may see them. */
+async function completeError(connection: Connection, error: unknown): Promise<never> {
+  const realm = findMissingRealm(error)
+  if (realm === undefined) throw error
+  const realms = await connection
+    .request<{ realm: string }[]>('GET', '/admin/realms?briefRepresentation=true')
+    .catch(() => [])
+  if (!realms.length) throw error
+  const message = renderMissingRealm(
+    realm,
+    realms.map(({ realm }) => realm),
+  )
+  throw new ApiError(404, { error: message })
 }
 
 /**

@@ -178,7 +178,7 @@ export const yesOption: Option = option('--yes', 'Confirm without asking, as is 
 /** Options for the extent of a printed plan or outcome. */
 export const outcomeOptions: readonly Option[] = [
   option('--summary', 'Show only numbers of objects by kind'),
-  option('--full', 'Show each object and each value in full'),
+  option('--full', 'Show each object and each value in full').conflicts('summary'),
   option('--target <path>', 'Show only this part: REALM/clients/NAME'),
   option('--verbose', 'Show positions of fields, and lint findings'),
 ]

@@ -1,6 +1,7 @@
 // Renders errors for the terminal: what happened, where, and what to do.
 
 import { getErrorMessage } from '../lib/error-message.ts'
+import { findNearestWord } from '../lib/nearest-word.ts'
 import { formatMessages, type SourcePosition } from '../lib/source-position.ts'
 import { FORMAT_VERSION } from '../reconcile/model/action.ts'
 import type { StaleObject } from '../reconcile/plan/stale.ts'
@@ -46,6 +47,26 @@ function completeMessage(message: string, path: string): string {
   return message === 'Realm not found.' && realm ? `There is no realm ${realm}. Check its name.` : message
 }
 
+/** Returns the realm that an error misses; undefined for other errors. */
+export function findMissingRealm(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.status !== 404) return undefined
+  return /^There is no realm (.+)\. Check its name\.$/.exec(error.message)?.[1]
+}
+
+/** Renders that there is no realm of that name, with the name that was probably meant, or the existing ones. */
+export function renderMissingRealm(realm: string, existing: readonly string[]): string {
+  const similar = findNearestWord(realm, existing)
+  const names = existing.slice(0, MAX_REALMS).join(', ')
+  const advice =
+    similar === undefined
+      ? `The realms are ${names}${existing.length > MAX_REALMS ? ', …' : ''}.`
+      : `Did you mean ${similar}?`
+  return `There is no realm ${realm}. ${advice}`
+}
+
+/** Realms that a message lists. */
+const MAX_REALMS = 10
+
 function describeMissingRole(pathname: string): string {
   if (pathname === '/regent/v1/backup') return 'this requires the role admin of the master realm.'
   return pathname.startsWith('/regent/')
@@ -81,18 +102,34 @@ interface SystemError extends NodeJS.ErrnoException {
   readonly url?: string
 }
 
+/** Errors of files and folders, by code. */
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'the file or folder cannot be read or written',
+  EPERM: 'the file or folder cannot be read or written',
+  EROFS: 'the file system is read-only',
+  EISDIR: 'this is a folder, not a file',
+  ENOTDIR: 'a part of this path is a file, not a folder',
+  EEXIST: 'this exists, and is no folder',
+  ENOTEMPTY: 'the folder is not empty',
+  EBUSY: 'the file or folder is in use',
+  ENOSPC: 'there is no space left',
+}
+
 /** Renders an error: its problems with their positions, or its message. */
 export function renderError(error: unknown): string {
   const problems = getProblems(error)
   if (problems.length) return formatMessages(problems).join('\n')
   if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStaleObjects(error.stale)}`
-  const { code, message, address, port, url } = error as SystemError
+  const { code, message, address, port, url, path, syscall } = error as SystemError
   if (code === 'FOLDER_IN_USE')
     return `${message} ${url ? 'Stop that server' : 'Wait until it ends'}, or pass another folder.`
   if (code === 'FOLDER_NOT_CREATED') return `${message} Check the path and its permissions, or pass another folder.`
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Stop the process that listens on it, or choose another with --port.`
   if (code === 'EACCES' && port) return `Listening on port ${port} is not permitted. Choose one above 1023 with --port.`
+  if (path !== undefined && syscall !== undefined && code !== undefined && FILE_ERRORS[code] !== undefined)
+    return `${path}: ${FILE_ERRORS[code]} (${code}). Check the path and its permissions, or pass another one.`
   if (code === 'ECONNREFUSED')
     return `The database at ${address}:${port} does not respond. Start it, or name another with --database.`
   if (code === 'ENOTFOUND')

@@ -165,8 +165,20 @@ function describeMismatch(issue: SchemaIssue, value: Json | undefined): string {
   }
   return typeof value === 'number' && expected.startsWith('a whole number')
     ? `must be ${expected}`
-    : `must be ${expected}, not ${describeType(value)}`
+    : `must be ${expected}, not ${describeType(value)}${adviseValue(expected, value)}`
 }
+
+/** Returns the value that was probably meant: YAML 1.2 has neither \`yes\` nor durations. */
+function adviseValue(expected: string, value: Json | undefined): string {
+  if (typeof value !== 'string') return ''
+  if (expected === types.boolean && /^(yes|on|no|off)$/i.test(value))
+    return `: write ${/^(yes|on)$/i.test(value)} instead of ${value}`
+  const [, count, unit] = /^(\d{1,6})\s*([smhd])$/.exec(value) ?? []
+  if (expected.startsWith('a whole number') && unit) return `: in seconds, that is ${Number(count) * SECONDS[unit]!}`
+  return expected === types.array ? ': write [ ] around it, or a line for each element that begins with "- "' : ''
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
 function describeExpected({ code, expected, values }: SchemaIssue): string | undefined {
   if (code === 'invalid_value') return joinWords((values ?? []).map(String))

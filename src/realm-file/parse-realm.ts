@@ -13,6 +13,7 @@ import { listLiteralSecrets } from './literal-secrets.ts'
 import { describeDeclaredObject } from './message-words.ts'
 import { ObjectOrigin, toFieldPath } from './object-origin.ts'
 import { isDeclaredAt, splitDocument } from './split-document.ts'
+import { containsText, transformTextsByPath } from './substitute-variables.ts'
 import type { Document } from './yaml/document.ts'
 import { DocumentError, type DocumentProblem, type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
@@ -97,10 +98,31 @@ export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy
   return {
     name: tree[0]!.key[0]!,
     objects,
-    warnings: [...warnings, ...unknownFieldWarnings, ...listIgnoredFieldWarnings(converted, declared)],
+    warnings: [
+      ...warnings,
+      ...unknownFieldWarnings,
+      ...listIgnoredFieldWarnings(converted, declared),
+      ...listLiteralPlaceholders(document),
+    ],
     referencePosition: isDeclaredAt(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
     lists,
   }
+}
+
+/** Returns a warning for each text such as `${NAME}`, which other tools replace. */
+function listLiteralPlaceholders(document: Document): DocumentWarning[] {
+  const warnings: DocumentWarning[] = []
+  if (!containsText(document.value, '${')) return warnings
+  transformTextsByPath(document.value, (text, path) => {
+    const name = /^\$\{(?:env[.:])?([A-Z][A-Z0-9_]*)\}$/.exec(text)?.[1]
+    if (name !== undefined && !document.isFromVariable(path))
+      warnings.push({
+        position: document.locate(path),
+        message: `\${${name}} is no variable here, and is used literally. For a variable, write $(env:${name})`,
+      })
+    return text
+  })
+  return warnings
 }
 
 /** Parses the fields of an object, and reports their problems with paths in it. Without its unknown fields, if they are the only problem. */

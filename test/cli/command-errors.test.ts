@@ -110,7 +110,7 @@ test('invalid documents are refused by position, and the store does not change',
 
 test('a missing file and an unknown command are errors', async () => {
   expect(await cli.run('plan', 'nowhere.yaml')).toMatchObject(failedWith('nowhere.yaml: no such file or folder'))
-  expect(await cli.run('aply', 'x.yaml')).toMatchObject(failedWith(/unknown command 'aply'/))
+  expect(await cli.run('aply', 'x.yaml')).toMatchObject(failedWith(/Unknown command 'aply'/))
 })
 
 test('a path instead of a realm is refused by each command, and a missing address is reported', async () => {
@@ -123,7 +123,7 @@ test('a path instead of a realm is refused by each command, and a missing addres
   for (const argument of realmArguments)
     expect(() => argument.parseArg!('acme/clients/web', undefined)).toThrow('Separate a path from it by a space.')
   expect(await cli.run('why', 'acme/clients/web')).toMatchObject(
-    failedWith(/'acme\/clients\/web' is invalid for argument 'realm'\. The name of a realm has no slash\./),
+    failedWith(/The argument <realm> cannot be acme\/clients\/web\. The name of a realm has no slash\./),
   )
   await writeFile(join(cli.folder, 'realm.yaml'), 'realm: acme\ndisplayName: Acme\n')
   await cli.run('apply', 'realm.yaml')

@@ -55,7 +55,7 @@ test('apply --plan applies a saved plan, and refuses a modified, unknown or stal
   })
   expect(await run('apply', '--plan', 'shop.yaml')).toMatchObject({
     code: 1,
-    err: 'shop.yaml is not a saved plan. "regent plan <source> --save shop.yaml" writes one.\n',
+    err: 'shop.yaml is not a saved plan. Apply the document with "regent apply shop.yaml".\n',
   })
 
   await writeShop('Four', 8)

@@ -54,7 +54,7 @@ test('- reads the standard input, whose declarations delete nothing', async () =
   })
   expect(await shell('regent plan - < /dev/null')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('- contains no document that declares a realm'),
+    err: 'The standard input contains no document that declares a realm.\n',
   })
 })
 

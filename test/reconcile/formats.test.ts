@@ -147,7 +147,7 @@ describe('resources', () => {
 
   test('every kind has a resource, whose name contains the name of the kind', async () => {
     const [message] = await getRefusal({ 'a.yaml': resource('RealmClints', []) })
-    expect(message).toBe('a.yaml:2:1: unknown kind; did you mean RealmClient?')
+    expect(message).toBe('a.yaml:2:1: unknown kind RealmClints; did you mean RealmClient?')
     const [all] = await getRefusal({ 'a.yaml': resource('Nonsense', []) })
     for (const { name } of Object.values(kinds)) expect(all?.toLowerCase()).toContain(name.toLowerCase())
   })

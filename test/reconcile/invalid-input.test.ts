@@ -209,11 +209,11 @@ describe('values of a wrong type', () => {
         'supportedLocales: en',
       ),
       [
-        'a.yaml:2:1: realm shop: enabled must be true or false, not a string',
+        'a.yaml:2:1: realm shop: enabled must be true or false, not a string: write true instead of yes',
         'a.yaml:3:1: realm shop: accessTokenLifespan must be a whole number',
         'a.yaml:4:1: realm shop: failureFactor must be a whole number of at most 15 digits',
         'a.yaml:5:1: realm shop: displayName must be a string, not a list',
-        'a.yaml:6:1: realm shop: supportedLocales must be a list, not a string',
+        'a.yaml:6:1: realm shop: supportedLocales must be a list, not a string: write [ ] around it, or a line for each element that begins with "- "',
       ],
     ],
     [
@@ -514,7 +514,7 @@ describe('several realms and files', () => {
       ),
     ).toEqual([
       'a.yaml:4:5: client web: unknown field enabld; did you mean enabled?',
-      'a.yaml:5:1: realm shop: enabled must be true or false, not a string',
+      'a.yaml:5:1: realm shop: enabled must be true or false, not a string: write true instead of yes',
       'a.yaml:7:1: a realm needs a name: add "realm: <name>"',
       'b.yaml:2:18: client scope: name must be a string, not a number: put it in quotes',
       'c.yaml:2:1: realm shop: unknown field realmm; did you mean realm?',

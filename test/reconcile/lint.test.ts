@@ -103,6 +103,10 @@ const cases: Record<string, { insecure: Representation[]; secure: Representation
   },
   'implicit-flow': { insecure: [client({ implicitFlowEnabled: true })], secure: [client({})] },
   'password-grant': { insecure: [client({ directAccessGrantsEnabled: true })], secure: [client({})] },
+  'unused-secret': {
+    insecure: [client({ ...pkce, secret: '$(env:SECRET)' })],
+    secure: [client({ secret: '$(env:SECRET)' }), client(pkce)],
+  },
   'no-pkce': {
     insecure: [
       client({ publicClient: true }),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
 import { digestPlan } from '../../reconcile/plan/plan-digest.ts'
+import { isDocumentFile } from '../../reconcile/read/file-source.ts'
 import { formatCount } from '../../reconcile/report/whole-value.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { type Connection, type RequestContent, request, type StoreFlags, withConnection } from '../connect.ts'
@@ -98,11 +99,20 @@ async function applySavedPlan(idOrFile: string, flags: ApplyFlags): Promise<RunO
 
 function parseSavedPlan(file: string, text: string): { id: string; digest: string } {
   const outcome = parseOutcome(text)
-  if (!outcome?.saved) throw new Error(`${file} is not a saved plan. "regent plan <source> --save ${file}" writes one.`)
+  if (!outcome?.saved) {
+    const advice =
+      isDocumentFile(file) && !file.endsWith('.json')
+        ? `Apply the document with "regent apply ${file}".`
+        : '"regent plan --save FILE" writes one.'
+    throw new Error(`${file} is not a saved plan. ${advice}`)
+  }
   if (outcome.formatVersion !== FORMAT_VERSION)
     throw new Error(`${file} was written by another version of Regent. Run "regent plan" again.`)
   return { id: outcome.saved.id, digest: digestPlan(outcome.realms) }
 }
+
+/** Whether a text is a saved plan. */
+export const isSavedPlan = (text: string): boolean => parseOutcome(text)?.saved !== undefined
 
 function parseOutcome(text: string): RunOutcome | undefined {
   try {

@@ -46,8 +46,10 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
 export async function diff(
   realm: string,
   { from, to }: { from: string; to: string | undefined },
-  flags: HistoryFlags,
+  flags: HistoryFlags & { full?: true },
 ): Promise<void> {
+  if (to !== undefined && parseRevision(from) > parseRevision(to))
+    throw new Error(`${from} is later than ${to}. Pass the earlier one first: regent diff ${realm} ${to} ${from}`)
   const ends = { from: parseRevision(from), ...(to !== undefined && { to: parseRevision(to) }) }
   const query = new URLSearchParams(
     Object.entries(ends).map(([name, value]): [string, string] => [name, String(value)]),
@@ -55,7 +57,7 @@ export async function diff(
   const actions = await request<Action[]>(flags, 'GET', `/regent/v1/diff/${encodeURIComponent(realm)}?${query}`)
   const render = (renderActionList: () => string) => () => (actions.length ? renderActionList() : 'No difference.')
   print(flags.output, actions, {
-    text: render(() => renderActions(actions, paint)),
+    text: render(() => renderActions(actions, { paint, detail: flags.full ? 'full' : 'fields' })),
     markdown: render(() => renderMarkdownActions(actions)),
   })
 }
@@ -66,6 +68,8 @@ export async function rollback(
   to: string,
   flags: HistoryFlags & { plan?: true; yes?: true },
 ): Promise<void> {
+  if (/^r\d+$/.test(realm) && !/^r?\d+$/.test(to))
+    throw new Error(`${realm} is a revision, and ${to} is none. The realm comes first: regent rollback ${to} ${realm}`)
   const revision = parseRevision(to)
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
   const outcome = await withConnection(flags, 'fail', async (connection) => {

@@ -6,6 +6,8 @@ import { type ClientCredentials, readClaims } from '../login/client-assertions.t
 import { changeContexts, type LoginContext, type NamedContext, readContexts } from '../login/contexts.ts'
 import { parseServer } from '../login/find-login.ts'
 import { endSession, type ServerRealm } from '../login/token-request.ts'
+import { isInteractive } from '../prompt.ts'
+import { printHint } from '../terminal/hint.ts'
 
 /** The flags of `regent login`. */
 interface LoginCommandFlags extends ClientCredentials {
@@ -78,6 +80,8 @@ function nameContext({ server, realm }: ServerRealm): string {
 }
 
 async function logUserIn(at: ServerRealm, { browser }: LoginCommandFlags): Promise<LoginContext> {
+  if (browser && !isInteractive())
+    printHint('Without a browser, pass --no-browser. A pipeline logs in with --client-id and --oidc-token.')
   const issued = await logInWithBrowser(at, { opensBrowser: browser })
   const { preferred_username: user } = readClaims(issued.id_token ?? '')
   if (issued.refresh_token === undefined)

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
@@ -6,6 +7,7 @@ import { type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
 import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { printHint } from '../terminal/hint.ts'
+import { isSavedPlan } from './apply.ts'
 import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
 /** `regent plan`: prints a plan and, with `--save`, saves it. With `--detailed-exitcode` it exits with 2 if there are changes. */
@@ -13,6 +15,7 @@ export async function plan(
   paths: readonly string[],
   flags: StoreFlags & SourceFlags & OutcomeFlags & { detailedExitcode?: boolean; save?: true | string },
 ): Promise<void> {
+  if (typeof flags.save === 'string') await refuseOtherFile(flags.save)
   const source = await readSource(paths, flags)
   const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
   const address = `/regent/v1/plan?${new URLSearchParams(query)}`
@@ -37,5 +40,15 @@ export async function plan(
     if (isBlocked) printHint(`Approve it with "regent approve ${saved.id}".`)
     if (changes) printHint(`Apply it with "${renderApplyPlanCommand(saved.id, flags)}".`)
   } else if (changes && !isSuspended && !flags.detailedExitcode)
-    printHint(`Apply it with "${renderApplyCommand(paths, flags)}".`)
+    printHint(
+      isBlocked
+        ? `"${renderApplyCommand(paths, flags)}" saves it for an approval.`
+        : `Apply it with "${renderApplyCommand(paths, flags)}".`,
+    )
+}
+
+/** Throws Error if there is a file that is no saved plan, such as a document. */
+async function refuseOtherFile(file: string): Promise<void> {
+  if (existsSync(file) && !isSavedPlan(await readFile(file, 'utf8')))
+    throw new Error(`${file} exists and is no saved plan. Pass another file with --save.`)
 }

@@ -221,8 +221,8 @@ function renderBanner(
     `  Log in:  ${admin}`,
     `  Store:   ${engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
     settings.production
-      ? `  Try:     npx regent get '' --server ${address}`
-      : `  Try:     npx regent get ''              the realms, over REST`,
+      ? `  Try:     npx regent get --server ${address}`
+      : `  Try:     npx regent get                 the realms, over REST`,
     ...(settings.production
       ? []
       : [`           npx regent init my-realm.yaml  a realm file of your own, then: npx regent plan my-realm.yaml`]),

@@ -42,7 +42,10 @@ export function createPasswordTokens(at: ServerRealm, username: string, password
   return createRequestedTokens(() =>
     requestTokens(at, { grant_type: 'password', client_id: 'admin-cli', username, password }).catch((error: Error) => {
       throw error instanceof TokenRefused
-        ? new Error(`${username} cannot log in at ${at.server}: ${error.message}`, { cause: error })
+        ? new Error(
+            `${username} cannot log in at ${at.server}, realm ${at.realm}: ${error.message}. Check user, password and --login-realm.`,
+            { cause: error },
+          )
         : error
     }),
   )

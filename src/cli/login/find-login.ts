@@ -52,6 +52,8 @@ export async function findCommandServer(flags: StoreFlags): Promise<CommandServe
   const { context, server, database, data } = flags
   if (context !== undefined && (server ?? database ?? data) !== undefined)
     throw new Error('Pass either --context, or --server, --database or --data.')
+  if (server !== undefined && (database ?? data) !== undefined)
+    throw new Error('Pass either --server, or --database or --data.')
   if (context !== undefined) return findNamedContext(context)
   if (server) return findNamedServer(server)
   if (database ?? data) return undefined
@@ -109,7 +111,9 @@ async function findCurrentContext(): Promise<CommandServer | undefined> {
   const file = await readContexts()
   if (file.current === undefined) return undefined
   const context = getContext(file, file.current)
-  if (await hasStore({ data: FOLDER, database: undefined }))
+  const { findFolderServer } = await import('../../service/context/store-types.ts')
+  const isServed = (await findFolderServer(FOLDER)) === context.server
+  if (!isServed && (await hasStore({ data: FOLDER, database: undefined })))
     throw new Error(
       `The context ${context.name} is in use (${context.server}), and this folder has a store in ${FOLDER}. Pass --context ${context.name} or --data ${FOLDER}.`,
     )

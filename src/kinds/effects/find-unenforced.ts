@@ -1,4 +1,5 @@
 // Finds the declared values that Regent does not enforce.
+import { findNearestWord } from '../../lib/nearest-word.ts'
 import { type FlatFields, flatten, isDeepEqual, resolveField } from '../compare.ts'
 import type { Field } from '../fields.ts'
 import { isEmpty, isList, type Json, readObjects } from '../json.ts'
@@ -13,7 +14,7 @@ export interface UnenforcedValue extends Pick<UnenforcedEffect, 'effect' | 'reas
   /** The path of the value: that of the field, or of a member of its elements, `field.member`. */
   readonly path: string
   /** The id of a provider, with the word for it. Absent for other values. */
-  readonly provider?: { readonly label: string; readonly id: string }
+  readonly provider?: { readonly label: string; readonly id: string; readonly similar?: string }
 }
 
 /**
@@ -87,8 +88,14 @@ function findInValue(effect: FieldEffect, path: string, value: Json): FoundValue
     const provider = Object.hasOwn(providers, id) ? providers[id]! : unlisted
     return provider.effect === 'enforced' || asksForNothing(provider, id)
       ? []
-      : [{ path, ...pick(provider), provider: { label, id } }]
+      : [{ path, ...pick(provider), provider: { label, id, ...(provider === unlisted && findSimilar(id, providers)) } }]
   })
+}
+
+/** Returns the provider whose id was probably meant. */
+function findSimilar(id: string, providers: object): { readonly similar?: string } {
+  const similar = findNearestWord(id, Object.keys(providers))
+  return similar === undefined ? {} : { similar }
 }
 
 const pick = ({ effect, reason, unlessFields }: UnenforcedEffect) => ({

@@ -113,7 +113,7 @@ function parseResource(document: Document) {
     throw createResourceError(document, ['apiVersion'], `apiVersion must be ${API_VERSION}`)
   const name = String(kindValue)
   const kind = resourceKinds.get(name)
-  if (!kind) throw createResourceError(document, ['kind'], `unknown kind${getKindAdvice(name)}`)
+  if (!kind) throw createResourceError(document, ['kind'], `unknown kind ${name}${getKindAdvice(name)}`)
   const readMember = (field: string, value: Json): Representation => {
     if (isObject(value)) return value
     throw createResourceError(document, [field], `${name}: ${field} must be an object, not ${describeType(value)}`)
@@ -129,7 +129,7 @@ function parseResource(document: Document) {
 
 function getKindAdvice(kind: string): string {
   const names = [...resourceKinds.keys()]
-  const intended = findNearestWord(kind, names)
+  const intended = findNearestWord(kind, names) ?? names.find((name) => name === `Realm${kind}`)
   return intended === undefined ? `: the kinds are ${joinWords(names, 'and')}` : `; did you mean ${intended}?`
 }
 

@@ -87,7 +87,10 @@ const advices: [reason: RegExp, advice: string][] = [
     /^bad indentation of a mapping entry/,
     'this does not match the lines above: indent the keys of an object equally, and put a string in quotes if it contains ": " or begins with @, % or `',
   ],
-  [/^bad indentation of a sequence entry/, 'this does not match the list above: indent every "- " of a list equally'],
+  [
+    /^bad indentation of a sequence entry/,
+    'this does not match the lines above: indent every "- " of a list equally, and the fields of an object as its first one',
+  ],
   [/^deficient indentation/, 'this line must be indented further, or a quote or bracket above is not closed'],
   [/^expected ':' after a mapping key|multiline key/, 'a ":" is missing after this key'],
   [/^a whitespace character is expected after/, 'a space is missing after the ":"'],

@@ -47,10 +47,32 @@ export async function planRollback(
       reversals.flatMap(({ action }) => action ?? []),
     ),
     ignoredDrift: [],
-    notes: [...reversals.flatMap(({ notes }) => notes), ...(await listUserNotes(context, revision))],
+    notes: [
+      ...reversals.flatMap(({ notes }) => notes),
+      ...listCreationNotes(reversals),
+      ...(await listUserNotes(context, revision)),
+    ],
     preconditions: [],
   }
 }
+
+/** Notes that no source manages what is created again, since its deletion ended that. */
+function listCreationNotes(reversals: readonly Reversal[]): Note[] {
+  const created = reversals.flatMap(({ action }) =>
+    action?.operation === 'create' ? [describeObject(action.kind, action.key)] : [],
+  )
+  if (!created.length) return []
+  const [names, verb] = [created.slice(0, MAX_NAMES).join(', '), created.length === 1 ? 'is' : 'are']
+  const rest = created.length > MAX_NAMES ? `, and ${created.length - MAX_NAMES} more,` : ''
+  return [
+    {
+      message: `${names}${rest} ${verb} created again without a source: later applies neither change nor delete what no document declares.`,
+    },
+  ]
+}
+
+/** Names that a note lists. */
+const MAX_NAMES = 5
 
 /** Leaves a key provider as it is where another key, or none, would end sessions; undefined for other objects. */
 function keepKeys(action: Action): Reversal | undefined {

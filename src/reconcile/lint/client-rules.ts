@@ -73,6 +73,18 @@ export const clientRules: Readonly<Record<string, LintRule>> = {
           )
         : [],
   },
+  'unused-secret': {
+    kind: 'client',
+    finds: 'a secret of a public client',
+    source: ['RFC 6749, section 2.1', 'https://www.rfc-editor.org/rfc/rfc6749.html#section-2.1'],
+    find: (client) =>
+      isPublic(client) && client.object.fields.has('secret')
+        ? violationAt(
+            'secret',
+            'the client is public, so that its secret is not used: remove it, or publicClient: true',
+          )
+        : [],
+  },
   'no-pkce': {
     kind: 'client',
     finds: 'a public client without PKCE (S256)',

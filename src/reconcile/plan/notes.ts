@@ -105,7 +105,8 @@ function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn: () =>
 const NAMED_FIELDS = 3
 
 function describeUnenforced({ provider, effect, reason }: UnenforcedValue, paths: readonly string[]): string {
-  if (provider) return `Regent does not have the ${provider.label} ${provider.id}; ${reason}`
+  const advice = provider?.similar === undefined ? '' : `. Did you mean ${provider.similar}?`
+  if (provider) return `Regent does not have the ${provider.label} ${provider.id}; ${reason}${advice}`
   const rest = paths.length - NAMED_FIELDS
   const names = rest > 0 ? [...paths.slice(0, NAMED_FIELDS), `${rest} other ${rest === 1 ? 'field' : 'fields'}`] : paths
   const subject = new Intl.ListFormat('en', { style: 'long', type: 'conjunction' }).format(names)

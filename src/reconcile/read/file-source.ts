@@ -76,7 +76,9 @@ export async function readFileSource(
   // An empty source would delete all its objects, but is more likely a wrong path or a volume that is not mounted yet.
   if (!documents.length) {
     throw new SourceError(
-      `${displayName} contains no document that declares a realm (${EXTENSIONS.join(', ')}). Nothing was changed.`,
+      displayName === '-'
+        ? 'The standard input contains no document that declares a realm.'
+        : `${displayName} contains no document that declares a realm (${EXTENSIONS.join(', ')}). Pass another path, or write one with "regent init".`,
     )
   }
   return {
@@ -140,7 +142,9 @@ async function listFilesIn(folder: string, parents: readonly string[]): Promise<
   const project = parents.length && names.includes(PROJECT_FILE) ? await readProject(folder) : undefined
   // Its documents would be managed by two sources.
   if (project?.name !== undefined)
-    throw new SourceError(`${folder} is the source ${project.name} of its own. Apply it alone, or add ${IGNORE_FILE}.`)
+    throw new SourceError(
+      `${folder} is a source of its own: ${PROJECT_FILE} there names it ${project.name}. Apply it alone, or write an empty file ${IGNORE_FILE} there to ignore it here.`,
+    )
   const files: string[] = []
   for (const name of names) {
     if (isHidden(name) || name === PROJECT_FILE) continue

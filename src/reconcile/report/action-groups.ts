@@ -1,7 +1,7 @@
 // Groups of similar actions, as which large plans are shown. Pure.
 import { kinds } from '../../kinds/index.ts'
 import { getPluralTitle, type KindName } from '../../kinds/kind.ts'
-import type { Action, RealmPlan } from '../model/action.ts'
+import { type Action, type FieldChange, isRelationChange, type RealmPlan } from '../model/action.ts'
 import { formatCount } from './whole-value.ts'
 
 /** Up to this number of actions, a plan shows each. */
@@ -11,6 +11,8 @@ const MAX_SMALL_GROUP = 10
 /** Names and fields that a group shows. */
 const MAX_NAMES = 5
 const MAX_FIELDS = 12
+/** A field that at most so many objects of a group change is shown with its values. */
+const MAX_RARE = 3
 
 /** Actions of one operation on objects of one kind. */
 export interface ActionGroup {
@@ -51,6 +53,33 @@ export function summarizeFields({ actions, operation, kind }: ActionGroup): stri
     .map(([path, count]) => (count === actions.length ? path : `${path} of ${formatCount(count)}`))
   const rest = fields.length - texts.length
   return [...texts, ...(rest > 0 ? [`${formatCount(rest)} more fields`] : [])].join(', ')
+}
+
+/** A change that all objects of a group have in common, or that only a few have. */
+export interface GroupChange {
+  readonly change: FieldChange
+  /** The names of the objects; empty: all of the group. */
+  readonly names: readonly string[]
+}
+
+/** Lists the changes of an update that all objects have in common, and those of fields that only a few objects change. */
+export function listGroupChanges({ actions, kind, operation }: ActionGroup): GroupChange[] {
+  if (operation !== 'update') return []
+  const { formatName = (name: string) => name } = kinds[kind]
+  const byPath = Map.groupBy(
+    actions.flatMap(({ key, changes }) => changes.map((change) => ({ change, name: formatName(key.at(-1)!) }))),
+    ({ change }) => change.path,
+  )
+  return [...byPath.values()].flatMap((all) => {
+    if (all.length <= MAX_RARE) return all.map(({ change, name }) => ({ change, names: [name] }))
+    const isCommon = all.length === actions.length && new Set(all.map(({ change }) => toText(change))).size === 1
+    return isCommon ? [{ change: all[0]!.change, names: [] }] : []
+  })
+}
+
+/** Returns a text that is the same for equal changes. */
+function toText(change: FieldChange): string {
+  return JSON.stringify(isRelationChange(change) ? [change.add, change.remove] : [change.from, change.to])
 }
 
 /** Lists the first names of a group, and the number of further ones. */

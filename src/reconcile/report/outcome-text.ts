@@ -13,6 +13,7 @@ import {
   formatKindCount,
   groupActions,
   hasGroups,
+  listGroupChanges,
   summarizeDrift,
   summarizeFields,
   summarizeNames,
@@ -101,6 +102,8 @@ export interface GroupText {
   readonly fields: string
   /** Effects on users, and live changes that are corrected or overwritten. */
   readonly warnings: readonly string[]
+  /** The changes that all objects have in common, and those of fields that only a few objects change, with the names of these. */
+  readonly changes: readonly (Pick<ChangeText, 'path' | 'value'> & { readonly names: readonly string[] })[]
   /** The first names. */
   readonly names: string
 }
@@ -128,7 +131,9 @@ export interface RealmText {
   readonly consequences: readonly { readonly operation: Action['operation']; readonly text: string }[]
   readonly ignoredDrift: readonly DriftText[]
   readonly notes: readonly Note[]
+  /** The findings of lint; of a rule with many, the first ones. */
   readonly findings: readonly Note[]
+  readonly findingCount: number
   readonly suspended: string | undefined
   /** The guards of a plan that is pending approval, or its approver. */
   readonly approval: readonly string[]
@@ -161,6 +166,7 @@ export function toRealmText(realm: RenderedOutcome['realms'][number], limits = T
     ignoredDrift: plan.ignoredDrift.map((drift) => renderIgnoredDrift(drift, limits)),
     notes: plan.notes,
     findings: toFindingNotes(findings),
+    findingCount: findings.length,
     suspended:
       suspended &&
       `${suspended.by} rolled back to r${suspended.revision} at ${formatTime(suspended.at)}; not applied until the sources declare the values of r${suspended.revision}, or "regent source resume" ends this`,
@@ -185,6 +191,7 @@ function* createGroupTexts(
       ? toGroupText(
           entry,
           entry.actions.flatMap((action) => contextOf(action).effects),
+          limits,
         )
       : toActionText(entry, limits, contextOf(entry))
 }
@@ -197,7 +204,12 @@ function getActionContext(plan: RealmPlan, effects: EffectsByObject, action: Act
   }
 }
 
-function toGroupText(group: ActionGroup, effects: readonly RenderedUserEffect[]): GroupText {
+/** Renders a group of actions as texts. */
+export function toGroupText(
+  group: ActionGroup,
+  effects: readonly RenderedUserEffect[],
+  limits: ValueLimits,
+): GroupText {
   const counts = [...Map.groupBy(effects, ({ effect }) => effect)].map(([effect, all]) => ({
     effect,
     count: all.reduce((sum, { count }) => sum + count, 0),
@@ -208,6 +220,11 @@ function toGroupText(group: ActionGroup, effects: readonly RenderedUserEffect[])
     objects: formatKindCount(group.actions.length, group.kind),
     fields: summarizeFields(group),
     warnings: [...counts.map(renderUserEffect), ...(drift === undefined ? [] : [drift])],
+    changes: listGroupChanges(group).map(({ change, names }) => ({
+      path: escapeControls(change.path),
+      value: renderChange(change, { kind: group.kind, operation: group.operation, limits }),
+      names: names.map(escapeControls),
+    })),
     names: summarizeNames(group),
   }
 }

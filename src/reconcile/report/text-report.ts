@@ -1,6 +1,7 @@
 // A plan or an outcome as text for a terminal. Pure; colours are the caller's.
 import { formatPosition } from '../../lib/source-position.ts'
 import type { Action, Note } from '../model/action.ts'
+import { groupActions } from './action-groups.ts'
 import {
   type ActionText,
   type ChangeText,
@@ -12,6 +13,7 @@ import {
   renderSource,
   renderSummary,
   toActionText,
+  toGroupText,
   toRealmText,
 } from './outcome-text.ts'
 import { type Paint, withoutColors } from './paint.ts'
@@ -70,7 +72,7 @@ function* listRealmLines(
     for (const line of lines) yield `        ${line}`
   }
   for (const note of realm.notes) yield renderNote(note, paint)
-  yield* listFindingLines(realm.findings, { paint, isVerbose })
+  yield* listFindingLines(realm, { paint, isVerbose })
   for (const text of realm.approval) yield paint('yellow', `  ! ${text}`)
   if (realm.suspended) yield paint('yellow', `  suspended: ${realm.suspended}`)
 }
@@ -86,28 +88,47 @@ function* listEntryLines(realm: RealmText, options: Required<TextReportOptions>)
 }
 
 function* listFindingLines(
-  findings: readonly Note[],
+  { findings, findingCount }: RealmText,
   { paint, isVerbose }: Pick<Required<TextReportOptions>, 'paint' | 'isVerbose'>,
 ): Generator<string> {
   if (isVerbose) yield* findings.map((finding) => paint('yellow', renderLabelled('lint', finding)))
-  else if (findings.length) {
-    const count = findings.length === 1 ? '1 finding' : `${formatCount(findings.length)} findings`
+  else if (findingCount) {
+    const count = findingCount === 1 ? '1 finding' : `${formatCount(findingCount)} findings`
     yield paint('yellow', `  lint: ${count}; "regent lint" lists them`)
   }
 }
 
 /** Renders actions, such as those between two revisions: object by object, field by field. */
-export function renderActions(actions: readonly Action[], paint: Paint = withoutColors): string {
-  const options = { paint, detail: 'full', isVerbose: false } as const
-  return actions.flatMap((action) => [...listActionLines(toActionText(action, TEXT_LIMITS), options)]).join('\n')
+export function renderActions(
+  actions: readonly Action[],
+  { paint = withoutColors, detail = 'fields', isVerbose = false }: TextReportOptions = {},
+): string {
+  const options = { paint, detail, isVerbose }
+  const limits = detail === 'full' ? FULL_LIMITS : TEXT_LIMITS
+  const entries = detail === 'full' ? actions : groupActions({ actions })
+  return entries
+    .flatMap((entry) => [
+      ...('actions' in entry
+        ? listGroupLines(toGroupText(entry, [], limits), options)
+        : listActionLines(toActionText(entry, limits), options)),
+    ])
+    .join('\n')
 }
 
 function* listGroupLines(
-  { operation, objects, fields, warnings, names }: GroupText,
-  { paint }: Required<TextReportOptions>,
+  { operation, objects, fields, warnings, changes, names }: GroupText,
+  { paint, detail }: Required<TextReportOptions>,
 ): Generator<string> {
   yield `  ${paint(COLORS[operation], `${OPERATION_SIGNS[operation]} ${objects}`)}${fields && `: ${fields}`}`
   for (const warning of warnings) yield paint('yellow', `      ! ${warning}`)
+  if (detail !== 'objects')
+    for (const change of changes) {
+      const lines = listValueLines(change.value, paint)
+      const place = change.names.length ? `  (${change.names.join(', ')})` : ''
+      yield isBlock(change.value)
+        ? [`      ${change.path}:${place}`, ...lines.map((line) => `        ${line}`)].join('\n')
+        : `      ${change.path}: ${lines[0]}${place}`
+    }
   yield paint('dim', `      ${names}`)
 }
 
