@@ -57,6 +57,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'identity-providers/alias': 'Alias of the identity provider.',
   'providers/providerId': 'Format of the document, such as keycloak-oidc-keycloak-json.',
   provider_id: 'Type of the identity provider, such as oidc or github.',
+  themeType: 'Type of the theme: account, admin, common, email, login or welcome.',
   locale: 'Language, such as de.',
   'locale/key': 'Key of the text.',
   'org-id': 'Id of the organization.',

@@ -10,7 +10,7 @@ import { readBody } from './body.ts'
 import { findTaggedReads, noTagError, requireTag, toYamlTag, withCondition } from './conditions.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { sortKeys } from './key-order.ts'
-import { type Answer, listParameters, type Operation } from './operation.ts'
+import { type Answer, type Call, listParameters, type Operation } from './operation.ts'
 import { isRepeatable } from './query.ts'
 import { allowSlowBody, hasLongBody } from './server/bounded-response.ts'
 import { allowOrigin, servePreflight } from './server/cors.ts'
@@ -24,6 +24,7 @@ export interface RouteContext {
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
+  readonly adminTexts: Call['adminTexts']
 }
 
 declare module 'fastify' {
@@ -109,7 +110,7 @@ function parseBytes(app: FastifyInstance, bodyLimit: number): void {
 
 /** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
 function handler(
-  { service, authenticate, baseOf, streams }: RouteContext & { readonly streams: Set<Readable> },
+  { service, authenticate, baseOf, adminTexts, streams }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
   taggedRead: Operation | undefined,
 ) {
@@ -121,6 +122,7 @@ function handler(
     const about = {
       caller: operation.isPublic ? SYSTEM : callers.get(request)!,
       base: baseOf(request),
+      ...(adminTexts && { adminTexts }),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
       reauthenticate: () => authenticate(request),

@@ -7,6 +7,7 @@ import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
 import { operations as adminOperations } from './admin/index.ts'
+import type { ConsoleTheme } from './admin-console/console-theme.ts'
 import { authenticate } from './authenticate.ts'
 import { omitUnchangedBody } from './conditions.ts'
 import { errorResponse, notFound } from './errors.ts'
@@ -62,6 +63,8 @@ export interface ServerOptions {
   readonly apiReference?: boolean
   /** Whether the web console is served, at /console. */
   readonly console?: boolean
+  /** Keycloak's admin console, to be served at its addresses. Absent: these lead to the web console. */
+  readonly adminConsole?: ConsoleTheme | undefined
   /** The webhook for pushes to git repositories. Absent: it is disabled. */
   readonly webhook?: Webhook | undefined
   /** The caller of requests in this process, which have no token. */
@@ -144,13 +147,22 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest) =>
       caller ?? authenticate(service, request, { base: baseOf(request), issuer: hostname })
-    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf }, operations)
+    const adminTexts = options.adminConsole?.getTexts
+    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf, adminTexts }, operations)
   })
   await app.register((scope) => addOidcRoutes(scope, service, { baseOf, acceptsCertificates }))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
-  if (options.console) await app.register((await import('./server/console.ts')).serveConsole, { baseOf })
+  const { adminConsole } = options
+  if (options.console)
+    await app.register((await import('./server/console.ts')).serveConsole, { baseOf, hasAdminConsole: !!adminConsole })
+  if (adminConsole)
+    await app.register((await import('./admin-console/serve-admin-console.ts')).serveAdminConsole, {
+      theme: adminConsole,
+      service,
+      baseOf,
+    })
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(renderHomePage(linksOf(request), names))

@@ -10,11 +10,16 @@ export interface RegisteredUris {
 }
 
 /** Keycloak: the built-in client of its admin console, with which users log in to the console of Regent. */
-const CONSOLE_CLIENT = 'security-admin-console'
+export const CONSOLE_CLIENT = 'security-admin-console'
 
 /** Returns the redirect URIs of a client that the server allows without their registration: those of its own console. */
 export function listServerRedirectUris(clientId: string | undefined, base: string): string[] {
   return clientId === CONSOLE_CLIENT ? [`${base}/console/*`] : []
+}
+
+/** Returns the root URL of a client, in which variables name the server. Keycloak: without one, it is the server. */
+export function resolveRootUrl(rootUrl: string | undefined, base: string): string {
+  return rootUrl?.replace(/^\$\{auth(?:Base|Admin)Url\}/, base) || base
 }
 
 /** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */

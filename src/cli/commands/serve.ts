@@ -103,6 +103,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     hasManagementPort: settings.managementPort !== undefined,
     apiReference: true,
     console: settings.console === 'on',
+    adminConsole: await openAdminConsole(settings.adminConsole),
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
@@ -138,6 +139,13 @@ async function run(service: Service, settings: ServerSettings, started: number):
     await driftNotifications?.close()
     await background.close()
   }
+}
+
+/** Opens Keycloak's admin console if it is configured. Other servers do not load the code that reads it. */
+async function openAdminConsole(folder: string | undefined): Promise<ServerOptions['adminConsole']> {
+  return folder === undefined
+    ? undefined
+    : (await import('../../http/admin-console/console-theme.ts')).openConsoleTheme(folder)
 }
 
 /** Starts the operator if it is configured. Other servers do not load the Kubernetes client, which is large. */

@@ -26,7 +26,7 @@ import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
-import { consoleTextOperations, localizationOperations } from './localization.ts'
+import { localizationOperations, themeTextOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
 import { organizationGroupOperations } from './organization-groups.ts'
 import { organizationInvitationOperations } from './organization-invitations.ts'
@@ -81,7 +81,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...userStorageOperations,
       ...keyOperations,
       ...localizationOperations,
-      ...consoleTextOperations,
+      ...themeTextOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
       ...clientTypeOperations,
