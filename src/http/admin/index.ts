@@ -20,6 +20,7 @@ import { clientOperations } from './clients.ts'
 import { clientV2Operations } from './clients-v2.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
+import { consolePageOperations } from './console-pages.ts'
 import { emailOperations } from './emails.ts'
 import { evaluateScopesOperations } from './evaluate-scopes.ts'
 import { eventOperations } from './events.ts'
@@ -55,6 +56,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...realmToolOperations,
       ...partialImportOperations,
       ...consoleOperations,
+      ...consolePageOperations,
       ...serverInfoOperations,
       ...clientScopeOperations,
       ...clientOperations,

@@ -1,0 +1,168 @@
+// Drives Keycloak's admin console in Chromium, and records the requests that it makes.
+import type { Browser, Locator, Page, Request } from 'playwright-core'
+
+/** What the console did in a step: its requests without ids, and its errors. */
+export interface ConsoleStep {
+  readonly title: string
+  /** `GET /admin/realms/{realm}/clients 200`, sorted, without repetitions. */
+  readonly requests: readonly string[]
+  /** Errors in its own messages and in the console of the browser. */
+  readonly errors: readonly string[]
+}
+
+/** The user who opens the console. */
+export interface ConsoleLogin {
+  readonly url: string
+  readonly realm?: string
+  readonly username?: string
+  readonly password?: string
+}
+
+/** A window with the console. */
+export interface ConsoleDriver {
+  readonly page: Page
+  readonly steps: readonly ConsoleStep[]
+  /** Performs the actions of a step, and waits for its requests. */
+  step(title: string, actions: () => Promise<unknown>): Promise<void>
+  /** Opens an address of the console, such as `/shop/clients`. */
+  open(path: string): Promise<void>
+  /** Waits until the page makes no requests. */
+  settle(): Promise<void>
+  click(testId: string): Promise<void>
+  fill(testId: string, text: string): Promise<void>
+  /** Opens each tab of the page, and those inside of it. Returns their titles. */
+  openTabs(): Promise<string[]>
+  /** Chooses an action in the menu of a row of a table. */
+  chooseRowAction(row: string, action: string): Promise<void>
+  /** Chooses an action in the menu of the page. */
+  chooseAction(action: string): Promise<void>
+  confirm(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Time without requests after which a page is complete, in milliseconds. */
+const QUIET = 350
+const PATIENCE = 15_000
+const CLOSED = ['.pf-v5-c-alert-group .pf-v5-c-alert__action button']
+
+/** Opens the console of a realm and logs in. */
+export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin): Promise<ConsoleDriver> {
+  const { url, realm = 'master', username = 'admin', password = 'admin' } = login
+  const context = await browser.newContext({ viewport: { width: 1800, height: 1400 }, locale: 'en' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(PATIENCE)
+  const steps: ConsoleStep[] = []
+  const recording = record(page, url)
+
+  const settle = async () => {
+    const deadline = Date.now() + PATIENCE
+    while (!recording.isQuiet() && Date.now() < deadline) await page.waitForTimeout(50)
+  }
+  const step = async (title: string, actions: () => Promise<unknown>) => {
+    try {
+      await actions()
+      await settle()
+    } catch (error) {
+      recording.errors.push(`${title}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : error}`)
+    }
+    const alerts = page.locator('.pf-v5-c-alert-group .pf-v5-c-alert')
+    for (const alert of await alerts.all()) {
+      const text = (await alert.innerText().catch(() => '')).replaceAll(/\s+/g, ' ')
+      if (/^Danger alert/i.test(text) || /^Warning alert/i.test(text)) recording.errors.push(text)
+    }
+    for (const button of await page.locator(CLOSED[0]!).all()) await button.click({ timeout: 1000 }).catch(() => undefined)
+    steps.push({ title, requests: recording.takeRequests(), errors: recording.takeErrors() })
+  }
+  const tab = (title: string, level: number): Locator =>
+    page.locator('main .pf-v5-c-tabs').nth(level).getByRole('tab', { name: title, exact: true })
+  const openTabs = async (level = 0): Promise<string[]> => {
+    const group = page.locator('main .pf-v5-c-tabs').nth(level)
+    if ((await group.count()) === 0) return []
+    const titles = (await group.getByRole('tab').allInnerTexts()).map((text) => text.trim())
+    const opened: string[] = []
+    for (const title of titles) {
+      await tab(title, level).click()
+      await settle()
+      opened.push(title, ...(await openTabs(level + 1)))
+    }
+    return opened
+  }
+  const choose = async (toggle: Locator, action: string) => {
+    await toggle.click()
+    await page.getByRole('menuitem', { name: action, exact: true }).click()
+  }
+  await step('log in', async () => {
+    await page.goto(`${url}/admin/${realm}/console/`)
+    await page.locator('#username').fill(username)
+    await page.locator('#password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.locator('#nav-toggle, [data-testid=options-toggle]').first().waitFor()
+  })
+  return {
+    page,
+    steps,
+    step,
+    settle,
+    async open(path) {
+      await page.evaluate(`location.hash = ${JSON.stringify(`#${path}`)}`)
+      await page.waitForTimeout(100)
+      await settle()
+    },
+    click: (testId) => page.getByTestId(testId).click(),
+    fill: (testId, text) => page.getByTestId(testId).fill(text),
+    openTabs,
+    chooseRowAction: (row, action) =>
+      choose(page.getByRole('row').filter({ hasText: row }).getByRole('button', { name: 'Kebab toggle' }), action),
+    chooseAction: (action) => choose(page.getByTestId('action-dropdown'), action),
+    confirm: () => page.getByTestId('confirm').click(),
+    close: () => context.close(),
+  }
+}
+
+/** Records the requests of a page to the server, and its errors. */
+function record(page: Page, url: string) {
+  const requests = new Set<string>()
+  const errors: string[] = []
+  const pending = new Set<Request>()
+  let last = Date.now()
+  const end = (request: Request) => {
+    pending.delete(request)
+    last = Date.now()
+  }
+  page.on('request', (request) => {
+    if (isRecorded(request.url(), url)) pending.add(request)
+    last = Date.now()
+  })
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  page.on('response', (response) => {
+    const path = getRecordedPath(response.url(), url)
+    if (path !== undefined) requests.add(`${response.request().method()} ${path} ${response.status()}`)
+  })
+  page.on('pageerror', (error) => errors.push(`page error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Warning: ')) errors.push(`${message.text()} ${message.location().url}`)
+  })
+  return {
+    errors,
+    isQuiet: () => pending.size === 0 && Date.now() - last > QUIET,
+    takeRequests: () => take(requests),
+    takeErrors: () => errors.splice(0),
+  }
+}
+
+function take(requests: Set<string>): string[] {
+  const taken = [...requests].sort()
+  requests.clear()
+  return taken
+}
+
+const isRecorded = (address: string, url: string) => getRecordedPath(address, url) !== undefined
+
+/** Returns the path of a request to the admin API, or to the texts of the console, without ids; undefined for others. */
+function getRecordedPath(address: string, url: string): string | undefined {
+  if (!address.startsWith(`${url}/`)) return undefined
+  const path = new URL(address).pathname
+  if (!/^\/(?:admin\/|resources\/[^/]+\/[a-z]+\/[^/]+$)/.test(path)) return undefined
+  return path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '{id}')
+}
