@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
 import { boolean, equalsAny, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import type { ObjectFilter } from './object-filter.ts'
 import { toContainsPattern } from './like-patterns.ts'
+import type { ObjectFilter } from './object-filter.ts'
 import { buildFilter } from './object-sql.ts'
 
 /** A role by name, and the client id of its client; null for a realm role. */

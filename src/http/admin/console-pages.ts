@@ -1,13 +1,10 @@
 // The operations that only Keycloak's admin console calls: lists in the form in which its pages show them. Keycloak: ui-ext.
 import * as z from 'zod'
-import { nameSchema } from '../../kinds/json-schema.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
+import { nameSchema } from '../../kinds/json-schema.ts'
 import { profileSchema } from '../../kinds/user-profile.ts'
-import {
-  listFlowsWithUsers,
-  listFlowUsers,
-} from '../../service/admin-api/authentication/authentication-flows.ts'
+import { listFlowsWithUsers, listFlowUsers } from '../../service/admin-api/authentication/authentication-flows.ts'
 import { listConfigurableActions } from '../../service/admin-api/authentication/required-actions.ts'
 import { EVENT_LISTENERS } from '../../service/admin-api/realms/events.ts'
 import { listRealmNames, replaceRealm } from '../../service/admin-api/realms/realms.ts'

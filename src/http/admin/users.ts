@@ -6,6 +6,7 @@ import { anyRepresentation } from '../../kinds/json-schema.ts'
 import { parsePage } from '../../service/admin-api/common/list-query.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
+import { listUsersWithFailures } from '../../service/admin-api/users/login-failures.ts'
 import { listLoginNames } from '../../service/admin-api/users/user-body.ts'
 import {
   countGroupsOfUser,
@@ -13,7 +14,6 @@ import {
   listMembersOfGroup,
   setMembership,
 } from '../../service/admin-api/users/user-groups.ts'
-import { listUsersWithFailures } from '../../service/admin-api/users/login-failures.ts'
 import { parseDirectorySearch } from '../../service/admin-api/users/user-search.ts'
 import {
   countMatchingUsers,

@@ -63,14 +63,17 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
       await actions()
       await settle()
     } catch (error) {
-      recording.errors.push(`${title}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : error}`)
+      recording.errors.push(
+        `${title}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : error}`,
+      )
     }
     const alerts = page.locator('.pf-v5-c-alert-group .pf-v5-c-alert')
     for (const alert of await alerts.all()) {
       const text = (await alert.innerText().catch(() => '')).replaceAll(/\s+/g, ' ')
       if (/^Danger alert/i.test(text) || /^Warning alert/i.test(text)) recording.errors.push(text)
     }
-    for (const button of await page.locator(CLOSED[0]!).all()) await button.click({ timeout: 1000 }).catch(() => undefined)
+    for (const button of await page.locator(CLOSED[0]!).all())
+      await button.click({ timeout: 1000 }).catch(() => undefined)
     steps.push({ title, requests: recording.takeRequests(), errors: recording.takeErrors() })
   }
   const tab = (title: string, level: number): Locator =>
@@ -141,7 +144,8 @@ function record(page: Page, url: string) {
   })
   page.on('pageerror', (error) => errors.push(`page error: ${error.message}`))
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Warning: ')) errors.push(`${message.text()} ${message.location().url}`)
+    if (message.type() === 'error' && !message.text().startsWith('Warning: '))
+      errors.push(`${message.text()} ${message.location().url}`)
   })
   return {
     errors,

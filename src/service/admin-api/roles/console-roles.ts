@@ -197,10 +197,7 @@ function toClientRole({ id, name, description, client, clientId }: DescribedRole
   return omitUndefined({ id, role: name, client: clientId, clientId: client, description: description ?? undefined })
 }
 
-function toComposite(
-  { id, name, description, composite, client }: DescribedRole,
-  containerId: string,
-): Representation {
+function toComposite({ id, name, description, composite, client }: DescribedRole, containerId: string): Representation {
   return omitUndefined({
     id,
     name,
