@@ -31,10 +31,10 @@ import { compressResponse } from './server/compress.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
 import { renderHomePage, renderMissingPage } from './server/home.ts'
-import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
+import { checkHost, checkPath } from './server/request-target.ts'
 import { traceRequests } from './server/trace-requests.ts'
 import { checkFieldCount, checkStorable } from './storable.ts'
 
@@ -195,6 +195,7 @@ function addHooks(app: FastifyInstance, { hostname, ownHost, proxies, hasManagem
   // Each scope registers the parsers of its bodies. Without one, a body is not read.
   app.removeAllContentTypeParsers()
   traceRequests(app)
+  app.addHook('onRequest', checkPath)
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onRequest', findCertificates(proxies))

@@ -12,6 +12,14 @@ export interface RegisteredUris {
 /** Keycloak: the built-in client of its admin console, with which users log in to the console of Regent. */
 export const CONSOLE_CLIENT = 'security-admin-console'
 
+/**
+ * Returns the part of a redirect URI that must be registered. Keycloak: its console, whose addresses below the page are in the fragment, comes back to
+ * where the user was.
+ */
+export function omitConsolePath(clientId: string | undefined, address: string): string {
+  return clientId === CONSOLE_CLIENT ? address.replace(/#.*$/s, '') : address
+}
+
 /** Returns the redirect URIs of a client that the server allows without their registration: those of its own console. */
 export function listServerRedirectUris(clientId: string | undefined, base: string): string[] {
   return clientId === CONSOLE_CLIENT ? [`${base}/console/*`] : []

@@ -37,6 +37,8 @@ export interface ConsoleDriver {
   /** Chooses an action in the menu of the page. */
   chooseAction(action: string): Promise<void>
   confirm(): Promise<void>
+  /** Waits for a message of the console. */
+  expectMessage(text: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -77,9 +79,9 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
     steps.push({ title, requests: recording.takeRequests(), errors: recording.takeErrors() })
   }
   const tab = (title: string, level: number): Locator =>
-    page.locator('main .pf-v5-c-tabs').nth(level).getByRole('tab', { name: title, exact: true })
+    page.locator('main .pf-v5-c-tabs:visible').nth(level).getByRole('tab', { name: title, exact: true })
   const openTabs = async (level = 0): Promise<string[]> => {
-    const group = page.locator('main .pf-v5-c-tabs').nth(level)
+    const group = page.locator('main .pf-v5-c-tabs:visible').nth(level)
     if ((await group.count()) === 0) return []
     const titles = (await group.getByRole('tab').allInnerTexts()).map((text) => text.trim())
     const opened: string[] = []
@@ -118,6 +120,7 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
       choose(page.getByRole('row').filter({ hasText: row }).getByRole('button', { name: 'Kebab toggle' }), action),
     chooseAction: (action) => choose(page.getByTestId('action-dropdown'), action),
     confirm: () => page.getByTestId('confirm').click(),
+    expectMessage: (text) => page.getByTestId('global-alerts').getByText(text).first().waitFor(),
     close: () => context.close(),
   }
 }

@@ -19,6 +19,7 @@ import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import type { Json } from '../../../kinds/json.ts'
 import { SIGNING_ALGORITHMS } from '../../../kinds/key-providers.ts'
+import { loginProtocols } from '../../../kinds/login-protocols.ts'
 import { mapperTypes } from '../../../kinds/mapper-types.ts'
 import { type PasswordPolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
 import { furtherBuiltInMappers, providerSettings } from '../../../kinds/provider-settings.ts'
@@ -127,7 +128,7 @@ const providerIds: Readonly<Record<string, readonly string[]>> = {
   identity_provider: userDefinedTypes.map(({ id }) => id),
   keys: listIdsOfType(`${JAVA}.keys.KeyProvider`),
   'ldap-mapper': listIdsOfType(`${JAVA}.storage.ldap.mappers.LDAPStorageMapper`),
-  'login-protocol': [...new Set(Object.values(mapperTypes).map(({ protocol }) => protocol))],
+  'login-protocol': loginProtocols,
   'parameterized-scope-type': SCOPE_TYPES.map(({ name }) => name),
   'password-hashing': Object.keys(hashAlgorithms),
   'password-policy': Object.keys(passwordPolicies),
