@@ -79,7 +79,11 @@ async function clickClients(console: ConsoleDriver, realm: string): Promise<void
     await page.getByRole('tab', { name: 'Credentials', exact: true }).click()
     await page.getByRole('button', { name: 'Regenerate' }).first().click()
     await confirm()
-    await settle()
+    await page
+      .getByTestId('global-alerts')
+      .getByText(/regenerat|updated/i)
+      .first()
+      .waitFor()
   })
   await step('create a client role', async () => {
     await page.getByTestId('rolesTab').click()
@@ -177,6 +181,7 @@ async function clickRoles(console: ConsoleDriver, realm: string): Promise<void> 
     await settle()
     await chooseRowAction('view-users', 'Unassign')
     await confirm()
+    await page.getByRole('row').filter({ hasText: 'view-users' }).waitFor({ state: 'detached' })
   })
   await step('list roles again', () => open(`/${realm}/roles`))
   await step('delete a role', async () => {
@@ -274,7 +279,7 @@ async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> 
     await settle()
     await chooseRowAction('view-clients', 'Unassign')
     await confirm()
-    await settle()
+    await page.getByRole('row').filter({ hasText: 'view-clients' }).waitFor({ state: 'detached' })
   })
   await step('edit a user', async () => {
     await click('user-details-tab')
@@ -635,7 +640,7 @@ async function clickWorkflows(console: ConsoleDriver, realm: string): Promise<vo
 }
 
 async function clickSessionsAndEvents(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, openTabs, chooseAction, settle, expectMessage } = console
+  const { step, open, page, openTabs, chooseAction, settle } = console
   await step('list sessions', () => open(`/${realm}/sessions`))
   await step('open revocation', async () => {
     await chooseAction('Revocation')

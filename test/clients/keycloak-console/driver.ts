@@ -43,7 +43,7 @@ export interface ConsoleDriver {
 }
 
 /** Time without requests after which a page is complete, in milliseconds. */
-const QUIET = 350
+const QUIET = 500
 const PATIENCE = 15_000
 const CLOSED = ['.pf-v5-c-alert-group .pf-v5-c-alert__action button']
 
@@ -79,7 +79,11 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
     steps.push({ title, requests: recording.takeRequests(), errors: recording.takeErrors() })
   }
   const tab = (title: string, level: number): Locator =>
-    page.locator('main .pf-v5-c-tabs:visible').nth(level).getByRole('tab', { name: title, exact: true })
+    page
+      .locator('main .pf-v5-c-tabs:visible')
+      .nth(level)
+      .getByRole('tab')
+      .filter({ hasText: new RegExp(`^\\s*${title}\\s*$`) })
   const openTabs = async (level = 0): Promise<string[]> => {
     const group = page.locator('main .pf-v5-c-tabs:visible').nth(level)
     if ((await group.count()) === 0) return []
@@ -148,7 +152,7 @@ function record(page: Page, url: string) {
   page.on('pageerror', (error) => errors.push(`page error: ${error.message}`))
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Warning: '))
-      errors.push(`${message.text()} ${message.location().url}`)
+      errors.push(toError(message.text(), message.location().url))
   })
   return {
     errors,
@@ -157,6 +161,15 @@ function record(page: Page, url: string) {
     takeErrors: () => errors.splice(0),
   }
 }
+
+/** Returns the first line of an error, and the path of the request that caused it, without ids. */
+function toError(text: string, address: string): string {
+  const [line = ''] = text.split('\n')
+  const path = URL.canParse(address) ? new URL(address).pathname : ''
+  return /^\/(?:admin|realms)\//.test(path) ? `${line} ${omitIds(path)}` : line
+}
+
+const omitIds = (path: string) => path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '{id}')
 
 function take(requests: Set<string>): string[] {
   const taken = [...requests].sort()
@@ -171,5 +184,5 @@ function getRecordedPath(address: string, url: string): string | undefined {
   if (!address.startsWith(`${url}/`)) return undefined
   const path = new URL(address).pathname
   if (!/^\/(?:admin\/|resources\/[^/]+\/[a-z]+\/[^/]+$)/.test(path)) return undefined
-  return path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '{id}')
+  return omitIds(path)
 }
