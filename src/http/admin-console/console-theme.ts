@@ -48,7 +48,7 @@ const JARS: readonly { readonly name: string; readonly isOptional?: true; readon
     name: 'keycloak-themes-vendor',
     needs: /^theme\/keycloak\/common\/resources\/vendor\/(?:react|react-dom|web-crypto-shim)\/.*(?<!\.map|\/)$/,
   },
-  { name: 'keycloak-themes', isOptional: true, needs: /^theme\/base\/admin\/messages\/.*\.properties$/ },
+  { name: 'keycloak-themes', isOptional: true, needs: /^theme\/base\/admin\/.*\.properties$/ },
 ]
 
 /** Reads the console from a folder. @throws Error if the folder has none, or one of another version than 26 */
@@ -137,12 +137,25 @@ const SCRIPTS: Readonly<Record<string, string>> = { 'zh-CN': 'zh-Hans', 'zh-TW':
 
 function readTexts(files: Files, locale: string): ReadonlyMap<string, string> {
   const name = `messages_${(SCRIPTS[locale] ?? locale).replaceAll('-', '_')}.properties`
-  return new Map(
-    [BASE_FOLDER, CONSOLE_FOLDER].flatMap((folder) => {
-      const content = files.get(`${folder}/messages/${name}`)
-      return content ? [...parseProperties(new TextDecoder().decode(content))] : []
-    }),
-  )
+  const texts = [BASE_FOLDER, CONSOLE_FOLDER].flatMap((folder) => {
+    const content = files.get(`${folder}/messages/${name}`)
+    return content ? [...parseProperties(new TextDecoder().decode(content))] : []
+  })
+  return new Map(texts.length > 0 ? [...texts, ...nameLocales(files, locale)] : [])
+}
+
+/** Returns the texts for the selection of a language: its name in the locale, and in the language itself. */
+function nameLocales(files: Files, locale: string): [string, string][] {
+  const base = files.get(`${BASE_FOLDER}/theme.properties`)
+  const tags = base ? (parseProperties(new TextDecoder().decode(base)).get('locales') ?? '').split(',') : []
+  const names = new Intl.DisplayNames([locale], { type: 'language' })
+  return tags
+    .filter((tag) => tag !== '')
+    .map((tag) => {
+      const name = names.of(tag)!
+      const ownName = new Intl.DisplayNames([tag], { type: 'language' }).of(tag)!
+      return [`locale_${tag}`, name === ownName ? name : `${name} (${ownName})`]
+    })
 }
 
 function readFileText(files: Files, path: string): string {

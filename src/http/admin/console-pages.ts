@@ -6,7 +6,7 @@ import { nameSchema } from '../../kinds/json-schema.ts'
 import { profileSchema } from '../../kinds/user-profile.ts'
 import { listFlowsWithUsers, listFlowUsers } from '../../service/admin-api/authentication/authentication-flows.ts'
 import { listConfigurableActions } from '../../service/admin-api/authentication/required-actions.ts'
-import { EVENT_LISTENERS } from '../../service/admin-api/realms/events.ts'
+import { EVENT_LISTENERS, GLOBAL_LISTENER } from '../../service/admin-api/realms/events.ts'
 import { listRealmNames, replaceRealm } from '../../service/admin-api/realms/realms.ts'
 import {
   listAllEffectiveRoles,
@@ -350,7 +350,7 @@ const realmOperations: UntaggedOperation[] = [
     },
     handle: readHandler(async (context) => {
       requirePermissions(context, 'view-events')
-      return EVENT_LISTENERS.map((id) => ({ id }))
+      return EVENT_LISTENERS.filter((id) => id !== GLOBAL_LISTENER).map((id) => ({ id }))
     }),
   },
 ]

@@ -2,29 +2,25 @@
 import type { ConsoleDriver } from './driver.ts'
 
 /** The parts of the path, which depend on the first one only. */
-const parts: Readonly<Record<string, (console: ConsoleDriver, realm: string) => Promise<void>>> = {
-  realmSettings: clickRealmSettings,
-  clients: clickClients,
-  clientScopes: clickClientScopes,
-  roles: clickRoles,
-  groups: clickGroups,
-  users: clickUsers,
-  authentication: clickAuthentication,
-  identityProviders: clickIdentityProviders,
-  organizations: clickOrganizations,
-  permissions: clickPermissions,
-  workflows: clickWorkflows,
-  sessionsAndEvents: clickSessionsAndEvents,
-}
+const parts: readonly ((console: ConsoleDriver, realm: string) => Promise<void>)[] = [
+  clickRealmSettings,
+  clickClients,
+  clickClientScopes,
+  clickRoles,
+  clickGroups,
+  clickUsers,
+  clickAuthentication,
+  clickIdentityProviders,
+  clickOrganizations,
+  clickPermissions,
+  clickWorkflows,
+  clickSessionsAndEvents,
+]
 
-/** Walks the whole path, or one of its parts, in a new realm. */
-export async function clickPath(
-  console: ConsoleDriver,
-  { realm, only }: { readonly realm: string; readonly only?: string | undefined },
-): Promise<void> {
+/** Walks the path in a new realm. */
+export async function clickPath(console: ConsoleDriver, realm: string): Promise<void> {
   await createRealm(console, realm)
-  for (const [name, click] of Object.entries(parts))
-    if (only === undefined || only.split(',').includes(name)) await click(console, realm)
+  for (const click of parts) await click(console, realm)
   await deleteRealm(console, realm)
 }
 

@@ -8,6 +8,7 @@ import { selectEffectiveRoles, selectExpandedRoles } from '../../../store/users/
 import { findDefaultRole } from '../../../store/users/role-mappings.ts'
 import { hasObjectPermission, loadObjectAccess } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
+import { failure, ServiceError } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
 import { listGrantableRoleIds } from '../../permissions/privilege-escalation.ts'
@@ -36,6 +37,12 @@ export type RoleOwnerType = keyof typeof mappingsByOwner | 'roles'
 /** All sorts of objects that have roles. */
 export const roleOwnerTypes: readonly RoleOwnerType[] = ['clientScopes', 'clients', 'groups', 'users', 'roles']
 
+/** An owner of role mappings. */
+interface MappedOwner {
+  readonly type: keyof typeof mappingsByOwner
+  readonly id: string
+}
+
 /** An object that has roles. */
 export interface RoleOwner {
   readonly type: RoleOwnerType
@@ -62,6 +69,28 @@ export async function listAvailableClientRoles(
     .map(toClientRole)
 }
 
+/** Returns the owner of role mappings. Keycloak: the messages of errors are not those of its API. */
+async function getOwner(context: Context, { type, id }: MappedOwner): Promise<LiveObject> {
+  if (type !== 'groups') return mappingsByOwner[type].getOwner(context, id)
+  try {
+    return await groupRoleMappings.getOwner(context, id)
+  } catch (error) {
+    throw withMessage(error, 'Could not find group')
+  }
+}
+
+async function getRole(context: Context, id: string, purpose: 'view' | 'manage'): Promise<LiveObject> {
+  try {
+    return await getRoleById(context, { id }, purpose)
+  } catch (error) {
+    throw withMessage(error, 'Could not find role')
+  }
+}
+
+function withMessage(error: unknown, message: string): unknown {
+  return error instanceof ServiceError && error.code === 'not_found' ? failure('not_found', message) : error
+}
+
 /** Returns which roles an owner has already, and which of all roles the caller may map to it. */
 async function findMappable(context: Context, { type, id }: RoleOwner) {
   if (type === 'roles') {
@@ -69,7 +98,7 @@ async function findMappable(context: Context, { type, id }: RoleOwner) {
     return { excluded: (role: DescribedRole) => role.id === id, canMap }
   }
   const mappings = mappingsByOwner[type]
-  const owner = await mappings.getOwner(context, id)
+  const owner = await getOwner(context, { type, id })
   await mappings.requireAccess(context, 'view', owner)
   const keys = new Set(listMappedKeys(owner).map((key) => JSON.stringify(key)))
   const excluded = ({ name, client, clientId }: DescribedRole) =>
@@ -102,7 +131,7 @@ export async function listAllEffectiveRoles(context: Context, owner: RoleOwner):
 
 /** Lists the roles of a composite role: of the realm, and by client id. */
 export async function listCompositesByClient(context: Context, id: string): Promise<Representation> {
-  const role = await getRoleById(context, { id }, 'view')
+  const role = await getRole(context, id, 'view')
   const composites = await writers.role.list(context, { keys: listMappedKeys(role) })
   const ids = composites.map((composite) => composite.id)
   const roles = await filterVisible(context, await selectDescribedRoles(context.tx, context.realm.number, { ids }))
@@ -120,7 +149,7 @@ export async function listCompositesByClient(context: Context, id: string): Prom
 
 /** Throws unless the owner exists and the caller may change its roles. */
 export async function requireChangeableRoles(context: Context, { type, id }: RoleOwner): Promise<void> {
-  if (type === 'roles') await getRoleById(context, { id }, 'manage')
+  if (type === 'roles') await getRole(context, id, 'manage')
   else await requireChangeableMappings(context, mappingsByOwner[type], { owner: id })
 }
 
@@ -143,11 +172,11 @@ async function listVisibleEffectiveRoles(context: Context, { type, id }: RoleOwn
 
 async function findEffectiveIds(context: Context, { type, id }: RoleOwner): Promise<string[]> {
   if (type === 'roles') {
-    await getRoleById(context, { id }, 'view')
+    await getRole(context, id, 'view')
     return expandRoles(context, [id])
   }
   const mappings = mappingsByOwner[type]
-  const owner = await mappings.getOwner(context, id)
+  const owner = await getOwner(context, { type, id })
   await mappings.requireAccess(context, 'view', owner)
   if (type === 'clients') {
     // Only mapped roles count here, and not the roles of the client itself, which are in its scope in any case.
