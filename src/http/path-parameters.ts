@@ -45,6 +45,7 @@ const descriptions: Readonly<Record<string, string>> = {
   resourceId: 'Id of the user or client.',
   'scheduled/resource-id': 'Id of the user or client.',
   'config/id': 'Id of the authenticator config.',
+  'flow-id': 'Id of the authentication flow.',
   'flows/id': 'Id of the authentication flow.',
   'mappers/id': 'Id of the mapper.',
   'user-storage/id': 'Id of the user federation provider.',

@@ -108,7 +108,10 @@ function parseBytes(app: FastifyInstance, bodyLimit: number): void {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body))
 }
 
-/** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
+/**
+ * `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. Keycloak: a missing realm is reported before
+ * an invalid body, which is therefore parsed on access.
+ */
 function handler(
   { service, authenticate, baseOf, adminTexts, streams }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
@@ -145,7 +148,6 @@ function handler(
       operation,
       service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
       query: readQuery(operation, request),
-      // Keycloak: a missing realm is reported before an invalid body.
       get body() {
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body

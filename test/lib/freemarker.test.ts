@@ -1,6 +1,6 @@
 // Templates in the supported part of the FreeMarker language.
 import { expect, test } from 'vitest'
-import { renderTemplate, type TemplateValues } from '../../src/lib/freemarker.ts'
+import { renderTemplate, type TemplateValues } from '../../src/lib/keycloak/freemarker.ts'
 
 const values: TemplateValues = {
   name: 'a "b" <c>',

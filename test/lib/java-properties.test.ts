@@ -1,6 +1,6 @@
 // The format of Java's property files.
 import { expect, test } from 'vitest'
-import { parseProperties } from '../../src/lib/java-properties.ts'
+import { parseProperties } from '../../src/lib/keycloak/java-properties.ts'
 
 test('keys and values end where java.util.Properties ends them, and escapes are replaced', () => {
   const text = [

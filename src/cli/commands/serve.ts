@@ -102,8 +102,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     metrics: true,
     hasManagementPort: settings.managementPort !== undefined,
     apiReference: true,
-    console: settings.console === 'on',
-    adminConsole: await openAdminConsole(settings.adminConsole),
+    ...(await toConsoleOptions(settings)),
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
@@ -141,11 +140,11 @@ async function run(service: Service, settings: ServerSettings, started: number):
   }
 }
 
-/** Opens Keycloak's admin console if it is configured. Other servers do not load the code that reads it. */
-async function openAdminConsole(folder: string | undefined): Promise<ServerOptions['adminConsole']> {
-  return folder === undefined
-    ? undefined
-    : (await import('../../http/admin-console/console-theme.ts')).openConsoleTheme(folder)
+/** Returns which consoles are served. Servers without Keycloak's do not load the code that reads it. */
+async function toConsoleOptions({ console, adminConsole: folder }: ServerSettings): Promise<Partial<ServerOptions>> {
+  if (folder === undefined) return { console: console === 'on' }
+  const { openConsoleTheme } = await import('../../http/admin-console/console-theme.ts')
+  return { console: console === 'on', adminConsole: await openConsoleTheme(folder) }
 }
 
 /** Starts the operator if it is configured. Other servers do not load the Kubernetes client, which is large. */

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 import * as z from 'zod'
-import { parseProperties } from '../../lib/java-properties.ts'
+import { parseProperties } from '../../lib/keycloak/java-properties.ts'
 
 /** The admin console of one version of Keycloak. */
 export interface ConsoleTheme {

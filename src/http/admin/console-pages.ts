@@ -1,11 +1,11 @@
 // The operations that only Keycloak's admin console calls: lists in the form in which its pages show them. Keycloak: ui-ext.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
 import { nameSchema } from '../../kinds/json-schema.ts'
 import { profileSchema } from '../../kinds/user-profile.ts'
 import { listFlowsWithUsers, listFlowUsers } from '../../service/admin-api/authentication/authentication-flows.ts'
 import { listConfigurableActions } from '../../service/admin-api/authentication/required-actions.ts'
+import { parsePage } from '../../service/admin-api/common/list-query.ts'
 import { EVENT_LISTENERS, GLOBAL_LISTENER } from '../../service/admin-api/realms/events.ts'
 import { listRealmNames, replaceRealm } from '../../service/admin-api/realms/realms.ts'
 import {
@@ -43,8 +43,8 @@ const pageQuery = z.object({
 
 /** Keycloak: pages have ten elements by default. Its console asks for eleven, to know whether there are more. */
 function pageOf({ query }: Call) {
-  const { first = 0, max = 10 } = query as { first?: number; max?: number }
-  return { search: String(query.search ?? ''), first: Math.max(0, first), max: Math.max(0, max) }
+  const { first = 0, max = 10 } = parsePage(query)
+  return { search: String(query.search ?? ''), first, max }
 }
 
 const roleOfClient = nameSchema(
@@ -96,29 +96,56 @@ const roleReference = z.object({
   clientId: z.string().nullish().describe('Id of the client. Ignored.'),
 })
 
+const roleReferences = z.array(roleReference)
+
 /** The owners of roles in summaries, with the permissions that their operations need. */
 const owners = {
-  users: { subject: 'a user', view: 'view-users', manage: 'manage-users', event: 'REALM_ROLE_MAPPING' },
-  groups: { subject: 'a group', view: 'view-users', manage: 'manage-users', event: 'REALM_ROLE_MAPPING' },
-  clients: { subject: 'a client', view: 'view-clients', manage: 'manage-clients', event: 'CLIENT_SCOPE_MAPPING' },
+  users: {
+    parameter: 'user-id',
+    subject: 'a user',
+    view: 'view-users',
+    manage: 'manage-users',
+    event: 'REALM_ROLE_MAPPING',
+  },
+  groups: {
+    parameter: 'group-id',
+    subject: 'a group',
+    view: 'view-users',
+    manage: 'manage-users',
+    event: 'REALM_ROLE_MAPPING',
+  },
+  clients: {
+    parameter: 'client-uuid',
+    subject: 'a client',
+    view: 'view-clients',
+    manage: 'manage-clients',
+    event: 'CLIENT_SCOPE_MAPPING',
+  },
   clientScopes: {
+    parameter: 'client-scope-id',
     subject: 'a client scope',
     view: 'view-clients',
     manage: 'manage-clients',
     event: 'CLIENT_SCOPE_MAPPING',
   },
-  roles: { subject: 'a composite role', view: 'view-realm', manage: 'manage-realm', event: 'REALM_ROLE' },
+  roles: {
+    parameter: 'role-id',
+    subject: 'a composite role',
+    view: 'view-realm',
+    manage: 'manage-realm',
+    event: 'REALM_ROLE',
+  },
 } as const satisfies Record<RoleOwnerType, object>
 
 function roleOperationsOf(type: RoleOwnerType): UntaggedOperation[] {
-  const { subject, view, manage, event } = owners[type]
-  const ownerOf = (call: Call): RoleOwner => ({ type, id: getParameter(call, 'id') })
+  const { parameter, subject, view, manage, event } = owners[type]
+  const ownerOf = (call: Call): RoleOwner => ({ type, id: getParameter(call, parameter) })
   const name = `${type[0]!.toUpperCase()}${type.slice(1)}`
   return [
     {
       operationId: `listAvailableRolesOf${name}`,
       method: 'GET',
-      path: `${UI}/available-roles/${type}/{id}`,
+      path: `${UI}/available-roles/${type}/{${parameter}}`,
       summary: `List the client roles that can be added to ${subject}`,
       permission: type === 'roles' ? 'any' : view,
       query: pageQuery,
@@ -128,7 +155,7 @@ function roleOperationsOf(type: RoleOwnerType): UntaggedOperation[] {
     {
       operationId: `listEffectiveClientRolesOf${name}`,
       method: 'GET',
-      path: `${UI}/effective-roles/${type}/{id}`,
+      path: `${UI}/effective-roles/${type}/{${parameter}}`,
       summary: `List the effective client roles of ${subject}`,
       permission: type === 'roles' ? 'list-roles' : view,
       responses: { 200: { description: 'The roles.', schema: z.array(roleOfClient) }, ...errorResponses },
@@ -137,7 +164,7 @@ function roleOperationsOf(type: RoleOwnerType): UntaggedOperation[] {
     {
       operationId: `listEffectiveRolesOf${name}`,
       method: 'GET',
-      path: `${UI}/effective-roles-all/${type}/{id}`,
+      path: `${UI}/effective-roles-all/${type}/{${parameter}}`,
       summary: `List all effective roles of ${subject}`,
       permission: view,
       responses: { 200: { description: 'The roles.', schema: z.array(effectiveRole) }, ...errorResponses },
@@ -146,16 +173,16 @@ function roleOperationsOf(type: RoleOwnerType): UntaggedOperation[] {
     {
       operationId: `removeRolesFrom${name}`,
       method: 'POST',
-      path: `${UI}/role-mapping-delete/${type}/{id}`,
+      path: `${UI}/role-mapping-delete/${type}/{${parameter}}`,
       summary: `Remove realm roles and client roles from ${subject}`,
       permission: manage,
       event: { type: event, operation: 'DELETE', asCalled: true },
-      body: { schema: z.array(roleReference), description: 'The roles.', representation: 'RoleDeleteRequest' },
+      body: { schema: roleReferences, description: 'The roles.', representation: 'RoleDeleteRequest' },
       responses: { ...noContentResponse, ...errorResponses, ...badRequest },
       handle: writeHandler(async (context, call) => {
         const owner = ownerOf(call)
         const body = await readBodyAfter(call, () => requireChangeableRoles(context, owner))
-        const ids = (body as z.infer<typeof roleReference>[]).flatMap(({ roleId }) => roleId ?? [])
+        const ids = roleReferences.parse(body).flatMap(({ roleId }) => roleId ?? [])
         await removeRolesOfOwner(context, owner, ids)
       }),
     },
@@ -229,13 +256,13 @@ const authenticationOperations: UntaggedOperation[] = [
     (type): UntaggedOperation => ({
       operationId: type === 'clients' ? 'listClientsOfFlow' : 'listIdentityProvidersOfFlow',
       method: 'GET',
-      path: `${UI}/authentication-management/${type}/{id}`,
+      path: `${UI}/authentication-management/${type}/{flow-id}`,
       summary: `List the ${type === 'clients' ? 'clients' : 'identity providers'} that use an authentication flow`,
       permission: 'list-flows',
       query: pageQuery,
       responses: { 200: { description: 'The names.', schema: z.array(z.string()) }, ...errorResponses },
       handle: readHandler((context, call) =>
-        listFlowUsers(context, { id: getParameter(call, 'id'), type }, pageOf(call)),
+        listFlowUsers(context, { id: getParameter(call, 'flow-id'), type }, pageOf(call)),
       ),
     }),
   ),
@@ -280,14 +307,14 @@ const realmOperations: UntaggedOperation[] = [
     handle: async (call) => {
       const realm = getParameter(call, 'realm')
       const lookUp = () => call.service.read(call.caller, realm, async () => {})
-      const body = (await readBodyAfter(call, lookUp)) as Representation & { upConfig?: z.infer<typeof profileSchema> }
-      const { upConfig, ...settings } = body
+      const { upConfig, ...settings } = z.record(z.string(), z.json()).parse(await readBodyAfter(call, lookUp))
+      const profile = profileSchema.nullish().parse(upConfig)
       // A new name is written in the master realm too.
       const withMaster = typeof settings.realm === 'string' && settings.realm !== realm
       const work = async (context: WriteContext) => {
         await replaceRealm(context, settings)
         recordEvent(context, call)
-        if (upConfig) await replaceProfileConfig(context, upConfig)
+        if (profile) await replaceProfileConfig(context, profile)
       }
       await call.service.write(call.caller, { realm, withMaster }, work)
       return { status: 204 }
@@ -362,11 +389,11 @@ export const consolePageOperations: Operation[] = tagged('Admin Console', [
   {
     operationId: 'listCompositesByClient',
     method: 'GET',
-    path: `${UI}/role-mappings/roles/{id}`,
+    path: `${UI}/role-mappings/roles/{role-id}`,
     summary: 'Get all roles of a composite role',
     permission: 'view-realm',
     responses: { 200: { description: 'The roles.', schema: composites }, ...errorResponses },
-    handle: readHandler((context, call) => listCompositesByClient(context, getParameter(call, 'id'))),
+    handle: readHandler((context, call) => listCompositesByClient(context, getParameter(call, 'role-id'))),
   },
   listUsersForConsole,
   listSessions('listSessionsOfRealm', false),

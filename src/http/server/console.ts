@@ -44,7 +44,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** How the console finds its server, and whether Keycloak's admin console is served, too. */
+/** The base URL for a request, and whether Keycloak's admin console is served, too. */
 interface ConsoleOptions {
   readonly baseOf: (request: FastifyRequest) => string
   readonly hasAdminConsole: boolean

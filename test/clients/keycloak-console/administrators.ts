@@ -2,16 +2,16 @@
 import type { Browser } from 'playwright-core'
 import { type ConsoleDriver, openKeycloakConsole } from './driver.ts'
 
-/** What an administrator sees on a page of the console. */
+/** A page of the console as an administrator sees it. */
 export interface SeenPage {
   readonly page: string
   /** `GET /admin/realms/{realm}/clients 200`, sorted, without repetitions. */
   readonly requests: readonly string[]
   /** The tabs, the rows of tables by their first cells, and the buttons and fields that are enabled. */
-  readonly seen: Readonly<Record<string, readonly string[]>>
+  readonly content: Readonly<Record<string, readonly string[]>>
 }
 
-/** What an administrator sees: the menu, and its pages. */
+/** The console as an administrator sees it: the menu, and its pages. */
 export interface SeenConsole {
   readonly username: string
   readonly menu: readonly string[]
@@ -48,7 +48,7 @@ const content = (realm: string) => ({
     user('ada'),
     user('bob'),
   ],
-  groups: [{ name: 'staff' }, { name: 'guests' }],
+  groups: [{ name: 'staff' }, { name: 'visitors' }],
   clients: [{ clientId: 'shop' }, { clientId: 'bank' }],
   roles: { realm: [{ name: 'seller' }] },
 })
@@ -108,31 +108,32 @@ const objects: readonly (readonly [page: string, link: string])[] = [
 ]
 
 async function seeConsole(console: ConsoleDriver, realm: string, username: string): Promise<SeenConsole> {
-  const { page, open, settle } = console
-  await settle()
+  const { page, open, waitForIdle } = console
+  await waitForIdle()
   const links = await page.locator(MENU).all()
   const menu = await Promise.all(links.map(async (link) => (await link.innerText()).trim()))
   const addresses = await Promise.all(links.map((link) => link.getAttribute('href')))
   const pages: SeenPage[] = []
   const see = async (title: string, actions: () => Promise<unknown>) => {
     await console.step(title, actions)
-    pages.push({ page: title, requests: console.steps.at(-1)!.requests, seen: await readPage(console) })
+    pages.push({ page: title, requests: console.steps.at(-1)!.requests, content: await readPage(console) })
     // After an error the console shows no further pages.
     if (!(await page.locator(MENU).first().isVisible())) await page.reload()
-    await settle()
+    await waitForIdle()
   }
   for (const [at, address] of addresses.entries()) await see(menu[at]!, () => open(address!.replace(/^.*#/, '')))
   for (const [list, link] of objects) {
     if (!addresses.some((address) => address?.endsWith(`/${list}`))) continue
     await see(`${list}: ${link}`, async () => {
       await open(`/${realm}/${list}`)
+      await waitForIdle()
       await page.getByRole('link', { name: link, exact: true }).first().click()
     })
   }
   return { username, menu, pages }
 }
 
-async function readPage({ page }: ConsoleDriver): Promise<SeenPage['seen']> {
+async function readPage({ page }: ConsoleDriver): Promise<SeenPage['content']> {
   const main = page.locator('main')
   const read = async (selector: string) =>
     (await main.locator(selector).allInnerTexts())
@@ -154,9 +155,9 @@ async function createCaller(url: string) {
   })
   const { access_token: token } = JSON.parse(await response.text())
   return async (method: string, path: string, body?: object) => {
-    const { status, ...answer } = await send(method, `${url}${path}`, { token, body })
-    if (status >= 400 && method !== 'DELETE') throw new Error(`${method} ${path}: ${status} ${answer.text}`)
-    return answer.text === '' ? undefined : JSON.parse(answer.text)
+    const { status, ...response } = await send(method, `${url}${path}`, { token, body })
+    if (status >= 400 && method !== 'DELETE') throw new Error(`${method} ${path}: ${status} ${response.text}`)
+    return response.text === '' ? undefined : JSON.parse(response.text)
   }
 }
 

@@ -48,7 +48,7 @@ async function deleteRealm(
 }
 
 async function clickClients(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseAction, waitForIdle, expectMessage } = console
   const next = () => page.getByRole('button', { name: 'Next' }).click()
   await step('list clients', () => open(`/${realm}/clients`))
   await step('create a client', async () => {
@@ -73,6 +73,7 @@ async function clickClients(console: ConsoleDriver, realm: string): Promise<void
   })
   await step('regenerate the client secret', async () => {
     await page.getByRole('tab', { name: 'Credentials', exact: true }).click()
+    await waitForIdle()
     await page.getByRole('button', { name: 'Regenerate' }).first().click()
     await confirm()
     await page
@@ -83,7 +84,7 @@ async function clickClients(console: ConsoleDriver, realm: string): Promise<void
   })
   await step('create a client role', async () => {
     await page.getByTestId('rolesTab').click()
-    await settle()
+    await waitForIdle()
     await page.getByTestId('create-role').click()
     await fill('name', 'buyer')
     await click('save')
@@ -94,13 +95,13 @@ async function clickClients(console: ConsoleDriver, realm: string): Promise<void
   await step('list initial access tokens', () => click('initialAccessToken'))
   await step('list registration policies', async () => {
     await click('registration')
-    await settle()
+    await waitForIdle()
     await openTabs()
   })
   await step('open and delete the client', async () => {
     await open(`/${realm}/clients`)
     await page.getByRole('link', { name: 'shop', exact: true }).click()
-    await settle()
+    await waitForIdle()
     await chooseAction('Delete')
     await confirm()
     await expectMessage('The client has been deleted')
@@ -108,7 +109,7 @@ async function clickClients(console: ConsoleDriver, realm: string): Promise<void
 }
 
 async function clickClientScopes(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   await step('list client scopes', () => open(`/${realm}/client-scopes`))
   await step('create a client scope', async () => {
     await page.getByRole('link', { name: 'Create client scope' }).click()
@@ -126,14 +127,14 @@ async function clickClientScopes(console: ConsoleDriver, realm: string): Promise
   })
   await step('add a mapper to a client scope', async () => {
     await page.getByRole('tab', { name: 'Mappers', exact: true }).click()
-    await settle()
+    await waitForIdle()
     await page
       .getByTestId('no-mappers-empty-action-secondary')
       .or(page.getByRole('button', { name: 'Configure a new mapper' }))
       .first()
       .click()
     await page.getByRole('dialog').getByText('User Attribute', { exact: true }).click()
-    await settle()
+    await waitForIdle()
     await fill('name', 'color')
     await fill('claim.name', 'color')
     await click('save')
@@ -148,7 +149,7 @@ async function clickClientScopes(console: ConsoleDriver, realm: string): Promise
 }
 
 async function clickRoles(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   await step('list roles', () => open(`/${realm}/roles`))
   await step('create a role', async () => {
     await page.getByTestId('create-role').click()
@@ -165,16 +166,16 @@ async function clickRoles(console: ConsoleDriver, realm: string): Promise<void> 
   })
   await step('assign a realm role and a client role to a role', async () => {
     await page.getByTestId('associatedRolesTab').click()
-    await settle()
+    await waitForIdle()
     await assignRoles(console, 'roles-role', 'offline_access')
     await assignRoles(console, 'client-role', 'view-users')
   })
   await step('remove a role from a role', async () => {
     await open(`/${realm}/roles`)
     await page.getByRole('link', { name: 'seller', exact: true }).click()
-    await settle()
+    await waitForIdle()
     await page.getByTestId('associatedRolesTab').click()
-    await settle()
+    await waitForIdle()
     await chooseRowAction('view-users', 'Unassign')
     await confirm()
     await page.getByRole('row').filter({ hasText: 'view-users' }).waitFor({ state: 'detached' })
@@ -187,24 +188,24 @@ async function clickRoles(console: ConsoleDriver, realm: string): Promise<void> 
   })
 }
 
-async function assignRoles({ page, click, settle }: ConsoleDriver, kind: string, role: string): Promise<void> {
+async function assignRoles({ page, click, waitForIdle }: ConsoleDriver, kind: string, role: string): Promise<void> {
   const buttons = page.getByTestId('add-role-mapping-button').or(page.getByRole('button', { name: 'Assign role' }))
   await buttons.first().click()
   await page.getByTestId(kind).click()
-  await settle()
+  await waitForIdle()
   await page
     .getByRole('dialog')
     .getByPlaceholder(/^Search/)
     .fill(role)
   await page.keyboard.press('Enter')
-  await settle()
+  await waitForIdle()
   await page.getByRole('dialog').getByRole('row').filter({ hasText: role }).first().getByRole('checkbox').check()
   await click('assign')
-  await settle()
+  await waitForIdle()
 }
 
 async function clickGroups(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, fill, openTabs, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, fill, openTabs, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   await step('list groups', () => open(`/${realm}/groups`))
   await step('create a group', async () => {
     await page.getByTestId('no-groups-in-this-realm-empty-action').click()
@@ -214,7 +215,7 @@ async function clickGroups(console: ConsoleDriver, realm: string): Promise<void>
   })
   await step('open a group', async () => {
     await page.getByRole('link', { name: 'staff', exact: true }).click()
-    await settle()
+    await waitForIdle()
   })
   await step('create a child group', async () => {
     await page.getByTestId(/^no-groups.*-empty-action$/).click()
@@ -225,7 +226,7 @@ async function clickGroups(console: ConsoleDriver, realm: string): Promise<void>
   await step('open the tabs of a group', () => openTabs())
   await step('assign a role to a group', async () => {
     await page.getByTestId('role-mapping-tab').click()
-    await settle()
+    await waitForIdle()
     await assignRoles(console, 'client-role', 'view-events')
   })
   await step('list groups again', () => open(`/${realm}/groups`))
@@ -237,8 +238,19 @@ async function clickGroups(console: ConsoleDriver, realm: string): Promise<void>
 }
 
 async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseAction, chooseRowAction, settle, expectMessage } =
-    console
+  const {
+    step,
+    open,
+    page,
+    click,
+    fill,
+    openTabs,
+    confirm,
+    chooseAction,
+    chooseRowAction,
+    waitForIdle,
+    expectMessage,
+  } = console
   await step('list users', () => open(`/${realm}/users`))
   await step('create a user', async () => {
     await page.getByTestId('no-users-found-empty-action').click()
@@ -252,7 +264,7 @@ async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> 
   await step('open the tabs of a user', () => openTabs())
   await step('set a password', async () => {
     await click('credentials')
-    await settle()
+    await waitForIdle()
     await page.getByTestId('no-credentials-empty-action').click()
     await fill('passwordField', 'Pa55-word')
     await fill('passwordConfirmationField', 'Pa55-word')
@@ -262,17 +274,17 @@ async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> 
   })
   await step('assign roles to a user', async () => {
     await click('role-mapping-tab')
-    await settle()
+    await waitForIdle()
     await assignRoles(console, 'client-role', 'view-clients')
     await assignRoles(console, 'roles-role', 'offline_access')
   })
   await step('show inherited roles of a user', async () => {
     await page.getByTestId('hideInheritedRoles').click()
-    await settle()
+    await waitForIdle()
   })
   await step('remove a role from a user', async () => {
     await page.getByTestId('hideInheritedRoles').click()
-    await settle()
+    await waitForIdle()
     await chooseRowAction('view-clients', 'Unassign')
     await confirm()
     await page.getByRole('row').filter({ hasText: 'view-clients' }).waitFor({ state: 'detached' })
@@ -287,11 +299,11 @@ async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> 
   await step('search users', async () => {
     await page.getByPlaceholder('Search user').fill('ada')
     await page.keyboard.press('Enter')
-    await settle()
+    await waitForIdle()
   })
   await step('open and delete the user', async () => {
     await page.getByRole('link', { name: 'ada', exact: true }).click()
-    await settle()
+    await waitForIdle()
     await chooseAction('Delete')
     await confirm()
     await expectMessage('The user has been deleted')
@@ -299,7 +311,7 @@ async function clickUsers(console: ConsoleDriver, realm: string): Promise<void> 
 }
 
 async function clickAuthentication(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, confirm, chooseRowAction, settle, openTabs, expectMessage } = console
+  const { step, open, page, click, fill, confirm, chooseRowAction, waitForIdle, openTabs, expectMessage } = console
   await step('list flows', () => open(`/${realm}/authentication`))
   await step('open the tabs of authentication', () => openTabs())
   await step('create a flow', async () => {
@@ -309,28 +321,28 @@ async function clickAuthentication(console: ConsoleDriver, realm: string): Promi
     await fill('description', 'Mine')
     await click('create')
     await expectMessage('Flow created')
-    await settle()
+    await waitForIdle()
   })
   await step('add a step to a flow', async () => {
     await page.getByRole('button', { name: 'Add execution' }).click()
     await page.getByRole('radio').first().check()
     await click('modal-add')
     await expectMessage('Flow successfully updated')
-    await settle()
+    await waitForIdle()
   })
   await step('add a sub-flow to a flow', async () => {
     await page.getByTestId('addSubFlow').click()
     await fill('name', 'my forms')
     await click('modal-add')
     await expectMessage('Flow successfully updated')
-    await settle()
+    await waitForIdle()
   })
   await step('list flows again', () => open(`/${realm}/authentication`))
   await step('duplicate a flow', async () => {
     await chooseRowAction('browser', 'Duplicate')
     await confirm()
     await expectMessage('Flow successfully duplicated')
-    await settle()
+    await waitForIdle()
   })
   await step('delete a flow', async () => {
     await open(`/${realm}/authentication`)
@@ -341,16 +353,16 @@ async function clickAuthentication(console: ConsoleDriver, realm: string): Promi
 }
 
 async function clickIdentityProviders(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseAction, waitForIdle, expectMessage } = console
   await step('list identity providers', () => open(`/${realm}/identity-providers`))
   await step('create an identity provider', async () => {
     await click('github-card')
-    await settle()
+    await waitForIdle()
     await fill('config.clientId', 'id')
     await fill('config.clientSecret', 'secret')
     await click('createProvider')
     await expectMessage('Identity provider successfully created')
-    await settle()
+    await waitForIdle()
   })
   await step('open the tabs of an identity provider', () => openTabs())
   await step('edit an identity provider', async () => {
@@ -361,17 +373,17 @@ async function clickIdentityProviders(console: ConsoleDriver, realm: string): Pr
   })
   await step('add a mapper to an identity provider', async () => {
     await click('mappers-tab')
-    await settle()
+    await waitForIdle()
     await page.getByTestId('no-mappers-empty-action').click()
-    await settle()
+    await waitForIdle()
     await fill('name', 'hard')
     await click('new-mapper-save-button')
-    await settle()
+    await waitForIdle()
   })
   await step('list identity providers again', () => open(`/${realm}/identity-providers`))
   await step('delete an identity provider', async () => {
     await page.getByRole('link', { name: 'Git', exact: true }).click()
-    await settle()
+    await waitForIdle()
     await chooseAction('Delete')
     await confirm()
     await expectMessage('Provider successfully deleted')
@@ -379,7 +391,7 @@ async function clickIdentityProviders(console: ConsoleDriver, realm: string): Pr
 }
 
 async function clickRealmSettings(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   const saved = () => expectMessage('Realm successfully updated')
   await step('open realm settings', () => open(`/${realm}/realm-settings`))
   await step('open the tabs of realm settings', () => openTabs())
@@ -394,7 +406,7 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
   await step('edit login settings', async () => {
     await click('rs-login-tab')
     await page.locator('label:has([data-testid=remember-me-switch])').click()
-    await settle()
+    await waitForIdle()
   })
   await step('edit email settings', async () => {
     await click('rs-email-tab')
@@ -405,32 +417,32 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
   })
   await step('edit themes', async () => {
     await click('rs-themes-tab')
-    await settle()
+    await waitForIdle()
     await page.getByTestId('themes-tab-save').click()
     await saved()
   })
   await step('edit event settings', async () => {
     await click('rs-realm-events-tab')
-    await settle()
+    await waitForIdle()
     await click('rs-events-tab')
     await page.getByTestId('eventsEnabled').check({ force: true })
     await click('save-user')
-    await settle()
+    await waitForIdle()
     await click('rs-admin-events-tab')
     await page.getByTestId('adminEventsEnabled').check({ force: true })
     await click('save-admin')
-    await settle()
+    await waitForIdle()
   })
   await step('edit localization', async () => {
     await click('rs-localization-tab')
-    await settle()
+    await waitForIdle()
     await page.getByTestId('internationalizationEnabled').check({ force: true })
     await click('localization-tab-save')
     await saved()
   })
   await step('add a translation', async () => {
     await click('rs-localization-realm-overrides-tab')
-    await settle()
+    await waitForIdle()
     await page
       .getByTestId(/add-translation/i)
       .first()
@@ -442,11 +454,11 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
       .or(page.getByRole('button', { name: 'Create', exact: true }))
       .first()
       .click()
-    await settle()
+    await waitForIdle()
   })
   await step('list the effective texts', async () => {
     await click('rs-localization-effective-message-bundles-tab')
-    await settle()
+    await waitForIdle()
   })
   await step('edit headers', async () => {
     await click('rs-security-defenses-tab')
@@ -476,7 +488,7 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
   await step('create a client profile', async () => {
     await open(`/${realm}/realm-settings/client-policies/profiles`)
     await open(`/${realm}/realm-settings/client-policies/profiles/add-profile`)
-    await settle()
+    await waitForIdle()
     await fill('name', 'strict')
     await click('saveCreateProfile')
     await expectMessage('New client profile created')
@@ -484,7 +496,7 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
   await step('create a client policy', async () => {
     await open(`/${realm}/realm-settings/client-policies/policies`)
     await open(`/${realm}/realm-settings/client-policies/policies/add-client-policy`)
-    await settle()
+    await waitForIdle()
     await fill('name', 'for-all')
     await click('saveCreatePolicy')
     await expectMessage('New policy created')
@@ -492,7 +504,7 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
   await step('add an attribute to the user profile', async () => {
     await open(`/${realm}/realm-settings/user-profile/attributes`)
     await click('createAttributeBtn')
-    await settle()
+    await waitForIdle()
     await fill('name', 'color')
     await click('attribute-create')
     await expectMessage('User Profile configuration has been saved')
@@ -501,16 +513,16 @@ async function clickRealmSettings(console: ConsoleDriver, realm: string): Promis
     await open(`/${realm}/realm-settings/user-profile/attributes`)
     await chooseRowAction('color', 'Delete')
     await confirm()
-    await settle()
+    await waitForIdle()
   })
   await step('reload the realm', async () => {
     await page.reload()
-    await settle()
+    await waitForIdle()
   })
 }
 
 async function clickOrganizations(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, click, fill, openTabs, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   await step('list organizations', () => open(`/${realm}/organizations`))
   await step('create an organization', async () => {
     await page.getByTestId('no-organizations-empty-action').or(page.getByTestId('addOrganization')).first().click()
@@ -518,7 +530,7 @@ async function clickOrganizations(console: ConsoleDriver, realm: string): Promis
     await fill('domains0', 'acme.example.com')
     await click('save')
     await expectMessage('Organization successfully saved')
-    await settle()
+    await waitForIdle()
   })
   await step('open the tabs of an organization', () => openTabs())
   await step('edit an organization', async () => {
@@ -536,48 +548,48 @@ async function clickOrganizations(console: ConsoleDriver, realm: string): Promis
 }
 
 async function clickPermissions(console: ConsoleDriver): Promise<void> {
-  const { step, page, fill, confirm, chooseRowAction, settle, openTabs, expectMessage } = console
+  const { step, page, fill, confirm, chooseRowAction, waitForIdle, openTabs, expectMessage } = console
   await step('list permissions', () =>
     page.locator('#nav-item-permissions, [data-testid="permissions"], a[href$="/permissions"]').first().click(),
   )
   await step('open the tabs of permissions', () => openTabs())
   await step('create a policy of permissions', async () => {
     await page.getByTestId('permissionsPolicies').click()
-    await settle()
+    await waitForIdle()
     await page
       .getByTestId(/empty-action$/)
       .or(page.getByTestId('createPolicy'))
       .first()
       .click()
-    await settle()
+    await waitForIdle()
     await page
       .getByRole('gridcell', { name: 'User', exact: true })
       .or(page.getByRole('dialog').getByText('User', { exact: true }))
       .first()
       .click()
-    await settle()
+    await waitForIdle()
     await fill('name', 'nobody')
     await page.getByTestId('save').click()
     await expectMessage('Successfully created the policy')
   })
   await step('create a permission', async () => {
     await page.getByRole('link', { name: 'Permissions' }).first().click()
-    await settle()
+    await waitForIdle()
     await page.getByTestId('permissionsResources').click()
-    await settle()
+    await waitForIdle()
     await page
       .getByTestId(/empty-action$/)
       .or(page.getByTestId('createScopeBasedPermissionBtn'))
       .first()
       .click()
     await page.getByTestId('Clients').click()
-    await settle()
+    await waitForIdle()
     await fill('name', 'all-clients')
     await page.locator('#scopes').first().click()
     await page.getByRole('option', { name: 'view', exact: true }).click()
     await page.keyboard.press('Escape')
     await page.getByTestId('select-assignedPolicy-button').click()
-    await settle()
+    await waitForIdle()
     await page.getByRole('dialog').getByRole('row').filter({ hasText: 'nobody' }).getByRole('checkbox').check()
     await page.getByRole('dialog').getByTestId('confirm').click()
     await page.getByTestId('save').click()
@@ -585,7 +597,7 @@ async function clickPermissions(console: ConsoleDriver): Promise<void> {
   })
   await step('list permissions again', async () => {
     await page.getByRole('link', { name: 'Permissions' }).first().click()
-    await settle()
+    await waitForIdle()
   })
   await step('delete a permission', async () => {
     await chooseRowAction('all-clients', 'Delete')
@@ -602,7 +614,7 @@ steps:
 `
 
 async function clickWorkflows(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, click, confirm, chooseRowAction, settle, expectMessage } = console
+  const { step, open, page, click, confirm, chooseRowAction, waitForIdle, expectMessage } = console
   await step('list workflows', () => open(`/${realm}/workflows`))
   await step('create a workflow', async () => {
     await page
@@ -610,15 +622,15 @@ async function clickWorkflows(console: ConsoleDriver, realm: string): Promise<vo
       .or(page.getByTestId('create-workflow'))
       .first()
       .click()
-    await settle()
+    await waitForIdle()
     await page.locator('textarea').first().fill(WORKFLOW)
     await click('save')
     await expectMessage('The workflow has been created')
-    await settle()
+    await waitForIdle()
   })
   await step('open and edit a workflow', async () => {
     await page.getByRole('link', { name: 'leavers' }).click()
-    await settle()
+    await waitForIdle()
     await page.locator('textarea').first().press('End')
     await click('save')
     await expectMessage('Workflow updated successfully')
@@ -636,11 +648,11 @@ async function clickWorkflows(console: ConsoleDriver, realm: string): Promise<vo
 }
 
 async function clickSessionsAndEvents(console: ConsoleDriver, realm: string): Promise<void> {
-  const { step, open, page, openTabs, chooseAction, settle } = console
+  const { step, open, page, openTabs, chooseAction, waitForIdle } = console
   await step('list sessions', () => open(`/${realm}/sessions`))
   await step('open revocation', async () => {
     await chooseAction('Revocation')
-    await settle()
+    await waitForIdle()
     await page.getByTestId('cancel').click()
   })
   await step('list the sessions of master', () => open('/master/sessions'))

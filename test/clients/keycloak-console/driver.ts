@@ -1,7 +1,7 @@
 // Drives Keycloak's admin console in Chromium, and records the requests that it makes.
 import type { Browser, Locator, Page, Request } from 'playwright-core'
 
-/** What the console did in a step: its requests without ids, and its errors. */
+/** A step in the console, with the requests that it made and its errors. */
 export interface ConsoleStep {
   readonly title: string
   /** `GET /admin/realms/{realm}/clients 200`, sorted, without repetitions. */
@@ -27,7 +27,7 @@ export interface ConsoleDriver {
   /** Opens an address of the console, such as `/shop/clients`. */
   open(path: string): Promise<void>
   /** Waits until the page makes no requests. */
-  settle(): Promise<void>
+  waitForIdle(): Promise<void>
   click(testId: string): Promise<void>
   fill(testId: string, text: string): Promise<void>
   /** Opens each tab of the page, and those inside of it. Returns their titles. */
@@ -56,14 +56,21 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
   const steps: ConsoleStep[] = []
   const recording = record(page, url)
 
-  const settle = async () => {
-    const deadline = Date.now() + PATIENCE
-    while (!recording.isQuiet() && Date.now() < deadline) await page.waitForTimeout(50)
+  const waitForIdle = async () => {
+    const start = Date.now()
+    const isBusy = async () =>
+      !recording.isQuiet(start) ||
+      (await page
+        .locator('main .pf-v5-c-spinner')
+        .first()
+        .isVisible()
+        .catch(() => false))
+    while ((await isBusy()) && Date.now() < start + PATIENCE) await page.waitForTimeout(50)
   }
   const step = async (title: string, actions: () => Promise<unknown>) => {
     try {
       await actions()
-      await settle()
+      await waitForIdle()
     } catch (error) {
       recording.errors.push(
         `${title}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : error}`,
@@ -91,7 +98,7 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
     const opened: string[] = []
     for (const title of titles) {
       await tab(title, level).click()
-      await settle()
+      await waitForIdle()
       opened.push(title, ...(await openTabs(level + 1)))
     }
     return opened
@@ -111,11 +118,11 @@ export async function openKeycloakConsole(browser: Browser, login: ConsoleLogin)
     page,
     steps,
     step,
-    settle,
+    waitForIdle,
     async open(path) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#${path}`)}`)
       await page.waitForTimeout(100)
-      await settle()
+      await waitForIdle()
     },
     click: (testId) => page.getByTestId(testId).click(),
     fill: (testId, text) => page.getByTestId(testId).fill(text),
@@ -156,7 +163,8 @@ function record(page: Page, url: string) {
   })
   return {
     errors,
-    isQuiet: () => pending.size === 0 && Date.now() - last > QUIET,
+    /** Whether there were no requests for a while, at least since a time. */
+    isQuiet: (start: number) => pending.size === 0 && Date.now() - Math.max(start, last) > QUIET,
     takeRequests: () => take(requests),
     takeErrors: () => errors.splice(0),
   }
@@ -172,9 +180,9 @@ function toError(text: string, address: string): string {
 const omitIds = (path: string) => path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '{id}')
 
 function take(requests: Set<string>): string[] {
-  const taken = [...requests].sort()
+  const sorted = [...requests].sort()
   requests.clear()
-  return taken
+  return sorted
 }
 
 const isRecorded = (address: string, url: string) => getRecordedPath(address, url) !== undefined

@@ -28,8 +28,8 @@ export interface ServerObjectAddress {
 type AuthorizationPermission = 'view-authorization' | 'manage-authorization'
 
 /**
- * Returns the resource server with that client id. Keycloak: in a realm with admin permissions of version 2, whoever may view or manage a client may do so with its
- * authorization services too. Those of the admin permissions themselves are for whoever may view or manage the realm.
+ * Returns the resource server with that client id. Keycloak: in a realm with admin permissions of version 2, a caller who may view or
+ * manage a client may do so with its authorization services too. Those of the admin permissions themselves are for callers who may view or manage the realm.
  *
  * @throws forbidden, or not_found if the client has no authorization services
  */

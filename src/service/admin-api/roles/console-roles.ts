@@ -49,7 +49,7 @@ export interface RoleOwner {
   readonly id: string
 }
 
-/** Roles may be mapped to a role by whoever may change its composites. */
+/** The permission and the scope for adding roles to a composite role. */
 const compositesOfRoles = { manage: 'manage-users', roleScope: 'map-role-composite' } as const
 
 /** Lists a page of the client roles that can be mapped to an owner and are not. Keycloak: those of a composite role are all listed. */

@@ -1,5 +1,5 @@
 // Templates in the part of the FreeMarker language that the page of Keycloak's admin console uses: conditions, lists and values.
-import { escapeHtml } from './html.ts'
+import { escapeHtml } from '../html.ts'
 
 /** A value that a template can use. Undefined is a missing one. */
 export type TemplateValue =
@@ -17,20 +17,20 @@ export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }
 
-type Part = string | { readonly text: string } | Condition | Loop
+type TemplatePart = string | { readonly text: string } | TemplateCondition | Loop
 
-interface Condition {
-  readonly branches: readonly { readonly when: string | undefined; readonly parts: readonly Part[] }[]
+interface TemplateCondition {
+  readonly branches: readonly { readonly when: string | undefined; readonly parts: readonly TemplatePart[] }[]
 }
 
 interface Loop {
   readonly list: string
   readonly item: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly TemplatePart[]
 }
 
 /** A directive, or a value to insert: `text` is what is between its brackets. */
-interface Token {
+interface TemplateToken {
   readonly kind: 'text' | 'value' | 'directive'
   readonly text: string
 }
@@ -43,7 +43,7 @@ export function renderTemplate(template: string, values: TemplateValues): string
   return renderParts(parts, values)
 }
 
-function* tokenize(template: string): Generator<Token> {
+function* tokenize(template: string): Generator<TemplateToken> {
   const pattern = /<#--[\s\S]*?-->|\$\{((?:[^}'"]|'[^']*'|"[^"]*")*)\}|<(\/?[#@](?:[^>'"]|'[^']*'|"[^"]*")*)>/g
   let at = 0
   for (const match of template.matchAll(pattern)) {
@@ -56,8 +56,11 @@ function* tokenize(template: string): Generator<Token> {
 }
 
 /** Parses up to a directive that ends the surrounding one; `end` is its index. */
-function parseParts(tokens: readonly Token[], start: number): { readonly parts: Part[]; readonly end: number } {
-  const parts: Part[] = []
+function parseParts(
+  tokens: readonly TemplateToken[],
+  start: number,
+): { readonly parts: TemplatePart[]; readonly end: number } {
+  const parts: TemplatePart[] = []
   let at = start
   while (at < tokens.length) {
     const { kind, text } = tokens[at]!
@@ -80,7 +83,10 @@ function parseParts(tokens: readonly Token[], start: number): { readonly parts: 
   return { parts, end: at }
 }
 
-function parseCondition(tokens: readonly Token[], start: number): { readonly part: Condition; readonly end: number } {
+function parseCondition(
+  tokens: readonly TemplateToken[],
+  start: number,
+): { readonly part: TemplateCondition; readonly end: number } {
   const branches = []
   let at = start
   for (;;) {
@@ -93,7 +99,7 @@ function parseCondition(tokens: readonly Token[], start: number): { readonly par
   }
 }
 
-function parseLoop(tokens: readonly Token[], start: number): { readonly part: Loop; readonly end: number } {
+function parseLoop(tokens: readonly TemplateToken[], start: number): { readonly part: Loop; readonly end: number } {
   const [, list, item] = /^#list ([\s\S]*?) as (\w+)$/.exec(tokens[start]!.text) ?? []
   const { parts, end } = parseParts(tokens, start + 1)
   if (list === undefined || item === undefined || tokens[end]?.text !== '/#list')
@@ -101,11 +107,11 @@ function parseLoop(tokens: readonly Token[], start: number): { readonly part: Lo
   return { part: { list, item, parts }, end }
 }
 
-function renderParts(parts: readonly Part[], values: TemplateValues): string {
+function renderParts(parts: readonly TemplatePart[], values: TemplateValues): string {
   return parts.map((part) => renderPart(part, values)).join('')
 }
 
-function renderPart(part: Part, values: TemplateValues): string {
+function renderPart(part: TemplatePart, values: TemplateValues): string {
   if (typeof part === 'string') return part
   if ('text' in part) {
     const value = part.text.startsWith('@') ? undefined : evaluate(part.text, values)
@@ -155,8 +161,8 @@ function evaluate(expression: string, values: TemplateValues): TemplateValue {
 
 function applyOperator(value: TemplateValue, rest: string): { result: TemplateValue; length: number } {
   const done = (result: TemplateValue, length: number) => ({ result, length })
-  const [given, single, double] = DEFAULT.exec(rest) ?? []
-  if (given !== undefined) return done(value ?? single ?? double, given.length)
+  const [fallback, single, double] = DEFAULT.exec(rest) ?? []
+  if (fallback !== undefined) return done(value ?? single ?? double, fallback.length)
   if (rest.startsWith('??')) return done(value !== undefined, 2)
   if (rest.startsWith('?has_content')) return done(hasContent(value), 12)
   if (rest.startsWith('?c') && typeof value === 'boolean') return done(String(value), 2)
