@@ -7,7 +7,6 @@ import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
 import { operations as adminOperations } from './admin/index.ts'
-import type { ConsoleTheme } from './admin-console/console-theme.ts'
 import { authenticate } from './authenticate.ts'
 import { omitUnchangedBody } from './conditions.ts'
 import { errorResponse, notFound } from './errors.ts'
@@ -28,6 +27,7 @@ import { registerOperations } from './register.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
 import { findCertificates } from './server/client-certificates.ts'
 import { compressResponse } from './server/compress.ts'
+import type { ConsoleTheme } from './server/console-theme.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
 import { renderHomePage, renderMissingPage } from './server/home.ts'
@@ -158,7 +158,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   if (options.console)
     await app.register((await import('./server/console.ts')).serveConsole, { baseOf, hasAdminConsole: !!adminConsole })
   if (adminConsole)
-    await app.register((await import('./admin-console/serve-admin-console.ts')).serveAdminConsole, {
+    await app.register((await import('./server/admin-console.ts')).serveAdminConsole, {
       theme: adminConsole,
       service,
       baseOf,

@@ -1,7 +1,7 @@
 // Keycloak's own admin console in Chromium: it makes the same requests to Regent as to Keycloak, with the same statuses, and shows the same.
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openConsoleTheme } from '../../src/http/admin-console/console-theme.ts'
+import { openConsoleTheme } from '../../src/http/server/console-theme.ts'
 import { chromiumPath, inChromium, startChromium } from '../support/chromium.ts'
 import { startConsoleServer } from '../support/console.ts'
 import { testServer } from '../support/server.ts'

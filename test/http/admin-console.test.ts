@@ -1,6 +1,6 @@
 // Keycloak's admin console, served from a folder. A made-up console takes the place of Keycloak's.
 import { expect, onTestFinished, test } from 'vitest'
-import { openConsoleTheme } from '../../src/http/admin-console/console-theme.ts'
+import { openConsoleTheme } from '../../src/http/server/console-theme.ts'
 import { createServer } from '../../src/http/server.ts'
 import { loginAddress } from '../support/browser.ts'
 import { consoleJars, createConsoleFolder, unpackedConsole } from '../support/console-theme.ts'

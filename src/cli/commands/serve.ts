@@ -143,7 +143,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
 /** Returns which consoles are served. Servers without Keycloak's do not load the code that reads it. */
 async function toConsoleOptions({ console, adminConsole: folder }: ServerSettings): Promise<Partial<ServerOptions>> {
   if (folder === undefined) return { console: console === 'on' }
-  const { openConsoleTheme } = await import('../../http/admin-console/console-theme.ts')
+  const { openConsoleTheme } = await import('../../http/server/console-theme.ts')
   return { console: console === 'on', adminConsole: await openConsoleTheme(folder) }
 }
 

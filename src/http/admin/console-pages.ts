@@ -68,28 +68,35 @@ const effectiveRole = nameSchema(
     clientId: z.string().optional().describe('Id of the client, not its client id.'),
   }),
 )
-const composite = z.object({
-  id: z.string().describe('Id of the role.'),
-  name: z.string().describe('Name of the role.'),
-  description: z.string().optional().describe('Description of the role.'),
-  composite: z.boolean().describe('Whether the role is a composite role.'),
-  clientRole: z.boolean().describe('Whether the role is one of a client.'),
-  containerId: z.string().describe('Client id of the client, or id of the realm.'),
-})
-const composites = z.object({
-  realmMappings: z.array(composite).optional().describe('Realm roles. Absent if there are none.'),
-  clientMappings: z
-    .record(
-      z.string(),
-      z.object({
-        id: z.string().describe('Id of the client.'),
-        client: z.string().describe('Client id of the client.'),
-        mappings: z.array(composite).describe('Roles of the client.'),
-      }),
-    )
-    .optional()
-    .describe('Client roles, by client id. Absent if there are none.'),
-})
+const composite = nameSchema(
+  'CompositeRole',
+  z.object({
+    id: z.string().describe('Id of the role.'),
+    name: z.string().describe('Name of the role.'),
+    description: z.string().optional().describe('Description of the role.'),
+    composite: z.boolean().describe('Whether the role is a composite role.'),
+    clientRole: z.boolean().describe('Whether the role is one of a client.'),
+    containerId: z.string().describe('Client id of the client, or id of the realm.'),
+  }),
+)
+const compositesOfClient = nameSchema(
+  'CompositesOfClient',
+  z.object({
+    id: z.string().describe('Id of the client.'),
+    client: z.string().describe('Client id of the client.'),
+    mappings: z.array(composite).describe('Roles of the client.'),
+  }),
+)
+const composites = nameSchema(
+  'RoleMappingRepresentation',
+  z.object({
+    realmMappings: z.array(composite).optional().describe('Realm roles. Absent if there are none.'),
+    clientMappings: z
+      .record(z.string(), compositesOfClient)
+      .optional()
+      .describe('Client roles, by client id. Absent if there are none.'),
+  }),
+)
 const roleReference = z.object({
   roleId: z.string().nullish().describe('Id of the role.'),
   roleName: z.string().nullish().describe('Name of the role. Ignored.'),

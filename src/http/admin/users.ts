@@ -116,7 +116,11 @@ export const listUsersForConsole = withDirectories({
   responses: {
     200: {
       description: 'The users.',
-      schema: z.array(representationOf(kind).and(z.object({ bruteForceStatus: lockoutStatus }))),
+      schema: z.array(
+        representationOf(kind).and(
+          z.object({ bruteForceStatus: lockoutStatus.describe('The login failures of the user.') }),
+        ),
+      ),
     },
     ...errorResponses,
   },
