@@ -85,9 +85,9 @@ describe.skipIf(skipped)(`Keycloak's admin console ${title}`, () => {
     )
     const console = await openKeycloakConsole(browser, { url: server.url })
     await console.step('edit a role', async () => {
-      // The console changes its realm on the first page of the realm only.
-      await console.open(`/${realm}`)
       await console.open(`/${realm}/roles`)
+      // The console knows a new realm after it is loaded again.
+      await console.page.reload()
       await console.waitForIdle()
       await console.page.getByRole('link', { name: 'seller', exact: true }).click()
       await console.waitForIdle()
