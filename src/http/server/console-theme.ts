@@ -41,19 +41,20 @@ export const COMMON_FOLDER = 'theme/keycloak/common'
 const BASE_FOLDER = 'theme/base/admin'
 const VERSION_FILE = 'META-INF/maven/org.keycloak/keycloak-admin-ui/pom.properties'
 
-/** The jars, with the files of each that the console needs. The last one has texts of error messages only. */
-const JARS: readonly { readonly name: string; readonly isOptional?: true; readonly needs: RegExp }[] = [
-  { name: 'keycloak-admin-ui', needs: /^(?:META-INF\/maven\/|theme\/keycloak\.v2\/admin\/).*(?<!\.map|\/)$/ },
-  {
-    name: 'keycloak-themes-vendor',
-    needs: /^theme\/keycloak\/common\/resources\/vendor\/(?:react|react-dom|web-crypto-shim)\/.*(?<!\.map|\/)$/,
-  },
-  { name: 'keycloak-themes', isOptional: true, needs: /^theme\/base\/admin\/.*\.properties$/ },
+/** What the page loads of other jars. Before 26.1 it was in `keycloak-themes`. */
+const VENDOR = /^theme\/keycloak\/common\/resources\/vendor\/(?:react|react-dom|web-crypto-shim)\/.*(?<!\.map|\/)$/
+
+/** The jars, with the files of each that the console needs. The last one has texts of error messages. */
+const JARS: readonly { readonly name: string; readonly needs: readonly RegExp[] }[] = [
+  { name: 'keycloak-admin-ui', needs: [/^(?:META-INF\/maven\/|theme\/keycloak\.v2\/admin\/).*(?<!\.map|\/)$/] },
+  { name: 'keycloak-themes-vendor', needs: [VENDOR] },
+  { name: 'keycloak-themes', needs: [VENDOR, /^theme\/base\/admin\/.*\.properties$/] },
 ]
 
 /** Reads the console from a folder. @throws Error if the folder has none, or one of another version than 26 */
 export async function openConsoleTheme(folder: string): Promise<ConsoleTheme> {
   const files = await readFiles(folder)
+  checkFiles(files, folder)
   const version = readVersion(files, folder)
   const hash = createHash('sha256')
   for (const [path, content] of files) hash.update(path).update(content)
@@ -78,19 +79,28 @@ async function readFiles(folder: string): Promise<Files> {
   const entries = await readdir(folder, { withFileTypes: true })
   if (entries.some(({ name }) => name === 'theme')) return readUnpacked(folder)
   const files = new Map<string, Uint8Array>()
-  for (const { name, isOptional, needs } of JARS) {
+  for (const { name, needs } of JARS) {
     const pattern = new RegExp(`^(?:org\\.keycloak\\.)?${name}-\\d[^/]*\\.jar$`)
     const [jar, ...more] = entries.filter((entry) => pattern.test(entry.name))
     if (more.length > 0) throw new Error(`${folder} has ${name} in several versions. Keep one of them.`)
-    if (jar) {
-      const content = unzipSync(await readFile(join(folder, jar.name)), { filter: (file) => needs.test(file.name) })
-      for (const [path, bytes] of Object.entries(content)) files.set(path, bytes)
-    } else if (!isOptional)
-      throw new Error(
-        `${folder} has no admin console of Keycloak: ${name}-<version>.jar is missing. Keycloak's folder lib/lib/main has it.`,
-      )
+    if (!jar) continue
+    const filter = (file: { readonly name: string }) => needs.some((need) => need.test(file.name))
+    for (const [path, bytes] of Object.entries(unzipSync(await readFile(join(folder, jar.name)), { filter })))
+      files.set(path, bytes)
   }
   return files
+}
+
+/** Throws Error if a jar is missing without which there is no console. */
+function checkFiles(files: Files, folder: string): void {
+  const paths = [...files.keys()]
+  const missing = !files.has(VERSION_FILE)
+    ? 'keycloak-admin-ui'
+    : !paths.some((path) => VENDOR.test(path)) && 'keycloak-themes-vendor'
+  if (missing)
+    throw new Error(
+      `${folder} has no admin console of Keycloak: ${missing}-<version>.jar is missing. Keycloak's folder lib/lib/main has it.`,
+    )
 }
 
 async function readUnpacked(folder: string): Promise<Files> {
@@ -99,7 +109,7 @@ async function readUnpacked(folder: string): Promise<Files> {
   for (const { name, parentPath } of entries.filter((entry) => entry.isFile())) {
     const file = join(parentPath, name)
     const path = file.slice(join(folder, '/').length).replaceAll('\\', '/')
-    if (JARS.some(({ needs }) => needs.test(path))) files.set(path, await readFile(file))
+    if (JARS.some(({ needs }) => needs.some((need) => need.test(path)))) files.set(path, await readFile(file))
   }
   return files
 }
