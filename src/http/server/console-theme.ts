@@ -41,7 +41,7 @@ export const COMMON_FOLDER = 'theme/keycloak/common'
 const BASE_FOLDER = 'theme/base/admin'
 const VERSION_FILE = 'META-INF/maven/org.keycloak/keycloak-admin-ui/pom.properties'
 
-/** What the page loads of other jars. Before 26.1 it was in `keycloak-themes`. */
+/** The files that the page loads from other jars. Before 26.1 it was in `keycloak-themes`. */
 const VENDOR = /^theme\/keycloak\/common\/resources\/vendor\/(?:react|react-dom|web-crypto-shim)\/.*(?<!\.map|\/)$/
 
 /** The jars, with the files of each that the console needs. The last one has texts of error messages. */
