@@ -22,7 +22,7 @@ import {
 import { listSessionsOfRealm } from '../../service/admin-api/users/sessions.ts'
 import { replaceProfileConfig } from '../../service/admin-api/users/user-profile.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { requireAdministrator, requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { mapUserStores } from '../../service/users/user-store.ts'
 import { bodySchema, objectBody } from '../body.ts'
 import { recordEvent } from '../event.ts'
@@ -154,7 +154,7 @@ function roleOperationsOf(type: RoleOwnerType): UntaggedOperation[] {
       method: 'GET',
       path: `${UI}/available-roles/${type}/{${parameter}}`,
       summary: `List the client roles that can be added to ${subject}`,
-      permission: type === 'roles' ? 'any' : view,
+      permission: type === 'roles' ? 'see-realm' : view,
       query: pageQuery,
       responses: { 200: { description: 'The roles.', schema: z.array(roleOfClient) }, ...errorResponses },
       handle: readHandler((context, call) => listAvailableClientRoles(context, ownerOf(call), pageOf(call))),
@@ -332,7 +332,7 @@ const realmOperations: UntaggedOperation[] = [
     method: 'GET',
     path: `${UI}/info`,
     summary: 'Get whether a realm has user federation providers',
-    permission: 'any',
+    permission: 'see-realm',
     responses: {
       200: {
         description: 'The information.',
@@ -343,7 +343,7 @@ const realmOperations: UntaggedOperation[] = [
       ...errorResponses,
     },
     handle: readHandler(async (context) => {
-      requireAdministrator(context.permissions)
+      requirePermissions(context, 'see-realm')
       const stores = [...(await mapUserStores(context)).values()]
       return { userProfileProvidersEnabled: stores.some(({ isEnabled }) => isEnabled) }
     }),
@@ -353,7 +353,7 @@ const realmOperations: UntaggedOperation[] = [
     method: 'GET',
     path: `${UI}/realms/names`,
     summary: 'List the names of the realms that are visible to the caller',
-    permission: 'any',
+    permission: 'see-realm',
     query: pageQuery,
     responses: {
       200: {
@@ -367,7 +367,12 @@ const realmOperations: UntaggedOperation[] = [
       },
       ...errorResponses,
     },
-    handle: async (call) => ({ status: 200, body: await listRealmNames(call.service, call.caller, pageOf(call)) }),
+    handle: async (call) => {
+      await call.service.read(call.caller, getParameter(call, 'realm'), async (context) =>
+        requirePermissions(context, 'see-realm'),
+      )
+      return { status: 200, body: await listRealmNames(call.service, call.caller, pageOf(call)) }
+    },
   },
   {
     operationId: 'listEventListeners',

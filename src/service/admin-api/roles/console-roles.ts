@@ -94,6 +94,7 @@ function withMessage(error: unknown, message: string): unknown {
 /** Returns which roles an owner has already, and which of all roles the caller may map to it. */
 async function findMappable(context: Context, { type, id }: RoleOwner) {
   if (type === 'roles') {
+    requirePermissions(context, 'see-realm')
     const canMap = await loadRoleAccess(context, compositesOfRoles)
     return { excluded: (role: DescribedRole) => role.id === id, canMap }
   }
