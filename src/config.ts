@@ -410,6 +410,13 @@ export const settings = {
     summary: 'Serve the web console, at /console',
     description: 'Whether the web console is served, at `/console`. See docs/console.md.',
   }),
+  adminConsole: setting('admin-console', {
+    placeholder: 'folder',
+    schema: text,
+    summary: "Serve Keycloak's admin console from this folder",
+    description:
+      "Folder with Keycloak's admin console of a version 26.x, which is then served at `/admin`: its jars, or their unpacked files. See docs/keycloak-admin-console.md.",
+  }),
   managementPort: setting('management-port', {
     placeholder: 'number',
     schema: port,

@@ -90,6 +90,8 @@ export interface Call {
   readonly reauthenticate: () => Promise<Caller>
   /** The server's URL as the caller sees it. */
   readonly base: string
+  /** Returns the texts of Keycloak's admin console in a locale, by key. Absent: the server has no such console. */
+  readonly adminTexts?: (locale: string) => ReadonlyMap<string, string>
   /** The decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>

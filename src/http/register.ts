@@ -30,6 +30,7 @@ export interface RouteContext {
   readonly baseOf: (request: FastifyRequest) => string
   /** Receives the progress of operations whose callers are in this process. */
   readonly progressListener?: ProgressListener | undefined
+  readonly adminTexts: Call['adminTexts']
 }
 
 declare module 'fastify' {
@@ -113,9 +114,19 @@ function parseBytes(app: FastifyInstance, bodyLimit: number): void {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => parsed(null, body))
 }
 
-/** `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. */
+/**
+ * `streams`: those that are being sent. `taggedRead`: the operation that reads what has a tag at the address. Keycloak: a missing realm is reported before
+ * an invalid body, which is therefore parsed on access.
+ */
 function handler(
-  { service, authenticate, baseOf, progressListener, streams }: RouteContext & { readonly streams: Set<Readable> },
+  {
+    service,
+    authenticate,
+    baseOf,
+    progressListener,
+    adminTexts,
+    streams,
+  }: RouteContext & { readonly streams: Set<Readable> },
   operation: Operation,
   taggedRead: Operation | undefined,
 ) {
@@ -127,6 +138,7 @@ function handler(
     const about = {
       caller: operation.isPublic ? SYSTEM : callers.get(request)!,
       base: baseOf(request),
+      ...(adminTexts && { adminTexts }),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
       reauthenticate: () => authenticate(request),
@@ -149,7 +161,6 @@ function handler(
       operation,
       service: condition !== undefined && taggedRead ? withCondition(service, condition, look(taggedRead)) : service,
       query: readQuery(operation, request),
-      // Keycloak: a missing realm is reported before an invalid body.
       get body() {
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body

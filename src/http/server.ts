@@ -29,13 +29,14 @@ import { registerOperations } from './register.ts'
 import { SERVER_OPTIONS } from './server/bounded-response.ts'
 import { findCertificates } from './server/client-certificates.ts'
 import { compressResponse } from './server/compress.ts'
+import type { ConsoleTheme } from './server/console-theme.ts'
 import { disallowOrigins } from './server/cors.ts'
 import { addHealthRoutes, getOutageLog, type OutageLog } from './server/health.ts'
 import { renderCodePage, renderHomePage, renderMissingPage } from './server/home.ts'
-import { checkHost } from './server/host-header.ts'
 import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
 import { separateManagement } from './server/management-port.ts'
 import { normalizeForwardedHeaders, type ProxySettings, toTrustedAddresses } from './server/proxies.ts'
+import { checkHost, checkPath } from './server/request-target.ts'
 import { traceRequests } from './server/trace-requests.ts'
 import { checkFieldCount, checkStorable } from './storable.ts'
 
@@ -64,6 +65,8 @@ export interface ServerOptions {
   readonly apiReference?: boolean
   /** Whether the web console is served, at /console. */
   readonly console?: boolean
+  /** Keycloak's admin console, to be served at its addresses. Absent: these lead to the web console. */
+  readonly adminConsole?: ConsoleTheme | undefined
   /** The webhook for pushes to git repositories. Absent: it is disabled. */
   readonly webhook?: Webhook | undefined
   /** The caller of requests in this process, which have no token. */
@@ -155,22 +158,47 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register(async (scope) => {
     const authenticateRequest = async (request: FastifyRequest) =>
       caller ?? authenticate(service, request, { base: baseOf(request), issuer: hostname })
-    registerOperations(scope, { service, authenticate: authenticateRequest, baseOf, progressListener }, operations)
+    const adminTexts = options.adminConsole?.getTexts
+    registerOperations(
+      scope,
+      { service, authenticate: authenticateRequest, baseOf, progressListener, adminTexts },
+      operations,
+    )
   })
   await app.register((scope) => addOidcRoutes(scope, service, { baseOf, acceptsCertificates }))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => addServerRoutes(scope, service, outages))
   if (options.apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
-  if (options.console) await app.register((await import('./server/console.ts')).serveConsole, { baseOf })
-  app.get<{ Querystring: Record<string, unknown> }>(CODE_PAGE, async ({ query }, reply) => {
-    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-    return reply.type('text/html; charset=utf-8').send(renderCodePage(query))
-  })
+  await addConsoles(app, service, { ...options, baseOf })
   app.get('/', async (request, reply) => {
     const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(renderHomePage(linksOf(request), names))
   })
   return app
+}
+
+/** Adds the pages of the console, of Keycloak's admin console, and of log-ins with the command line. */
+async function addConsoles(
+  app: FastifyInstance,
+  service: Service,
+  {
+    console: hasConsole,
+    adminConsole,
+    baseOf,
+  }: Pick<ServerOptions, 'console' | 'adminConsole'> & { readonly baseOf: (request: FastifyRequest) => string },
+): Promise<void> {
+  if (hasConsole)
+    await app.register((await import('./server/console.ts')).serveConsole, { baseOf, hasAdminConsole: !!adminConsole })
+  if (adminConsole)
+    await app.register((await import('./server/admin-console.ts')).serveAdminConsole, {
+      theme: adminConsole,
+      service,
+      baseOf,
+    })
+  app.get<{ Querystring: Record<string, unknown> }>(CODE_PAGE, async ({ query }, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    return reply.type('text/html; charset=utf-8').send(renderCodePage(query))
+  })
 }
 
 /** Whether a user opens the address in a browser, which accepts HTML before all other types. */
@@ -198,6 +226,7 @@ function addHooks(app: FastifyInstance, { hostname, ownHost, proxies, hasManagem
   // Each scope registers the parsers of its bodies. Without one, a body is not read.
   app.removeAllContentTypeParsers()
   traceRequests(app)
+  app.addHook('onRequest', checkPath)
   if (proxies) app.addHook('onRequest', normalizeForwardedHeaders(proxies))
   else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', checkHost(ownHost))
   app.addHook('onRequest', findCertificates(proxies))

@@ -27,6 +27,7 @@ export const tags = {
   Component: 'Components: configured providers of a realm, such as user federation providers.',
   Key: 'Signing and encryption keys of a realm.',
   Workflows: 'Workflows: steps for users or clients that an event or a schedule starts.',
+  'Admin Console': "Lists in the form in which the pages of Keycloak's admin console show them.",
   Inspection: 'Regent: the state of realms, and their objects with the sources that manage them.',
   Plans: 'Regent: plan and apply sources, and approve or apply saved plans.',
   Sources: 'Regent: sources of declarations, their status, suspension and webhook.',

@@ -34,6 +34,9 @@ const policyMembers = {
   name: text('Name of the policy, which is unique.'),
   description: text('Description of the policy.'),
   enabled: flag('Whether the policy is enabled.'),
+  mode: text(
+    'Whether conditions that abstain from an event are ignored (DEFAULT), or are not met (STRICT). Absent: DEFAULT.',
+  ),
   conditions: objectList(
     {
       condition: text('Type of the condition, such as client-access-type.', {}),
@@ -58,6 +61,12 @@ export const completePolicy = (policy: Representation): Representation => ({
   profiles: [],
   ...removeNulls(policy),
 })
+
+/** The mode of a policy in which all of its conditions must vote for it. */
+export const STRICT = 'STRICT'
+
+/** The modes of policies. */
+export const policyModes: readonly string[] = ['DEFAULT', STRICT]
 
 /** A list that REST has in an object, beside the global list. */
 interface WrappedList {

@@ -115,8 +115,13 @@ const asText = z
   .transform(String)
   .refine(isStorable, 'must not contain NUL or a lone surrogate')
   .meta({ wire: { type: 'string' } })
+/** A text without characters. Jackson reads it as null where a number or a boolean is expected. */
+const blankAsNull = z
+  .string()
+  .regex(/^\s*$/)
+  .transform(() => null)
 const asFlag = z
-  .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
+  .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true'), blankAsNull])
   .meta({ wire: { type: 'boolean' } })
 const asNumber = (number: z.ZodNumber, format: string) =>
   z
@@ -127,6 +132,7 @@ const asNumber = (number: z.ZodNumber, format: string) =>
         .regex(/^-?\d{1,15}$/)
         .transform(Number)
         .pipe(number),
+      blankAsNull,
     ])
     .meta({ wire: { type: 'integer', format } })
 const asInteger = asNumber(z.int32(), 'int32')

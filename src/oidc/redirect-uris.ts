@@ -10,7 +10,15 @@ export interface RegisteredUris {
 }
 
 /** Keycloak: the built-in client of its admin console, with which users log in to the console and the command line of Regent. */
-const CONSOLE_CLIENT = 'security-admin-console'
+export const CONSOLE_CLIENT = 'security-admin-console'
+
+/**
+ * Returns the part of a redirect URI that must be registered. Keycloak: its console, whose addresses below the page are in the fragment, comes back to
+ * where the user was.
+ */
+export function omitConsolePath(clientId: string | undefined, address: string): string {
+  return clientId === CONSOLE_CLIENT ? address.replace(/#.*$/s, '') : address
+}
 
 /** Returns the redirect URIs of a client that the server allows without their registration: those of its own console. */
 export function listServerRedirectUris(clientId: string | undefined, base: string): string[] {
@@ -34,6 +42,11 @@ export function listCommandRedirectUris(clientId: string | undefined, base: stri
  */
 export function requiresCredentials(clientId: string | undefined, redirectUri: string, base: string): boolean {
   return isRegisteredRedirectUri(redirectUri, { redirectUris: listCommandRedirectUris(clientId, base) })
+}
+
+/** Returns the root URL of a client, in which variables name the server. Keycloak: without one, it is the server. */
+export function resolveRootUrl(rootUrl: string | undefined, base: string): string {
+  return rootUrl?.replace(/^\$\{auth(?:Base|Admin)Url\}/, base) || base
 }
 
 /** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */

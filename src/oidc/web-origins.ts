@@ -6,11 +6,12 @@ import type { IssuedToken } from '../service/context/cached-values.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginError } from './oauth-error.ts'
+import { resolveRootUrl } from './redirect-uris.ts'
 
 /** Returns the web origins of a client. Keycloak: `+` means those of the redirect URIs, and origins are compared as texts. */
 export function listWebOrigins(client: Representation, base: string): readonly string[] {
   const { webOrigins = [], redirectUris = [], rootUrl } = viewOf(clientKind, client)
-  const root = rootUrl || base
+  const root = resolveRootUrl(rootUrl, base)
   const redirectOrigins = webOrigins.includes('+') ? redirectUris.flatMap((uri) => listOrigin(uri, root, base)) : []
   return [...new Set([...webOrigins.filter((origin) => origin !== '+'), ...redirectOrigins])]
 }

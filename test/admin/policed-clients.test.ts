@@ -247,3 +247,22 @@ test('registrations are bound by policies, those about their token included', as
   await setPolicies(path, [['reject-request']], [source('ByAnonymous')])
   expect((await send('POST', 'default', { body: { clientId: 'd' } })).status).toBe(400)
 })
+
+test('a policy of the mode STRICT is not applied where a condition abstains, and an unknown mode returns 400', async () => {
+  const path = await createRealm()
+  const scopes = { condition: 'client-scopes', configuration: { type: 'Default', scopes: ['profile'] } }
+  const { clientProfiles } = policySettings([['consent-required']])
+  const setMode = (mode: string) => {
+    const policy = { name: 'rules', enabled: true, mode, conditions: [anyClient, scopes], profiles: ['strict'] }
+    return call('PUT', path, { body: { clientProfiles, clientPolicies: { policies: [policy] } } })
+  }
+  const createClient = async (clientId: string) =>
+    (await call('POST', `${path}/clients`, { body: { clientId, consentRequired: false } })).status
+  expect((await setMode('DEFAULT')).status).toBe(204)
+  expect(await createClient('by-default')).toBe(400)
+  expect((await setMode('STRICT')).status).toBe(204)
+  expect(await createClient('strict')).toBe(201)
+  expect((await call('GET', `${path}/client-policies/policies`)).body.policies[0].mode).toBe('STRICT')
+  const refusal = await setMode('strict')
+  expect(refusal).toMatchObject({ status: 400, body: { errorMessage: 'Policy rules has invalid mode' } })
+})

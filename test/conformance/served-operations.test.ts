@@ -11,7 +11,13 @@ test('each operation is served', async () => {
   const isCalled = ({ path }: { readonly path: string }) => path !== '/admin/realms/{realm}'
   for (const { method, path } of listedOperations.filter(isCalled)) {
     // The operation without a path is that of the legacy API.
-    const url = path === '/' ? '/v1/' : path.replace('{realm}', realm).replace(/\{[^}]+\}/g, 'nothing')
+    const url =
+      path === '/'
+        ? '/v1/'
+        : path
+            .replace('{realm}', realm)
+            .replace('{themeType}', 'login')
+            .replace(/\{[^}]+\}/g, 'nothing')
     const withoutToken = await call(method, url, { token: null })
     // An address without a route needs no token.
     if (withoutToken.status !== 401) expect(withoutToken.status, `${method} ${path}`).toBe(200)

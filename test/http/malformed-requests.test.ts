@@ -109,3 +109,24 @@ test('a source in a request needs neither a revision nor values of variables', a
   expect(body.sources).toMatchObject([{ name: realm, revision: expect.stringMatching(/^sha256:[0-9a-f]{12}$/) }])
   expect((await call('POST', '/regent/v1/plan', { body: { files } })).status).toBe(400)
 })
+
+test.each(['/admin/realms//master', '/admin//realms', '/realms//master'])(
+  'the path %s, which is not normalized, returns 400',
+  async (url) => {
+    const { statusCode, body } = await app.inject({ method: 'GET', url })
+    expect(statusCode).toBe(400)
+    expect(JSON.parse(body)).toEqual({
+      error: 'missingNormalization',
+      error_description: 'Request path not normalized',
+    })
+  },
+)
+
+test('blank texts count as null where a number or a boolean is expected', async () => {
+  const path = await createRealm({ eventsEnabled: true, eventsExpiration: 60 })
+  const blank = { eventsEnabled: '', eventsExpiration: ' ', adminEventsEnabled: '' }
+  expect((await call('PUT', `${path}/events/config`, { body: blank })).status).toBe(204)
+  const { body } = await call('GET', `${path}/events/config`)
+  expect(body).toMatchObject({ eventsEnabled: false, adminEventsEnabled: false })
+  expect(body.eventsExpiration).toBeUndefined()
+})

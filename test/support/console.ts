@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { createServer } from '../../src/http/server.ts'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { testServer } from './server.ts'
 import { testService } from './service.ts'
 
@@ -28,10 +28,12 @@ export interface ConsolePage {
 }
 
 /** Starts a server with the console over the service of the worker. */
-export async function startConsoleServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startConsoleServer(
+  options: Pick<ServerOptions, 'adminConsole'> = {},
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { service } = await testService()
   await testServer()
-  const app = await createServer(service, { console: true, showRealms: true })
+  const app = await createServer(service, { console: true, showRealms: true, ...options })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, close: () => app.close() }

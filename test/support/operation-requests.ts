@@ -16,6 +16,7 @@ const EXECUTION = '/admin/realms/{realm}/authentication/executions/{executionId}
 const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = {
   createRealm: () => ({ realm: newName() }),
   updateRealm: () => ({ displayName: 'Other' }),
+  updateRealmAndUserProfile: () => ({ displayName: 'Other' }),
   describeClient: ({ size }) => JSON.stringify({ clientId: 'described', ...createClientFields(size) }),
   updateClientProfiles: ({ size }) => ({ profiles: createList(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),

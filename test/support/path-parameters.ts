@@ -15,6 +15,10 @@ const name = (kind: string): ParameterMeaning => ({ by: 'name', kind: kind })
 /** Meanings by the path segment before the parameter, or the two before it, and its name. */
 export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'client-scopes {client-scope-id}': id('clientScope'),
+  'clientScopes {client-scope-id}': id('clientScope'),
+  'authentication-management/clients {flow-id}': id('authenticationFlow'),
+  'idp {flow-id}': id('authenticationFlow'),
+  'roles {role-id}': id('role'),
   'client-templates {client-scope-id}': id('clientScope'),
   'default-default-client-scopes {clientScopeId}': id('clientScope'),
   'default-optional-client-scopes {clientScopeId}': id('clientScope'),
@@ -82,6 +86,8 @@ export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   '{type} {resourceId}': id('user'),
   'scheduled {resource-id}': id('user'),
   'admin {locale}': { fixed: 'en' },
+  '{realm} {themeType}': { fixed: 'login' },
+  '{themeType} {locale}': { fixed: 'en' },
   'localization {locale}': { fixed: 'en' },
   '{locale} {key}': { fixed: 'greeting' },
 }

@@ -108,7 +108,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     metrics: true,
     hasManagementPort: settings.managementPort !== undefined,
     apiReference: true,
-    console: settings.console === 'on',
+    ...(await toConsoleOptions(settings)),
     webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = createErrorLog(app, service)
@@ -144,6 +144,13 @@ async function run(service: Service, settings: ServerSettings, started: number):
     await driftNotifications?.close()
     await background.close()
   }
+}
+
+/** Returns which consoles are served. Servers without Keycloak's do not load the code that reads it. */
+async function toConsoleOptions({ console, adminConsole: folder }: ServerSettings): Promise<Partial<ServerOptions>> {
+  if (folder === undefined) return { console: console === 'on' }
+  const { openConsoleTheme } = await import('../../http/server/console-theme.ts')
+  return { console: console === 'on', adminConsole: await openConsoleTheme(folder) }
 }
 
 /** Starts the operator if it is configured. Other servers do not load the Kubernetes client, which is large. */

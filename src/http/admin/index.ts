@@ -20,13 +20,14 @@ import { clientOperations } from './clients.ts'
 import { clientV2Operations } from './clients-v2.ts'
 import { componentOperations } from './components.ts'
 import { consoleOperations } from './console.ts'
+import { consolePageOperations } from './console-pages.ts'
 import { emailOperations } from './emails.ts'
 import { evaluateScopesOperations } from './evaluate-scopes.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
-import { consoleTextOperations, localizationOperations } from './localization.ts'
+import { localizationOperations, themeTextOperations } from './localization.ts'
 import { managementPermissionOperations } from './management-permissions.ts'
 import { organizationGroupOperations } from './organization-groups.ts'
 import { organizationInvitationOperations } from './organization-invitations.ts'
@@ -55,6 +56,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...realmToolOperations,
       ...partialImportOperations,
       ...consoleOperations,
+      ...consolePageOperations,
       ...serverInfoOperations,
       ...clientScopeOperations,
       ...clientOperations,
@@ -81,7 +83,7 @@ export const operations: readonly Operation[] = withWriteReport(
       ...userStorageOperations,
       ...keyOperations,
       ...localizationOperations,
-      ...consoleTextOperations,
+      ...themeTextOperations,
       ...clientInstallationOperations,
       ...clientPolicyOperations,
       ...clientTypeOperations,

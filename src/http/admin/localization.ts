@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { textMap } from '../../kinds/fields.ts'
+import { getBuiltInTexts } from '../../oidc/pages/localize.ts'
 import {
   deleteText,
   deleteTexts,
-  getConsoleTexts,
+  getEffectiveTexts,
   getText,
   getTexts,
   type LocalizationTexts,
@@ -11,9 +12,9 @@ import {
   setTexts,
 } from '../../service/admin-api/realms/localization.ts'
 import { type BodyForm, readBody } from '../body.ts'
-import { HttpError } from '../errors.ts'
+import { HttpError, notFound } from '../errors.ts'
 import { readHandler, writeHandler } from '../handlers.ts'
-import { type Call, getParameter, type Operation, tagged } from '../operation.ts'
+import { type Answer, type Call, getParameter, type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
 import { findFile } from '../uploads.ts'
@@ -111,26 +112,65 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
   },
 ])
 
-const consoleText = z.object({ key: z.string().describe('Key of the text.'), value: z.string().describe('The text.') })
+const effectiveText = z.object({
+  key: z.string().describe('Key of the text.'),
+  value: z.string().describe('The text.'),
+  source: z
+    .enum(['REALM', 'THEME'])
+    .optional()
+    .describe('Whether the text is of the realm. Present if `source` is true.'),
+})
 
-/** The operation that the admin console loads its texts with. */
-export const consoleTextOperations: Operation[] = tagged('Realms Admin', [
+const themeTexts = {
+  permission: 'any',
+  isPublic: true,
+  method: 'GET',
+  query: z.object({
+    theme: z.string().optional().describe('Name of the theme. Ignored: all themes have the same texts.'),
+    source: queryFlag.describe('Whether each text has its source. Default: false.'),
+  }),
+  responses: { 200: { description: 'The texts.', schema: z.array(effectiveText) }, ...errorResponses },
+} as const
+
+/** The operations on the texts of themes, with which the admin console loads its own. */
+export const themeTextOperations: Operation[] = tagged('Realms Admin', [
   {
+    ...themeTexts,
     operationId: 'listConsoleTexts',
-    method: 'GET',
     path: '/resources/{realm}/admin/{locale}',
-    summary: 'List the localization texts of a realm for the admin console',
-    description: "Only texts of the realm are returned: Regent has none of Keycloak's console.",
-    permission: 'any',
-    isPublic: true,
-    responses: { 200: { description: 'The texts.', schema: z.array(consoleText) }, ...errorResponses },
-    async handle(call) {
-      const realm = getParameter(call, 'realm')
-      const byKey = await call.service.read(call.caller, realm, (context) => getConsoleTexts(context, locale(call)))
-      return { status: 200, body: Object.entries(byKey).map(([key, value]) => ({ key, value })) }
-    },
+    summary: 'List the texts of the admin console, with the localization texts of a realm',
+    description: "Without Keycloak's admin console, the server has the texts of the realm only.",
+    handle: (call) => listThemeTexts(call, 'admin'),
+  },
+  {
+    ...themeTexts,
+    operationId: 'listThemeTexts',
+    path: '/resources/{realm}/{themeType}/{locale}',
+    summary: 'List the texts of a theme type, with the localization texts of a realm',
+    description: "The texts of `login` and `email` are Regent's. Other types have the texts of the realm only.",
+    handle: (call) => listThemeTexts(call, getParameter(call, 'themeType')),
   },
 ])
+
+async function listThemeTexts(call: Call, type: string): Promise<Answer> {
+  if (!THEME_TYPES.has(type)) throw notFound()
+  const getThemeTexts = (tag: string) => findThemeTexts(call, type, tag)
+  const texts = await call.service.read(call.caller, getParameter(call, 'realm'), (context) =>
+    getEffectiveTexts(context, locale(call), getThemeTexts),
+  )
+  const hasSource = call.query.source === true
+  return {
+    status: 200,
+    body: [...texts].map(([key, { value, source }]) => (hasSource ? { key, value, source } : { key, value })),
+  }
+}
+
+const THEME_TYPES: ReadonlySet<string> = new Set(['account', 'admin', 'common', 'email', 'login', 'welcome'])
+
+function findThemeTexts({ adminTexts }: Call, type: string, locale: string): LocalizationTexts {
+  if (type === 'admin') return Object.fromEntries(adminTexts?.(locale) ?? [])
+  return type === 'email' || type === 'login' ? getBuiltInTexts(type, locale) : {}
+}
 
 async function sentTexts(call: Call): Promise<Record<string, string | null>> {
   const parts = await call.parts()

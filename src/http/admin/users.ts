@@ -6,6 +6,7 @@ import { anyRepresentation } from '../../kinds/json-schema.ts'
 import { parsePage } from '../../service/admin-api/common/list-query.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
+import { listUsersWithFailures } from '../../service/admin-api/users/login-failures.ts'
 import { listLoginNames } from '../../service/admin-api/users/user-body.ts'
 import {
   countGroupsOfUser,
@@ -39,6 +40,7 @@ import {
   type UntaggedOperation,
 } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
+import { representationOf } from '../representations.ts'
 import {
   alreadySoResponse,
   badRequest,
@@ -78,13 +80,14 @@ const filters = z.object({
   q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),
 })
 const brief = queryFlag.describe('Whether to return only the basic fields, without attributes. Default: false.')
-const { list: listOfRealm, remove } = collection(users, {
-  path: USERS,
-  item: '{user-id}',
-  query: filters.extend({ briefRepresentation: brief, ...page }),
+const lockoutStatus = z.object({
+  disabled: z.boolean().describe('Whether the user is locked out temporarily.'),
+  numFailures: z.int().describe('Number of login failures.'),
+  lastFailure: z.int().describe('Time of the last failure, in milliseconds since 1970.'),
+  lastIPFailure: z.string().describe('IP address of the last failure, or `n/a`.'),
 })
-/** The list of users. Users of directories are imported if those of the realm are fewer than requested. */
-const list: UntaggedOperation = {
+/** Returns a list of users, for which users of directories are imported if those of the realm are fewer than requested. */
+const withDirectories = (listOfRealm: UntaggedOperation): UntaggedOperation => ({
   ...listOfRealm,
   async handle(call) {
     const response = await listOfRealm.handle(call)
@@ -97,7 +100,32 @@ const list: UntaggedOperation = {
     await importMatchingUsers(call.service, realm, { ...search, limit: first + max })
     return listOfRealm.handle(call)
   },
-}
+})
+const listQuery = filters.extend({ briefRepresentation: brief, ...page })
+const { list: listOfRealm, remove } = collection(users, { path: USERS, item: '{user-id}', query: listQuery })
+const list = withDirectories(listOfRealm)
+
+/** The list of users in which the admin console shows who is locked out. */
+export const listUsersForConsole = withDirectories({
+  operationId: 'listUsersForConsole',
+  method: 'GET',
+  path: '/admin/realms/{realm}/ui-ext/brute-force-user',
+  summary: 'List users with their login failures',
+  permission: 'list-users',
+  query: listQuery,
+  responses: {
+    200: {
+      description: 'The users.',
+      schema: z.array(
+        representationOf(kind).and(
+          z.object({ bruteForceStatus: lockoutStatus.describe('The login failures of the user.') }),
+        ),
+      ),
+    },
+    ...errorResponses,
+  },
+  handle: readHandler((context, call) => listUsersWithFailures(context, call.query)),
+})
 const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
 
 const number = z.int().describe('Number of matching objects.')

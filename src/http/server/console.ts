@@ -44,11 +44,14 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
+/** The base URL for a request, and whether Keycloak's admin console is served, too. */
+interface ConsoleOptions {
+  readonly baseOf: (request: FastifyRequest) => string
+  readonly hasAdminConsole: boolean
+}
+
 /** Serves the console. Its files are read, or built from the sources, at the first request. */
-export async function serveConsole(
-  app: FastifyInstance,
-  { baseOf }: { readonly baseOf: (request: FastifyRequest) => string },
-): Promise<void> {
+export async function serveConsole(app: FastifyInstance, { baseOf, hasAdminConsole }: ConsoleOptions): Promise<void> {
   let loading: Promise<ConsoleFiles> | undefined
   const load = () => {
     loading ??= readConsoleFiles().catch((error: unknown) => {
@@ -69,10 +72,12 @@ export async function serveConsole(
   app.get('/console/:realm', sendPage)
   app.get('/console/:realm/*', sendPage)
   // Keycloak: the addresses of its admin console.
-  app.get('/admin', async (request, reply) => openConsole(request, reply, 'master'))
-  app.get<{ Params: { realm: string } }>('/admin/:realm/console', async (request, reply) =>
-    openConsole(request, reply, request.params.realm),
-  )
+  if (!hasAdminConsole) {
+    app.get('/admin', async (request, reply) => openConsole(request, reply, 'master'))
+    app.get<{ Params: { realm: string } }>('/admin/:realm/console', async (request, reply) =>
+      openConsole(request, reply, request.params.realm),
+    )
+  }
   app.get<{ Params: { file: string } }>('/resources/console/:file', async (request, reply) => {
     const file = (await load()).files.get(request.params.file)
     if (!file) throw notFound()

@@ -209,6 +209,7 @@ export const realmEffects: KindEffects = combineEffects(
   enforced(POLICED_CLIENTS, [
     'clientPolicies.conditions.configuration',
     'clientPolicies.enabled',
+    'clientPolicies.mode',
     'clientPolicies.profiles',
     'clientProfiles.executors.configuration',
   ]),

@@ -10,6 +10,7 @@ import {
   type JWTPayload,
   UnsecuredJWT,
 } from 'jose'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../kinds/encryption-algorithms.ts'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
@@ -19,7 +20,6 @@ import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { getClientKeys } from '../client-authentication/client-keys.ts'
 import { listClientSecrets } from '../client-authentication/client-secret.ts'
 import type { RealmCall } from '../client-call.ts'
-import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption/encryption-algorithms.ts'
 import { getIssuer } from '../oidc-realm.ts'
 import { listRealmKeys } from '../realm-keys.ts'
 import { viewClient } from '../views.ts'

@@ -1,10 +1,10 @@
 // Tokens and responses that are encrypted for the key of a client. OpenID Connect Core 1.0, section 10.2.
 import { CompactEncrypt, errors, importJWK, type JWK } from 'jose'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../kinds/encryption-algorithms.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { listClientJwks } from '../client-authentication/client-keys.ts'
 import { viewClient } from '../views.ts'
-import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from './encryption-algorithms.ts'
 
 /** Keycloak: the content encryption of clients that select none. */
 const DEFAULT_CONTENT_ENCRYPTION = 'A128CBC-HS256'

@@ -1,6 +1,7 @@
 // Public metadata of a realm. Only supported features are listed.
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../kinds/encryption-algorithms.ts'
 import { readTextMap } from '../../kinds/json.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { cachePerRevision, requireSameRealm } from '../../service/context/realm-values.ts'
@@ -10,7 +11,6 @@ import { type LiveObject, listObjects } from '../../service/objects/live-objects
 import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { AUTHENTICATION_METHODS } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
-import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption/encryption-algorithms.ts'
 import { listLevels } from '../login/authenticators/authentication-level.ts'
 import { responseModes } from '../login/authorization-response.ts'
 import { readFlow } from '../login/load-flow.ts'

@@ -1,7 +1,13 @@
 // The parameters of an authorization request, and its errors: on a page of the server where the client or its redirect URI
 // is invalid, otherwise in the authorization response. RFC 6749, section 4.1.2.1.
 import type { LiveObject } from '../../service/objects/live-objects.ts'
-import { isRegisteredRedirectUri, listCommandRedirectUris, listServerRedirectUris } from '../redirect-uris.ts'
+import {
+  isRegisteredRedirectUri,
+  listCommandRedirectUris,
+  listServerRedirectUris,
+  omitConsolePath,
+  resolveRootUrl,
+} from '../redirect-uris.ts'
 import { type ClientFields, viewClient } from '../views.ts'
 import { type ResponseMode, responseModes } from './authorization-response.ts'
 import { LoginError } from './login-error.ts'
@@ -47,14 +53,19 @@ export function requireBrowserClient(client: LiveObject | undefined): asserts cl
 /** Returns the redirect URI of a request. Throws LoginError where it is not registered for the client. */
 export function readRedirectUri(client: LiveObject, query: URLSearchParams, base: string): string {
   const address = query.get('redirect_uri')
-  const { clientId, redirectUris = [], rootUrl = '' } = viewClient(client)
-  const root = rootUrl.replace('${authBaseUrl}', base) || base
+  const { clientId, redirectUris = [], rootUrl } = viewClient(client)
+  const root = resolveRootUrl(rootUrl, base)
   const allowed = [
     ...redirectUris,
     ...listServerRedirectUris(clientId, base),
     ...listCommandRedirectUris(clientId, base),
   ]
-  if (address === null || !isRegisteredRedirectUri(address, { redirectUris: allowed, rootUrl: root })) {
+  const target = address === null ? null : omitConsolePath(clientId, address)
+  if (
+    address === null ||
+    target === null ||
+    !isRegisteredRedirectUri(target, { redirectUris: allowed, rootUrl: root })
+  ) {
     throw new LoginError('invalidParameterMessage', 'invalid_redirect_uri', { params: ['redirect_uri'] })
   }
   return address

@@ -22,14 +22,15 @@ export interface ResponseTarget {
   readonly responseMode: ResponseMode
 }
 
-/** Returns the redirect of an authorization response, for the modes `query` and `fragment`. */
+/** Returns the redirect of an authorization response, for the modes `query` and `fragment`. Only the redirect URI of Keycloak's console has a fragment. */
 export function buildResponseUrl(
   { redirectUri, responseMode }: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
 ): string {
   const text = new URLSearchParams(parameters).toString()
-  if (getDelivery(responseMode) === 'fragment') return `${redirectUri}#${text}`
-  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${text}`
+  const [address, fragment] = redirectUri.split('#')
+  if (getDelivery(responseMode) === 'fragment') return `${redirectUri}${fragment === undefined ? '#' : '&'}${text}`
+  return `${address}${address!.includes('?') ? '&' : '?'}${text}${fragment === undefined ? '' : `#${fragment}`}`
 }
 
 /** Returns the form of an authorization response, for the mode `form_post`. A script submits it; `button` is for browsers without scripts. */

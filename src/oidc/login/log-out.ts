@@ -6,7 +6,7 @@ import { endSessions } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { getIssuer } from '../oidc-realm.ts'
 import { accountPage, infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
-import { isRegisteredRedirectUri, listServerRedirectUris } from '../redirect-uris.ts'
+import { isRegisteredRedirectUri, listServerRedirectUris, resolveRootUrl } from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 import { LoginError } from './login-error.ts'
@@ -150,7 +150,7 @@ function isPostLogoutRedirectUri(client: LiveObject, address: string, base: stri
   const uris = (attributes['post.logout.redirect.uris'] || '+').split('##')
   const declared = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
   const registered = [...declared, ...listServerRedirectUris(clientId, base)]
-  return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl })
+  return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl: resolveRootUrl(rootUrl, base) })
 }
 
 /** Returns the front-channel logout URL of a client session, if its client has one. */

@@ -21,6 +21,13 @@ const ENGLISH = 'en'
 /** The languages with built-in texts. */
 export const BUILT_IN_LANGUAGES: readonly string[] = Object.keys(builtIn)
 
+/** Returns the built-in texts of pages or emails in a language, by key; none in other languages than the built-in ones. */
+export function getBuiltInTexts(type: 'login' | 'email', language: string): TextsByKey {
+  if (language === 'en') return type === 'login' ? englishPages : englishEmails
+  if (language === 'de') return type === 'login' ? germanPages : germanEmails
+  return {}
+}
+
 /** The settings of a realm that select languages. */
 type LanguageSettings = Pick<RealmSettings, 'internationalizationEnabled' | 'supportedLocales' | 'defaultLocale'>
 

@@ -57,6 +57,7 @@ export function renderDocument(page: Page, view: View): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${general ? `${text('errorTitle')} – ` : ''}${title} – ${realm}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${stylesheet}">
 </head>
 <body>

@@ -23,9 +23,7 @@ export function listExecutors(
     [...globalProfiles, ...readObjects(clientProfiles)].map((profile) => [String(profile.name), profile]),
   )
   return readObjects(clientPolicies)
-    .filter(
-      ({ enabled, conditions }) => enabled === true && meetsConditions(readObjects(conditions), event, { undecided }),
-    )
+    .filter((policy) => policy.enabled === true && meetsConditions(policy, event, { undecided }))
     .flatMap(({ name: policy, profiles: names }) =>
       readTexts(names).flatMap((profile) =>
         readObjects(profiles.get(profile)?.executors).map(({ executor, configuration }) => ({

@@ -1,5 +1,6 @@
 // The conditions of client policies. Keycloak: the providers of ClientPolicyConditionProvider, which abstain from events that they are not about.
 import { isIP } from 'node:net'
+import { STRICT } from '../../kinds/client-policies.ts'
 import {
   isList,
   type Json,
@@ -58,19 +59,22 @@ export const updaterConditions: ReadonlySet<string> = new Set([
 /** The ids of the conditions about the roles of the client. */
 export const roleConditions: ReadonlySet<string> = new Set(['client-roles'])
 
-/** Whether all conditions of a policy are met, except those that abstain, which must not be all. */
+/**
+ * Whether all conditions of a policy are met. Those that abstain are ignored, unless they are all, or the mode of the policy is STRICT. Keycloak:
+ * DefaultClientPolicyManager.
+ */
 export function meetsConditions(
-  conditionList: readonly Representation[],
+  { conditions: conditionList, mode }: Representation,
   event: PolicyEvent,
   { undecided }: { readonly undecided: 'met' | 'not met' },
 ): boolean {
-  const votes = conditionList.map(({ condition, configuration }) => {
+  const votes = readObjects(conditionList).map(({ condition, configuration }) => {
     const settings = readObject(configuration)
     const vote = getCondition(String(condition))(settings, event)
     if (vote === 'undecided') return undecided === 'met' ? 'yes' : 'no'
     return isSet(settings['is-negative-logic']) ? invert(vote) : vote
   })
-  return votes.includes('yes') && !votes.includes('no')
+  return votes.includes('yes') && !votes.includes('no') && (mode !== STRICT || !votes.includes('abstain'))
 }
 
 /** Whether a flag of a configuration is set, as a boolean or as a text. */

@@ -1,5 +1,5 @@
 // Checks of client profiles and policies. Keycloak: the messages are its own.
-import { conditions, executors, globalProfiles } from '../../kinds/client-policies.ts'
+import { conditions, executors, globalProfiles, policyModes } from '../../kinds/client-policies.ts'
 import { type Json, type Representation, readObjects, readTexts } from '../../kinds/json.ts'
 import { failure } from '../context/errors.ts'
 
@@ -29,7 +29,9 @@ export function checkClientPolicies({ clientPolicies, clientProfiles }: Represen
   if (new Set(names).size < names.length)
     throw failure('invalid', 'proposed client policy name duplicated', { field: 'clientPolicies' })
   const profileNames = listNames(readObjects(clientProfiles))
-  for (const { name, profiles } of policies) {
+  for (const { name, profiles, mode = null } of policies) {
+    if (mode !== null && !policyModes.includes(String(mode)))
+      throw failure('invalid', `Policy ${name} has invalid mode`, { field: 'clientPolicies' })
     const unknown = readTexts(profiles).find((profile) => !profileNames.includes(profile) && !isGlobal(profile))
     if (unknown !== undefined)
       throw failure('invalid', `Policy ${name} contains invalid profile ${unknown}`, { field: 'clientPolicies' })

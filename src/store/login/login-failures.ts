@@ -66,3 +66,17 @@ export async function findFailures(tx: Transaction, realm: number, user: string)
     tx,
   )
 }
+
+const failuresOfUserRow = row({ user: text, ...loginFailuresRow.columns })
+
+/** Returns the login failures of users, by the id of the user. One statement. */
+export async function findFailuresOfUsers(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<ReadonlyMap<string, LoginFailures>> {
+  const failures = await query(failuresOfUserRow)`
+    select f.subject as "user", ${loginFailureColumns} from login_failure f
+    where f.realm = ${realm} and f.is_user and f.subject = any(${users})`.all(tx)
+  return new Map(failures.map((failure) => [failure.user, failure]))
+}

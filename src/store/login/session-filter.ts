@@ -1,5 +1,6 @@
 // Conditions on sessions: the selected and the active ones.
 import { sql } from 'kysely'
+import { buildVisibility, type Visibility } from '../visibility.ts'
 
 /** The columns of a user session `s`. */
 export const sessionColumns = sql`
@@ -20,12 +21,17 @@ export interface SessionFilter {
   readonly user?: string
   readonly client?: string
   readonly offline?: boolean
+  /** A text that the username, the address or the id of a client contains. */
+  readonly search?: string
+  /** The users whose sessions are selected. */
+  readonly visible?: Visibility
   /** Id of a session to exclude. */
   readonly except?: string | undefined
 }
 
 /** Returns the condition that the user session `s` meets the filter. */
-export function buildSessionFilter(realm: number, { id, user, client, offline, except }: SessionFilter) {
+export function buildSessionFilter(realm: number, filter: SessionFilter) {
+  const { id, user, client, offline, except, search = '', visible = 'all' } = filter
   return sql`s.realm = ${realm}
     ${id === undefined ? sql`` : sql`and s.id = ${id}`}
     ${user === undefined ? sql`` : sql`and s.user_account = ${user}`}
@@ -36,7 +42,22 @@ export function buildSessionFilter(realm: number, { id, user, client, offline, e
         ? sql``
         : sql`and exists (select from client_session c
             where c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client = ${client})`
+    }
+    ${search === '' ? sql`` : sql`and ${buildSessionSearch(search)}`}
+    ${
+      visible === 'all'
+        ? sql``
+        : sql`and exists (select from user_account v
+            where v.realm = s.realm and v.id = s.user_account and ${buildVisibility('v', visible)})`
     }`
+}
+
+function buildSessionSearch(text: string) {
+  return sql`(strpos(s.address, ${text}) > 0
+    or exists (select from user_account v
+      where v.realm = s.realm and v.id = s.user_account and strpos(v.username, ${text}) > 0)
+    or exists (select from client_session c join client k on k.realm = c.realm and k.id = c.client
+      where c.realm = s.realm and c.offline = s.offline and c.session = s.id and strpos(k.client_id, ${text}) > 0))`
 }
 
 /** Returns the condition that the user session `s` is active. */

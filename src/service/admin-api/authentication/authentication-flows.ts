@@ -1,5 +1,6 @@
 // The REST operations on authentication flows. Nearly all of them need several flows, so they read all flows of the realm at once.
-import { type Representation, readObject, readObjects } from '../../../kinds/json.ts'
+import { type Json, omitUndefined, type Representation, readObject, readObjects } from '../../../kinds/json.ts'
+import type { KindName } from '../../../kinds/kind.ts'
 import { describeObject } from '../../../kinds/tree.ts'
 import { selectReferrers } from '../../../store/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
@@ -13,6 +14,7 @@ import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import type { NewObject } from '../../objects/writers.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { EXECUTIONS, type FlowWithExecutions, listFlows, toStep } from '../../realms/authentication-executions.ts'
+import { getCurrentRealm } from '../common/current-realm.ts'
 import { toNewObject } from '../common/resource.ts'
 
 /** All flows of a realm, by id and by alias. */
@@ -59,6 +61,84 @@ export async function listTopLevelFlows(context: Context): Promise<Representatio
     .filter((flow) => isTopLevel(flow) && getAlias(flow) !== 'saml ecp')
     .sort((a, b) => getPosition(a) - getPosition(b))
     .map((flow) => toRepresentation(context, flow))
+}
+
+/** The kinds of objects that use a flow besides the realm, as the admin console names them. */
+const userKinds = { clients: 'client', idp: 'identityProvider' } as const
+
+/** A sort of objects that use a flow. */
+export type FlowUsers = keyof typeof userKinds
+
+/** The most names of the objects that use a flow in a list of flows. */
+const MOST_USERS = 9
+
+/** Lists the top-level flows with what uses each. Keycloak: of the realm, clients and identity providers only one is named, in this order. */
+export async function listFlowsWithUsers(context: Context): Promise<Representation[]> {
+  const flows = await listTopLevelFlows(context)
+  const users = await findFlowUsers(context)
+  return flows.map(({ id, alias, builtIn, description }) => {
+    const flow = users.get(String(id))
+    const usedBy = flow?.realm
+      ? { type: 'DEFAULT', values: [alias!] }
+      : flow?.clients.length
+        ? { type: 'SPECIFIC_CLIENTS', values: flow.clients.slice(0, MOST_USERS) }
+        : flow?.idp.length && { type: 'SPECIFIC_PROVIDERS', values: flow.idp.slice(0, MOST_USERS) }
+    return omitUndefined({ id, alias, builtIn, description, usedBy: usedBy || undefined })
+  })
+}
+
+/** Lists the names of a page of the clients, or of the identity providers, that use a flow. */
+export async function listFlowUsers(
+  context: Context,
+  { id, type }: { readonly id: string; readonly type: FlowUsers },
+  { search, first, max }: { readonly search: string; readonly first: number; readonly max: number },
+): Promise<string[]> {
+  requirePermissions(context, 'list-flows')
+  await getFlowById(context, id)
+  const names = (await findFlowUsers(context)).get(id)?.[type] ?? []
+  // Keycloak: a search among clients begins with the first one.
+  const start = type === 'clients' && search !== '' ? 0 : first
+  return names.filter((name) => name.includes(search)).slice(start, start + max)
+}
+
+/** The objects that use a flow: the names of clients and identity providers, and whether the realm does. */
+type UsersOfFlow = { realm: boolean } & Record<FlowUsers, string[]>
+
+/** Returns what uses each flow, by its id. */
+async function findFlowUsers(context: Context): Promise<ReadonlyMap<string, UsersOfFlow>> {
+  const { byAlias } = await indexFlows(context)
+  const users = new Map<string, UsersOfFlow>()
+  const usersOf = (alias: Json | undefined) => {
+    const flow = typeof alias === 'string' ? byAlias.get(alias) : undefined
+    if (!flow) return undefined
+    const usersOfFlow = users.get(flow.live.id) ?? { realm: false, clients: [], idp: [] }
+    users.set(flow.live.id, usersOfFlow)
+    return usersOfFlow
+  }
+  const referring = listReferringFields('authenticationFlow')
+  const targets = [...byAlias.values()].map(({ live }) => live.id)
+  const referrers = await selectReferrers(context.tx, context.realm.number, { referring, targets })
+  for (const type of ['clients', 'idp'] as const) {
+    const kind = userKinds[type]
+    const ids = referrers.filter((referrer) => referrer.kind === kind).map(({ id }) => id)
+    for (const { key, representation } of await listObjects(context, kind, { ids })) {
+      for (const flow of new Set(listFlowAliases(kind, representation).map(usersOf))) flow?.[type].push(key[0]!)
+    }
+  }
+  const { representation } = await getCurrentRealm(context)
+  for (const flow of listFlowAliases('realm', representation).map(usersOf)) if (flow) flow.realm = true
+  return users
+}
+
+/** Returns the aliases of the flows to which an object refers. */
+function listFlowAliases(kind: KindName, representation: Representation): (Json | undefined)[] {
+  return listReferringFields('authenticationFlow')
+    .filter((referring) => referring.kind === kind)
+    .flatMap(({ fields }) => fields)
+    .flatMap((field) => {
+      const value = representation[field]
+      return typeof value === 'object' ? Object.values(readObject(value)) : [value]
+    })
 }
 
 /** Returns the flow with that id. Throws not_found. */

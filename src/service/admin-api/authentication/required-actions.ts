@@ -17,6 +17,14 @@ export async function listActions(context: Context): Promise<Representation[]> {
   return (await listByPriority(context)).map((live) => toRepresentation(context, live))
 }
 
+/** Lists the required actions of the realm, by priority, with whether each has settings. */
+export async function listConfigurableActions(context: Context): Promise<Representation[]> {
+  return (await listActions(context)).map((action) => ({
+    ...action,
+    configurable: requiredActionProviders.get(String(action.providerId))?.config !== undefined,
+  }))
+}
+
 /** Keycloak: the actions that set up a credential, by alias. */
 const REGISTERING_ACTIONS = [
   'CONFIGURE_TOTP',

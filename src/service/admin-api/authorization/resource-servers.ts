@@ -4,14 +4,15 @@ import { defaultAuthorizationSettings } from '../../../kinds/client.ts'
 import { kinds } from '../../../kinds/index.ts'
 import { isList, isObject, type Json, type Representation, readObject } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
+import { requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { duplicateResource, failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
-import type { LiveObject } from '../../objects/live-objects.ts'
+import { findLiveRealm, type LiveObject } from '../../objects/live-objects.ts'
 import { omitNulls } from '../../objects/put-body.ts'
-import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
+import { isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient } from '../common/client-lookup.ts'
 
 /** The message of an error about a client without authorization services, or about an object that a resource server does not have. */
@@ -23,10 +24,28 @@ export interface ServerObjectAddress {
   readonly id: string
 }
 
-/** Returns the resource server with that client id. Throws forbidden, or not_found if the client has no authorization services. */
-export async function getResourceServer(context: Context, id: string, permission: Permission): Promise<LiveObject> {
-  requirePermissions(context, permission)
-  return getAnyResourceServer(context, id)
+/** A permission for authorization services. */
+type AuthorizationPermission = 'view-authorization' | 'manage-authorization'
+
+/**
+ * Returns the resource server with that client id. Keycloak: in a realm with admin permissions of version 2, a caller who may view or
+ * manage a client may do so with its authorization services too. Those of the admin permissions themselves are for callers who may view or manage the realm.
+ *
+ * @throws forbidden, or not_found if the client has no authorization services
+ */
+export async function getResourceServer(
+  context: Context,
+  id: string,
+  permission: AuthorizationPermission,
+): Promise<LiveObject> {
+  const purpose = permission === 'view-authorization' ? 'view' : 'manage'
+  const hasRole = isPermitted(context, permission)
+  if (!hasRole && (await findLiveRealm(context))?.representation.adminPermissionsEnabled !== true)
+    requirePermissions(context, permission)
+  const server = await getAnyResourceServer(context, id)
+  if (isAdminPermissions(server.representation)) requirePermissions(context, `${purpose}-realm`)
+  else if (!hasRole) await requireObjectPermission(context, { type: 'Clients', scope: purpose, objects: [server] })
+  return server
 }
 
 /** Returns the resource server without a permission check. Throws not_found if the client has no authorization services. */

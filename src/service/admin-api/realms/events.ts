@@ -108,6 +108,9 @@ function toUserEvent(realmId: string, event: StoredUserEvent): Representation {
 /** Keycloak: the event listeners that a realm can have. */
 export const EVENT_LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
 
+/** Keycloak: of these, the listener that every realm has, and that the admin console does not offer. */
+export const GLOBAL_LISTENER = 'workflow-event-listener'
+
 /** Returns the event settings of the realm. Keycloak: an empty list of types means all default types. */
 export async function getEventsConfig(context: Context): Promise<Representation> {
   requirePermissions(context, 'view-events')

@@ -59,17 +59,33 @@ export async function deleteTexts(context: WriteContext, locale: string): Promis
 /** The language whose texts are used if no other language has them. */
 const ENGLISH = 'en'
 
+/** A text with its origin. */
+export interface EffectiveText {
+  readonly value: string
+  readonly source: 'REALM' | 'THEME'
+}
+
 /**
- * Returns the texts for the pages of the admin console in a language, by key. Keycloak: texts of the language without its region, of the
- * default locale and of English replace missing ones, in this order; English has no others.
+ * Returns the texts of a theme in a language, by key; texts of the realm replace those of the theme in the same language. Keycloak: texts of
+ * the language without its region, of the default locale and of English replace missing ones, in this order; English has no others.
  */
-export async function getConsoleTexts(context: Context, locale: string): Promise<LocalizationTexts> {
+export async function getEffectiveTexts(
+  context: Context,
+  locale: string,
+  getThemeTexts: (locale: string) => LocalizationTexts,
+): Promise<ReadonlyMap<string, EffectiveText>> {
   const [realm] = await listObjects(context, 'realm', {})
   const base = locale.split('-')[0]!
   const chain = [locale, base, readText(realm?.representation.defaultLocale) ?? ENGLISH, ENGLISH]
   const names = [...new Set(chain.slice(0, chain.indexOf(ENGLISH) + 1))].reverse()
   const localizations = await writers.localization.list(context, { keys: names.map((name) => [name]) })
-  return Object.assign({}, ...names.map((name) => readTextsOf(localizations.find(({ key }) => key[0] === name))))
+  const texts = new Map<string, EffectiveText>()
+  for (const name of names) {
+    const realmTexts = readTextsOf(localizations.find(({ key }) => key[0] === name))
+    for (const [key, value] of Object.entries(getThemeTexts(name))) texts.set(key, { value, source: 'THEME' })
+    for (const [key, value] of Object.entries(realmTexts)) texts.set(key, { value, source: 'REALM' })
+  }
+  return texts
 }
 
 async function findLocalization(context: Context, locale: string): Promise<LiveObject | undefined> {

@@ -41,6 +41,22 @@ export function listRealms(service: Service, caller: Caller, brief: boolean): Pr
   })
 }
 
+/** Lists a page of the names of the realms that the caller may see, for the admin console. */
+export function listRealmNames(
+  service: Service,
+  caller: Caller,
+  { search, first, max }: { readonly search: string; readonly first: number; readonly max: number },
+): Promise<Representation[]> {
+  return service.read(caller, MASTER, async (context) => {
+    const text = search.toLowerCase()
+    return (await listEveryRealm(context))
+      .filter(({ key: [name] }) => hasPermission(context.permissions, name!, 'see-realm'))
+      .filter(({ key: [name] }) => name!.toLowerCase().includes(text))
+      .slice(first, first + max)
+      .map(({ key: [name], representation: { displayName } }) => omitUndefined({ name: name!, displayName }))
+  })
+}
+
 /** Returns the realm of the context, as far as the caller may view it. */
 export async function getRealm(context: Context): Promise<Representation> {
   requirePermissions(context, 'see-realm')

@@ -15,9 +15,11 @@ import { conditions, executors } from '../../../kinds/client-policies.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
 import { CLIENT_REGISTRATION_POLICY, componentTypes } from '../../../kinds/component-types.ts'
 import type { ConfigProperty } from '../../../kinds/config-property.ts'
+import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../../kinds/encryption-algorithms.ts'
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import type { Json } from '../../../kinds/json.ts'
 import { SIGNING_ALGORITHMS } from '../../../kinds/key-providers.ts'
+import { loginProtocols } from '../../../kinds/login-protocols.ts'
 import { mapperTypes } from '../../../kinds/mapper-types.ts'
 import { type PasswordPolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
 import { furtherBuiltInMappers, providerSettings } from '../../../kinds/provider-settings.ts'
@@ -57,6 +59,9 @@ const CONFIGURABLE_VALIDATORS = [
 ]
 
 /** Keycloak: the types of the parameter of a client scope. */
+/** Keycloak: the hash algorithms of selective disclosure, which the console offers for verifiable credentials. */
+const HASH_ALGORITHMS = ['SHA-256', 'SHA-384', 'SHA-512']
+
 const SCOPE_TYPES = [
   { name: 'boolean', repeatable: false },
   { name: 'custom', repeatable: true },
@@ -107,20 +112,23 @@ const providersByType: Readonly<Record<string, readonly ProviderInfo[]>> = {
 /** The ids of the same providers by the SPI that they implement. Keycloak has more SPIs. */
 const providerIds: Readonly<Record<string, readonly string[]>> = {
   authenticator: [...authenticators.keys()],
+  cekmanagement: KEY_ENCRYPTION_ALGORITHMS,
   'client-authenticator': [...clientAuthenticators.keys()],
   'client-policy-condition': [...conditions],
   'client-policy-executor': [...executors],
   'client-registration': ['default', 'install', 'openid-connect', 'saml2-entity-descriptor'],
   'client-registration-policy': Object.keys(componentTypes[CLIENT_REGISTRATION_POLICY]!),
   clientSignature: SIGNING_ALGORITHMS,
+  contentencryption: CONTENT_ENCRYPTION_ALGORITHMS,
   eventsListener: EVENT_LISTENERS,
   'form-action': [...formActions.keys()],
   'form-authenticator': [...formAuthenticators.keys()],
+  hash: HASH_ALGORITHMS,
   'identity-provider-mapper': Object.keys(identityProviderMapperTypes),
   identity_provider: userDefinedTypes.map(({ id }) => id),
   keys: listIdsOfType(`${JAVA}.keys.KeyProvider`),
   'ldap-mapper': listIdsOfType(`${JAVA}.storage.ldap.mappers.LDAPStorageMapper`),
-  'login-protocol': [...new Set(Object.values(mapperTypes).map(({ protocol }) => protocol))],
+  'login-protocol': loginProtocols,
   'parameterized-scope-type': SCOPE_TYPES.map(({ name }) => name),
   'password-hashing': Object.keys(hashAlgorithms),
   'password-policy': Object.keys(passwordPolicies),
@@ -247,6 +255,7 @@ export interface ServerFeature {
 
 const SUPPORTED: Readonly<Record<string, string>> = {
   ADMIN_API: 'Admin API',
+  ADMIN_FINE_GRAINED_AUTHZ_V2: 'Fine-Grained Admin Permissions version 2',
   AUTHORIZATION: 'Authorization Service',
   CLIENT_POLICIES: 'Client configuration policies',
   CLIENT_SECRET_ROTATION: 'Client Secret Rotation',
@@ -261,7 +270,6 @@ const SUPPORTED: Readonly<Record<string, string>> = {
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   ACCOUNT_API: 'Account Management REST API',
   ADMIN_FINE_GRAINED_AUTHZ: 'Fine-Grained Admin Permissions',
-  ADMIN_FINE_GRAINED_AUTHZ_V2: 'Fine-Grained Admin Permissions version 2',
   CIBA: 'OpenID Connect Client Initiated Backchannel Authentication (CIBA)',
   DEVICE_FLOW: 'OAuth 2.0 Device Authorization Grant',
   DOCKER: 'Docker Registry protocol',

@@ -19,6 +19,9 @@ import { isPermitted, type Permission } from '../../permissions/require-permissi
 import { getObject } from '../common/resource.ts'
 import { listRoles, toRoleRepresentation } from './roles.ts'
 
+/** A scope of roles: mapping them to users and groups, in the scope of clients, or in composite roles. */
+type RoleScope = 'map-role' | 'map-role-client-scope' | 'map-role-composite'
+
 /** The role mappings of a sort of owner, such as users. */
 export interface RoleMappings {
   readonly view: Permission
@@ -26,7 +29,7 @@ export interface RoleMappings {
   /** Throws forbidden unless the caller may view the owner, or change its role mappings. */
   requireAccess(context: Context, purpose: MappingPurpose, owner: LiveObject): Promise<void>
   /** The scope of roles that a caller needs in order to map them, unless they have the permission to manage all owners. */
-  readonly roleScope: 'map-role' | 'map-role-client-scope'
+  readonly roleScope: RoleScope
   /** Returns the owner with that id. Throws not_found. */
   getOwner(context: Context, id: string): Promise<LiveObject>
   /** Returns the holders from whose roles the effective roles of an owner follow. */
@@ -111,7 +114,7 @@ export async function listAvailableRoles(
     context,
     available.map(({ id }) => String(id)),
   )
-  const access = await loadRoleAccess(context, mappings, 'view')
+  const access = await loadRoleAccess(context, { ...mappings, manage: mappings.view })
   return available.filter(({ id }) => grantable.has(String(id)) && access({ id: String(id), client: client?.id }))
 }
 
@@ -154,7 +157,7 @@ export async function addRoles(
   const target = await openChangeable(context, mappings, address)
   const roles = await getRoles(context, mappings, { ...target, bodies })
   await requireMappableRoles(context, mappings, roles)
-  await updateMappings(context, target, { add: roles.map(({ key }) => key) })
+  await updateMappings(context, toContainer(target), { add: roles.map(({ key }) => key) })
 }
 
 /** Removes role mappings; without bodies all of them. Throws not_found if a role does not exist in the realm or client. */
@@ -168,7 +171,7 @@ export async function removeRoles(
     await requireGrantableRoles(context, readIds(bodies))
     const declaredRoles = await getRoles(context, mappings, { ...target, bodies })
     await requireMappableRoles(context, mappings, declaredRoles)
-    return updateMappings(context, target, { remove: declaredRoles.map(({ key }) => key) })
+    return updateMappings(context, toContainer(target), { remove: declaredRoles.map(({ key }) => key) })
   }
   const roles = await writers.role.list(context, { keys: listKeysOfContainer(target) })
   await requireGrantableRoles(
@@ -176,8 +179,27 @@ export async function removeRoles(
     roles.map(({ id }) => id),
   )
   await requireMappableRoles(context, mappings, roles)
-  await updateMappings(context, target, { remove: roles.map(({ key }) => key) })
+  await updateMappings(context, toContainer(target), { remove: roles.map(({ key }) => key) })
   describeAdminEvent(context, { representation: roles.map((role) => toRoleRepresentation(context, role, true)) })
+}
+
+/** Removes mappings of roles of the realm and of clients. Roles that do not exist are ignored. */
+export async function removeMappedRoles(
+  context: WriteContext,
+  mappings: RoleMappings,
+  { owner: ownerId, roleIds }: { readonly owner: string; readonly roleIds: readonly string[] },
+): Promise<void> {
+  const { owner } = await openChangeable(context, mappings, { owner: ownerId })
+  const roles = await writers.role.list(context, { ids: roleIds })
+  await requireGrantableRoles(
+    context,
+    roles.map(({ id }) => id),
+  )
+  await requireMappableRoles(context, mappings, roles)
+  for (const container of ['realm', 'client'] as const) {
+    const keys = roles.filter(({ parent }) => (container === 'client') === (parent !== undefined)).map(({ key }) => key)
+    if (keys.length) await updateMappings(context, { owner, container }, { remove: keys })
+  }
 }
 
 /** Keycloak: the mapped roles of a client are visible only to callers who may view clients. */
@@ -211,6 +233,10 @@ async function open(
   await requireAccess(context, purpose, owner)
   if (clientId === undefined) return { owner, client: undefined }
   return { owner, client: await getObject(context, 'client', { id: clientId, notFound: clientNotFound }) }
+}
+
+function toContainer({ owner, client }: OpenMappings) {
+  return { owner, container: client ? ('client' as const) : ('realm' as const) }
 }
 
 /** Returns the filter for all roles of the client, or of the realm itself. */
@@ -250,25 +276,26 @@ async function requireMappableRoles(
   mappings: RoleMappings,
   roles: readonly LiveObject[],
 ): Promise<void> {
-  const access = await loadRoleAccess(context, mappings, 'manage')
+  const access = await loadRoleAccess(context, mappings)
   if (!roles.every(({ id, parent }) => access({ id, client: parent?.id })))
     throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
-/** Returns whether the caller may map a role, or see that it could be mapped. */
-async function loadRoleAccess(context: Context, mappings: RoleMappings, purpose: MappingPurpose) {
-  const { roleScope } = mappings
-  if (isPermitted(context, mappings[purpose])) return () => true
+/** Returns whether the caller may map a role: each with the permission to manage all owners, else those with the scope. */
+export async function loadRoleAccess(
+  context: Context,
+  { manage, roleScope }: { readonly manage: Permission; readonly roleScope: RoleScope },
+): Promise<(role: ScopedObject) => boolean> {
+  if (isPermitted(context, manage)) return () => true
   const access = await loadObjectAccess(context, { type: 'Roles', objects: [] })
-  return (role: ScopedObject) => access(roleScope, role)
+  return (role) => access(roleScope, role)
 }
 
 async function updateMappings(
   context: WriteContext,
-  { owner, client }: OpenMappings,
+  { owner, container }: { readonly owner: LiveObject; readonly container: 'realm' | 'client' },
   change: { add?: readonly Key[]; remove?: readonly Key[] },
 ): Promise<void> {
-  const container = client ? 'client' : 'realm'
   const [field] = listRoleFields(owner).find(
     ([, { targetParent }]) => targetParent === undefined || targetParent === container,
   )!

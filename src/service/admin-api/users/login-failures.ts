@@ -2,13 +2,18 @@
 
 import type { Representation } from '../../../kinds/json.ts'
 import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
-import { deleteFailures, findFailures } from '../../../store/login/login-failures.ts'
-import { requireObjectPermission } from '../../authorization/object-permissions.ts'
+import { deleteFailures, findFailures, findFailuresOfUsers } from '../../../store/login/login-failures.ts'
+import { requireListPermission, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { omitAdminEvent } from '../../journal/admin-events.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { findLockoutRules } from '../../users/lockout.ts'
 import { getCurrentRealm } from '../common/current-realm.ts'
+import { parsePage } from '../common/list-query.ts'
+import type { Query } from '../common/resource.ts'
+import { listUsers } from './user-representations.ts'
+import { parseUserSearch } from './user-search.ts'
+import { DEFAULT_PAGE_SIZE } from './users.ts'
 
 declare global {
   interface JSON {
@@ -37,6 +42,28 @@ export async function getLoginFailures(context: Context, user: string): Promise<
     lastIPFailure: failures?.address ?? 'n/a',
     lastFailure: failedAt?.getTime() ?? 0,
   }
+}
+
+/** Lists users as a list of users does, each with the login failures that lock it out. */
+export async function listUsersWithFailures(context: Context, query: Query): Promise<Representation[]> {
+  await requireListPermission(context, 'Users', 'list-users')
+  const brief = query.briefRepresentation === true
+  const page = parsePage(query, DEFAULT_PAGE_SIZE)
+  const users = await listUsers(context, parseUserSearch(query), { brief, withAccess: true, page })
+  const ids = users.map(({ id }) => String(id))
+  const failuresByUser = await findFailuresOfUsers(context.tx, context.realm.number, ids)
+  return users.map((user) => {
+    const failures = failuresByUser.get(String(user.id))
+    return {
+      ...user,
+      bruteForceStatus: {
+        disabled: (failures?.lockedUntil ?? context.now) > context.now,
+        numFailures: failures?.failures ?? 0,
+        lastFailure: failures?.failedAt?.getTime() ?? 0,
+        lastIPFailure: failures?.address ?? 'n/a',
+      },
+    }
+  })
 }
 
 /** Deletes the login failures of a user, who is no longer locked out then; without a user, of all users. */

@@ -10,7 +10,7 @@ import {
   selectSessions,
 } from '../../../store/login/session-lists.ts'
 import { mayBeImpersonated } from '../../authorization/caller-grants.ts'
-import { requireObjectPermission } from '../../authorization/object-permissions.ts'
+import { getObjectVisibility, requireObjectPermission } from '../../authorization/object-permissions.ts'
 import type { Context, RuntimeContext, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { UserSession } from '../../context/store-types.ts'
@@ -58,6 +58,45 @@ export async function listClientSessions(
 ): Promise<Representation[]> {
   await requireClient(context, filter.client)
   return listSessions(context, filter, parsePage(query, 100))
+}
+
+/** A search for the sessions of a realm, or of a client. */
+export interface SessionListQuery {
+  readonly type: 'ALL' | 'REGULAR' | 'OFFLINE'
+  /** A text that the username, the address or the id of a client contains. */
+  readonly search: string
+  readonly page: Required<ListPage>
+}
+
+/** Lists a page of the sessions of the realm, or of a client: the online ones, then the offline ones. */
+export async function listSessionsOfRealm(
+  context: Context,
+  client: string | undefined,
+  { type, search, page: { first, max } }: SessionListQuery,
+): Promise<Representation[]> {
+  if (client === undefined) requirePermissions(context, 'view-realm')
+  else await requireClient(context, client)
+  const filter = {
+    ...(client !== undefined && { client }),
+    search: search.trim(),
+    visible: await getObjectVisibility(context, 'Users'),
+  }
+  const sessions: Representation[] = []
+  let skipped = first
+  for (const offline of [false, true]) {
+    if (type === (offline ? 'REGULAR' : 'OFFLINE')) continue
+    const ofType = { ...filter, offline }
+    const page = { first: skipped, max: max - sessions.length }
+    for (const session of await listSessions(context, ofType, page)) {
+      const { rememberMe: _, ...fields } = session
+      sessions.push({ ...fields, type: offline ? 'OFFLINE' : 'REGULAR' })
+    }
+    if (sessions.length >= max) break
+    const limits = await readSessionLimits(context, offline)
+    const count = await countSessions(context.tx, context.realm.number, { filter: ofType, limits })
+    skipped = Math.max(0, skipped - count)
+  }
+  return sessions
 }
 
 /** Returns the number of sessions of a client. */
