@@ -1,5 +1,5 @@
 // The messages for wrong commands and wrong documents, which users wrote who had not seen the code. Each says what is not valid, where, and what
-// to do. REGENT_UPDATE_MESSAGES=true writes the tables anew.
+// to do. REGENT_UPDATE_MESSAGES=true writes the tables again.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
