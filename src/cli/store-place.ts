@@ -29,13 +29,16 @@ export async function hasStore(at: StorePlace): Promise<boolean> {
   return storeExists(toLocation(at))
 }
 
-/** Throws Error if there is no store: opening a missing one would create it. */
-export async function requireStore(at: StorePlace): Promise<void> {
-  if (await hasStore(at)) return
-  throw new Error(
-    `There is no store in ${describePlace(at)}. Pass its folder with --data, its database with --database, or its server with --server. "regent serve" and "regent apply" create a store.`,
-  )
+/** Throws Error if there is no store: opening a missing one would create it. `advice`: default: all ways to select a store. */
+export async function requireStore(at: StorePlace, advice = SELECT_STORE): Promise<void> {
+  if (!(await hasStore(at))) throw new Error(`There is no store in ${describePlace(at)}. ${advice}`)
 }
+
+const SELECT_STORE =
+  'Pass its folder with --data, its database with --database, or its server with --server. "regent serve" and "regent apply" create a store.'
+
+/** The advice of commands that no server can execute. */
+export const SELECT_OWN_STORE = 'Pass its folder with --data, or its database with --database.'
 
 /** Reports that a command creates the store, if there is none. Returns whether it does. */
 export async function reportNewStore(at: StorePlace): Promise<boolean> {

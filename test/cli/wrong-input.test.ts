@@ -73,7 +73,11 @@ async function run(args: readonly string[], files: Readonly<Record<string, strin
   const words = args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const { code, out, err } = await cli.shell(`cd '${at}' && regent ${words} < /dev/null`, {})
   const normalize = (text: string) =>
-    text.replaceAll(at, '{folder}').replaceAll(server.url, '{server}').replaceAll(new URL(server.url).host, '{host}')
+    text
+      .replace(/^There is no store in the folder none\..*\n/, '')
+      .replaceAll(cli.folder, '{folder}')
+      .replaceAll(server.url, '{server}')
+      .replaceAll(new URL(server.url).host, '{host}')
   return { code, out, message: normalize(err) }
 }
 

@@ -102,6 +102,10 @@ const forms: Readonly<Record<string, () => Readonly<Record<string, string>>>> = 
 const queries: readonly (readonly [RegExp, (realm: SizedRealm) => Readonly<Record<string, string>>])[] = [
   [/\/generate-example-[^/]+$/, (realm) => ({ userId: realm.value(USER, 'user-id'), scope: 'openid' })],
   [/\/authz\/.*\/search$/, () => ({ name: LABEL })],
+  [
+    /\/ui-ext\/sessions\/client$/,
+    (realm) => ({ clientId: realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid') }),
+  ],
   [/\/workflows\/migrate$/, ({ workflowSteps: [from, to] }) => ({ from, to })],
   [/\/user-storage\/.*\/sync$/, () => ({ action: 'triggerFullSync', direction: 'fedToKeycloak' })],
   [/\/sub-component-types$/, () => ({ type: 'org.keycloak.keys.KeyProvider' })],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
@@ -11,6 +12,8 @@ import { WorkTracker } from '../terminal/work-tracker.ts'
 
 /** `regent backup`: writes a file, verifies it, and only then replaces an earlier one. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {
+  const stats = await stat(dirname(resolve(file))).catch(() => undefined)
+  if (!stats?.isDirectory()) throw new Error(`There is no folder ${dirname(file)}. Create it, or pass another file.`)
   const draft = `${file}.${randomUUID()}`
   try {
     const header = await write(

@@ -4,7 +4,7 @@ import { createBackup } from '../../service/operations/backup.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { restoreBackup } from '../../service/operations/restore.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
-import { requireStore, toLocation, withoutPassword } from '../store-place.ts'
+import { requireStore, SELECT_OWN_STORE, toLocation, withoutPassword } from '../store-place.ts'
 import { runWithProgress } from '../terminal/interruption.ts'
 import { describeContent } from './backup.ts'
 import { readKey } from './key.ts'
@@ -13,7 +13,7 @@ import { NOT_RESTORED, renderServeCommand } from './restore.ts'
 /** `regent migrate`: copies a store to another engine or place, by a backup that is restored at once. */
 export async function migrate(flags: StoreFlags & { to: string }): Promise<void> {
   const from = toStoreKey(flags)
-  await requireStore(from)
+  await requireStore(from, SELECT_OWN_STORE)
   const keyFile = from.keyFile ?? join(from.data, 'key')
   const key = await readKey(from)
   const database = /^postgres(ql)?:\/\//.test(flags.to) ? flags.to : undefined

@@ -3,7 +3,7 @@ import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
 import { type StoreFlags, toStoreKey } from '../connect.ts'
 import { confirm } from '../prompt.ts'
-import { requireStore, toLocation } from '../store-place.ts'
+import { requireStore, SELECT_OWN_STORE, toLocation } from '../store-place.ts'
 import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readKey, readKeyFile } from './key.ts'
 
@@ -11,7 +11,7 @@ import { readKey, readKeyFile } from './key.ts'
 export async function replaceKey(flags: StoreFlags & { newKeyFile: string; yes?: true }): Promise<void> {
   const { newKeyFile } = flags
   const at = toStoreKey(flags)
-  await requireStore(at)
+  await requireStore(at, SELECT_OWN_STORE)
   const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
   await confirm(`The store will require the key in ${newKeyFile}, and no longer the present one.`, flags)
   const service = await runWithProgress(

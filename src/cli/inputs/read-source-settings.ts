@@ -28,7 +28,10 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   if (field === 'deletions') return 'must be a whole number, 0 or greater'
   if (field === 'share') return 'must be a number from 0 to 1'
   if (field === 'path') return 'the field after the kind must not be empty'
-  if (field === 'kind') return 'unknown kind'
+  if (field === 'kind') {
+    const names = issue.code === 'invalid_value' ? issue.values.slice(0, 6).join(', ') : ''
+    return `unknown kind. Use one such as ${names}.`
+  }
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   return issue.message
 }
