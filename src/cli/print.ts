@@ -50,7 +50,7 @@ export function printOutcome(
         renderOutcome(selected, tense, { paint, detail, isVerbose: verbose === true }),
         ...(target === undefined ? [] : [describeSelection(outcome, selected)]),
       ].join('\n'),
-    markdown: () => renderMarkdownOutcome(selected, tense),
+    markdown: () => renderMarkdownOutcome(selected, tense, { isSummary: summary === true }),
   })
   if (output === 'text' && isGrouped) printHint('Many objects are shown as groups. --full shows each.')
 }

@@ -176,7 +176,7 @@ test.runIf(isFullRun)('admin-password sets a lost password of the administrator 
   server = await at.serve('--source', '')
   expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
     code: 1,
-    err: `admin cannot log in at ${server.url}: Invalid user credentials\n`,
+    err: `admin cannot log in at ${server.url}, realm master: Invalid user credentials. Check user, password and --login-realm.\n`,
   })
   expect(await at.run('token', '--server', server.url, ...flags('another password'))).toMatchObject({
     code: 0,
@@ -206,7 +206,7 @@ test.runIf(isFullRun)('admin-password changes the password of the administrator 
   })
   expect(await at.run('token', ...flags('admin'))).toMatchObject({
     code: 1,
-    err: `admin cannot log in at ${server.url}: Invalid user credentials\n`,
+    err: `admin cannot log in at ${server.url}, realm master: Invalid user credentials. Check user, password and --login-realm.\n`,
   })
   expect(await at.run('token', ...flags('another'))).toMatchObject({ code: 0 })
   expect(await server.stop()).toBe(0)

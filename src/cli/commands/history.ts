@@ -96,7 +96,7 @@ function parseRevision(revision: string): number {
 }
 
 function toRow({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
-  const author = [getActorName(actor), actor.client && `by ${actor.client}`].filter(Boolean).join(' ')
+  const author = [getActorName(actor), actor.client && `via ${actor.client}`].filter(Boolean).join(' ')
   const applied = sources?.length
     ? sources.map(({ name, revision }) => `${name} at ${shortenRevision(revision)}`).join(', ')
     : actor.rolledBackTo !== undefined && `rollback to r${actor.rolledBackTo}`

@@ -134,7 +134,10 @@ function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }
     ...masks,
     'The realm gets new signing keys: tokens of the old server are not valid here.',
     ...(users
-      ? [`Passwords are not exported: ${users === 1 ? '1 user needs' : `${users} users need`} a new one.`]
+      ? [
+          `Keycloak does not return passwords: ${users === 1 ? '1 user needs' : `${users} users need`} a new one.`,
+          'A file of "kc.sh export" has their hashes, with which users keep their passwords: apply that instead.',
+        ]
       : []),
     ...(secrets ? [] : ['Clients get new secrets. With --secrets they keep theirs, and the files contain them.']),
   ].join('\n')

@@ -19,9 +19,13 @@ import { escapeControls, formatCount, MARKDOWN_LIMITS } from './whole-value.ts'
 /** Up to this number of objects, their sections are open. */
 const MAX_OPEN_OBJECTS = 10
 
-/** Renders an outcome as a comment: a heading per realm, what follows, then a section per object. */
-export function renderMarkdownOutcome(outcome: RenderedOutcome, tense: OutcomeTense): string {
-  return fitComment(listOutcomePieces(outcome, tense))
+/** Renders an outcome as a comment: a heading per realm, what follows, then a section per object. `isSummary`: without these sections. */
+export function renderMarkdownOutcome(
+  outcome: RenderedOutcome,
+  tense: OutcomeTense,
+  { isSummary = false }: { readonly isSummary?: boolean } = {},
+): string {
+  return fitComment(listOutcomePieces(outcome, tense, isSummary))
 }
 
 /** Renders actions as a comment, such as those between two revisions. */
@@ -30,11 +34,15 @@ export function renderMarkdownActions(actions: readonly Action[]): string {
   return fitComment(actions.map((action) => renderAction(toActionText(action, MARKDOWN_LIMITS), isOpen)))
 }
 
-function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Generator<string | CommentPiece> {
+function* listOutcomePieces(
+  outcome: RenderedOutcome,
+  tense: OutcomeTense,
+  isSummary: boolean,
+): Generator<string | CommentPiece> {
   yield `\n\n**${renderSummary(outcome, tense)}**`
   for (const source of outcome.sources ?? []) yield `\n\n${toCode(renderSource(source))}`
   const isOneOfMany = outcome.realms.length > 1
-  for (const realm of outcome.realms) yield* listRealmPieces(realm, isOneOfMany ? tense : undefined)
+  for (const realm of outcome.realms) yield* listRealmPieces(realm, isOneOfMany ? tense : undefined, isSummary)
   yield* listItems('Notes', outcome.notes.map(renderNote))
 }
 
@@ -42,6 +50,7 @@ function* listOutcomePieces(outcome: RenderedOutcome, tense: OutcomeTense): Gene
 function* listRealmPieces(
   outcome: RenderedOutcome['realms'][number],
   tense: OutcomeTense | undefined,
+  isSummary: boolean,
 ): Generator<string | CommentPiece> {
   const realm = toRealmText(outcome, MARKDOWN_LIMITS)
   const heading = `\n\n### Realm ${toCode(realm.name)}${realm.isNew ? ' (new)' : ''}`
@@ -66,7 +75,7 @@ function* listRealmPieces(
   yield* listItems('Notes', realm.notes.map(renderNote))
   yield* listItems('Lint findings', realm.findings.map(renderNote))
   const isOpen = outcome.plan.actions.length <= MAX_OPEN_OBJECTS
-  for (const action of realm.actions) yield renderAction(action, isOpen)
+  if (!isSummary) for (const action of realm.actions) yield renderAction(action, isOpen)
 }
 
 /** Renders an action as a section, whose fields GitHub shows as differences. */

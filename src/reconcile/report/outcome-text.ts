@@ -12,7 +12,6 @@ import {
   type ActionGroup,
   formatKindCount,
   groupActions,
-  hasGroups,
   listGroupChanges,
   summarizeDrift,
   summarizeFields,
@@ -229,12 +228,10 @@ export function toGroupText(
   }
 }
 
-/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`; nothing for one object or group. */
+/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`; nothing for one object. */
 function countByKind(plan: RealmPlan, consequences: readonly RenderedConsequence[]): RealmText['counts'] {
   const actions = [...(isNewWithoutAction(plan) ? [REALM_CREATION] : []), ...plan.actions]
-  const kindCount = new Set([...actions, ...consequences].map(({ operation, kind }) => `${operation} ${kind}`)).size
-  // A single object or group shows the same.
-  if (actions.length + consequences.length < 2 || (kindCount === 1 && hasGroups(plan))) return []
+  if (actions.length + consequences.length < 2) return []
   return (['create', 'update', 'delete'] as const).flatMap((operation) => {
     const ofActions = Map.groupBy(
       actions.filter((action) => getShownOperation(plan, action) === operation),
