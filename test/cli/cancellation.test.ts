@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { adminFlags, type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { isFullRun } from '../support/property-options.ts'
 
@@ -69,7 +69,8 @@ test('a cancelled apply of 10,000 users to a server leaves the store as it was',
   expect(await server.stop()).toBe(0)
 })
 
-test.runIf(isFullRun)(
+// On PostgreSQL, a backup of this size ends before its progress is shown.
+test.runIf(isFullRun && !inject('databaseUrl'))(
   'a cancelled back-up keeps the earlier file, and a cancelled restore can be repeated',
   async () => {
     expect(await cli.run('apply', 'crowd.yaml', '--name', 'crowd')).toMatchObject({ code: 0 })

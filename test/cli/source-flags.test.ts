@@ -51,10 +51,10 @@ test.runIf(isFullRun)(
 test('an invalid value of a flag is reported with the name of the flag', async () => {
   await writeRoles('staff')
   for (const [flag, value, message] of [
-    ['--prune', 'some', /'--prune <mode>' argument 'some' is invalid/],
+    ['--prune', 'some', /^--prune: some is not valid\. Allowed choices are managed, none, all\.\n/],
     ['--drift', 'role=often', /^--drift role=often: must be one of correct, report, accept, selfHeal\n$/],
-    ['--drift', 'rolle=report', /^--drift rolle=report: unknown kind\n$/],
-    ['--ownership', 'mine', /'--ownership <policy>' argument 'mine' is invalid/],
+    ['--drift', 'rolle=report', /^--drift rolle=report: unknown kind\. Use one such as realm, .*\.\n$/],
+    ['--ownership', 'mine', /^--ownership: mine is not valid\. /],
     ['--max-deletions', 'many', /^--max-deletions many: must be a whole number, 0 or greater\n$/],
     ['--max-deletions-share', '2', /^--max-deletions-share 2: must be a number from 0 to 1\n$/],
   ] as const)

@@ -255,6 +255,7 @@ test('a rollback creates a deleted key provider with a new key, and no provider 
   expect(body.plan.notes.map(({ message }: { message: string }) => message)).toEqual([
     'component KeyProvider/own gets a new key, since the journal stores no keys.',
     'component KeyProvider/uploaded is not created again, since the journal does not store its key.',
+    'component KeyProvider/own is created again without a source: later applies neither change nor delete what no document declares.',
   ])
   const [component] = (await call('GET', `${path}/components?type=${KEYS}&name=own`)).body
   expect(generated).toContain(component.id)

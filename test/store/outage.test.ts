@@ -52,11 +52,18 @@ describe.runIf(inject('databaseUrl'))('a database that cannot be reached', () =>
     await postgres.stop()
   })
 
-  const connect = async () => {
+  /** Connects, also to a database that still recovers from a crash (code 57P03). */
+  const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url })
     client.on('error', () => {})
-    await client.connect()
-    return client
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      if ((error as { code?: string }).code !== '57P03') throw error
+      await setTimeout(100)
+      return connect()
+    }
   }
   const execute = async (statement: string) => {
     const client = await connect()
