@@ -104,7 +104,7 @@ const queries: readonly (readonly [RegExp, (realm: SizedRealm) => Readonly<Recor
   [/\/authz\/.*\/search$/, () => ({ name: LABEL })],
   [
     /\/ui-ext\/sessions\/client$/,
-    (realm) => ({ clientId: realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid') }),
+    (realm) => ({ clientId: realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid'), max: '1' }),
   ],
   [/\/workflows\/migrate$/, ({ workflowSteps: [from, to] }) => ({ from, to })],
   [/\/user-storage\/.*\/sync$/, () => ({ action: 'triggerFullSync', direction: 'fedToKeycloak' })],
