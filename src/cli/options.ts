@@ -148,7 +148,7 @@ export const serverOptions: readonly Option[] = [
   ...loginOptions,
 ]
 
-/** Options for the version of a server. */
+/** Options of `regent version`, which select the server whose version it prints. */
 export const serverVersionOptions: readonly Option[] = [
   option('--server <URL>', 'Print the version of this server too', { variable: 'REGENT_SERVER' }),
   ...loginOptions,

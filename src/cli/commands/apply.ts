@@ -62,7 +62,7 @@ async function applyConfirmed(
 ): Promise<RunOutcome | undefined> {
   const planned = await connection.request<RunOutcome>('POST', `/regent/v1/plan?save=true&${strict}`, content)
   const path = `/regent/v1/plans/${encodeURIComponent(planned.saved!.id)}`
-  const losses = countLosses(planned)
+  const losses = describeLosses(planned)
   const isBlocked = planned.realms.some(({ guards, suspended }) => guards?.length || suspended)
   try {
     if (!losses || isBlocked) return undefined
@@ -75,7 +75,7 @@ async function applyConfirmed(
 }
 
 /** Describes what a plan deletes and which users it affects; undefined if it loses nothing. */
-function countLosses({ realms }: RunOutcome): string | undefined {
+function describeLosses({ realms }: RunOutcome): string | undefined {
   const deletions = realms.flatMap(({ plan }) => plan.actions).filter(({ operation }) => operation === 'delete').length
   const effects = realms.some((realm) => realm.effects.length)
   const texts = [

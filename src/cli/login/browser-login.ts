@@ -88,7 +88,7 @@ async function receiveCode(login: BrowserLogin): Promise<TokenResponse> {
   })
   await new Promise<void>((listening, fail) => server.once('error', fail).listen(0, '127.0.0.1', listening))
   redirectUri = `http://127.0.0.1:${getPort(server.address())}${PATH}`
-  const stopWaiting = expireAfter(PATIENCE, () => reject(new Error('Nobody has logged in. Run "regent login" again.')))
+  const stopWaiting = expireAfter(PATIENCE, () => reject(new Error('No user has logged in. Run "regent login" again.')))
   const address = renderAddress(login, redirectUri)
   console.error(`Log in in the browser. If it does not open, open this URL:\n\n${address}\n`)
   openBrowser(address)
