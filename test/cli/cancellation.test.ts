@@ -95,6 +95,8 @@ test.runIf(isFullRun && !inject('databaseUrl'))(
 
 test.runIf(isFullRun)('a cancelled import names its incomplete files, and applies nothing', async () => {
   const server = await cli.serve('--source', '')
+  const applied = await cli.run('apply', 'crowd.yaml', '--name', 'crowd', ...adminFlags(server.url))
+  expect(applied).toMatchObject({ code: 0 })
   const from = `${server.url} --realm crowd --from-user admin --from-password admin`
   const { code, text } = await cancel(`import ${from} --dir files --data target`, /Writing files/)
   expect(text).toContain('Cancelled. The files in files are incomplete: delete them.')

@@ -350,7 +350,7 @@ describe('a project file', () => {
   test('in a subfolder is refused, since its files would have two sources', async () => {
     await write('project/regent.yaml', `name: ${team}\n`)
     await write('project/realms/team/regent.yaml', 'name: web\n')
-    await expect(read(at('project'))).rejects.toThrow('is the source web of its own.')
+    await expect(read(at('project'))).rejects.toThrow('is a source of its own: regent.yaml there names it web.')
     expect((await read(at('project/realms/team'))).name).toBe('web')
   })
 

@@ -48,6 +48,7 @@ const valueLists: Readonly<Record<string, string>> = {
   path: 'group paths',
   session: 'sessions',
   locale: 'locales',
+  themeType: 'theme types',
   key: 'text keys',
 }
 
@@ -134,6 +135,7 @@ async function createContent(smtpPort: string): Promise<SchemathesisSettings> {
     'identity providers': ['github'],
     sessions: ['a-session'],
     locales: ['en', 'de'],
+    'theme types': ['account', 'login'],
     'text keys': ['greeting', 'farewell'],
     names: [...createMany(() => newName('new')), ...roles.map(({ name }) => name), 'group-0', 'user-0', 'é', ''],
     passwords: ['pw', 'another password', ''],

@@ -16,12 +16,17 @@ const open = (link: string) => {
   return testBrowser(app).open(pathname + search)
 }
 
-/** Opens the link of an invitation and submits the form of its page. */
-async function accept(link: string, fields: Record<string, string> = {}): Promise<Visited> {
+/** Opens the link of an invitation in a new browser. Returns a function that submits the form of its page. */
+async function openForm(link: string): Promise<(fields?: Record<string, string>) => Promise<Visited>> {
   const browser = testBrowser(app)
   const { pathname, search } = new URL(link)
-  return browser.send(await browser.open(pathname + search), fields)
+  const page = await browser.open(pathname + search)
+  return (fields = {}) => browser.send(page, fields)
 }
+
+/** Opens the link of an invitation and submits the form of its page. */
+const accept = async (link: string, fields: Record<string, string> = {}): Promise<Visited> =>
+  (await openForm(link))(fields)
 
 const register = (link: string, fields: object = {}) => accept(link, { ...EVE, ...PASSWORD, ...fields })
 
@@ -83,13 +88,15 @@ test('an invitation is accepted once, also of concurrent forms', async () => {
   const realm = await createInvitingRealm()
   const link = await realm.invite('eve@acme.example')
   const names = ['eve', 'eva', 'evi']
-  const results = await Promise.all(names.map((username) => register(link, { username })))
+  const forms = await Promise.all(names.map(() => openForm(link)))
+  const results = await Promise.all(forms.map((send, at) => send({ ...EVE, ...PASSWORD, username: names[at]! })))
   expect(results.filter(({ headers }) => headers.location === LANDING)).toHaveLength(1)
   expect(await realm.listMembers()).toHaveLength(1)
   const used = await open(link)
   expect([used.status, used.text.includes(STALE)]).toEqual([400, true])
   const bobLink = await realm.inviteBob()
-  const confirmed = await Promise.all([accept(bobLink), accept(bobLink), accept(bobLink)])
+  const confirmations = await Promise.all(names.map(() => openForm(bobLink)))
+  const confirmed = await Promise.all(confirmations.map((send) => send()))
   expect(confirmed.filter(({ headers }) => headers.location === LANDING)).toHaveLength(1)
   expect((await open(bobLink)).text).toContain('You are already a member of the organization acme.')
 })
