@@ -437,6 +437,13 @@ export const settings = {
     summary: 'Read the secret of drift webhooks from this file',
     description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
+  notifications: setting('notifications', {
+    placeholder: 'file',
+    schema: text,
+    summary: 'Notify the receivers in this file',
+    description:
+      'YAML file with the receivers of notifications, such as a channel of Slack: of applied, pending and refused changes, and of drift. See docs/notifications.md. Use the same for all replicas.',
+  }),
   auditLog: setting('audit-log', {
     placeholder: 'stdout or file',
     schema: text,

@@ -32,9 +32,10 @@ const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/drift?
 const { service, other: otherService } = await openServiceReplicas(() => new Date(Date.now() + clockOffset))
 const services = new Set([service, otherService])
 const reports: string[] = []
-const start = (service: Service) => {
+const start = async (service: Service) => {
   startOutbox(service, deliverers, (error) => reports.push(`${error.message}: ${error.cause}`))
-  return startDriftNotifier(service, { url, secret: SECRET }, (error) => reports.push(error.message))
+  service.notificationReceivers = [{ url, secret: SECRET, format: 'json', events: ['drift'], templates: {} }]
+  return (await startDriftNotifier(service, (error) => reports.push(error.message)))!
 }
 let notifiers: DriftNotifier[] = []
 

@@ -21,6 +21,7 @@ import { openService } from '../../service/operations/open-service.ts'
 import { createAuditReceivers, listAuditSinks } from '../audit-receivers.ts'
 import { startBackgroundWork } from '../background-work.ts'
 import { readConfiguredSources, readPermissions } from '../configured-sources.ts'
+import { createNotificationReceivers } from '../notification-receivers.ts'
 import { startTracing } from '../open-telemetry.ts'
 import type { RunningOperator } from '../operator.ts'
 import { createLeaseCandidate } from '../source-replica.ts'
@@ -29,7 +30,7 @@ import { releaseSignals } from '../terminal/interruption.ts'
 import { clearProgress, showWork } from '../terminal/progress.ts'
 import { hasTextLog, textLog } from '../terminal/text-log.ts'
 import { openSource, type WatchedSource } from '../watched-source.ts'
-import { createWebhook, readSecret } from '../webhooks.ts'
+import { createWebhook } from '../webhooks.ts'
 import { runWorkers } from '../workers.ts'
 import { readKey } from './key.ts'
 
@@ -92,7 +93,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     throw new Error(
       'This store has no administrator. Pass --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD), or create one with "regent admin-password NAME --create".',
     )
-  const driftWebhook = await readDriftWebhook(settings)
+  service.notificationReceivers = await createNotificationReceivers(settings)
   const auditReceivers = await createAuditReceivers(settings)
   const stopped = waitForSignal()
   const configuredSources = await readConfiguredSources(settings)
@@ -113,7 +114,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
   })
   const logged = createErrorLog(app, service)
   const background = startBackgroundWork(service, logged, { retention, auditReceivers })
-  const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
+  const driftNotifier = await startDriftNotifier(service, logged)
   let following: LeaseElection | undefined
   try {
     const { host, port, managementPort } = settings
@@ -141,7 +142,7 @@ async function run(service: Service, settings: ServerSettings, started: number):
     await operator?.close()
     for (const source of sources) await source.close()
     await app.close()
-    await driftNotifications?.close()
+    await driftNotifier?.close()
     await background.close()
   }
 }
@@ -189,10 +190,6 @@ function toHttpsOptions(settings: ServerSettings) {
     clientCaFile: httpsClientCaFile,
     isClientOptional: true,
   }
-}
-
-async function readDriftWebhook({ driftWebhook: url, driftWebhookSecretFile: file }: ServerSettings) {
-  return url === undefined ? undefined : { url, secret: file === undefined ? undefined : await readSecret(file) }
 }
 
 function waitForSignal(): Promise<void> {

@@ -98,7 +98,7 @@ async function post(service: Service, url: string, request: Parameters<typeof se
 
 /** A webhook to deliver, and the id of the delivery. */
 type WebhookDelivery = Pick<Delivery, 'id'> & {
-  readonly message: Omit<WebhookMessage, 'kind' | 'event'> & { readonly event: string }
+  readonly message: Omit<WebhookMessage, 'kind'>
 }
 
 /** Delivers a webhook. Every failure is retried, since the receiver may be fixed. */

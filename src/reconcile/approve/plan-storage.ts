@@ -4,9 +4,11 @@ import type { PlanAuthor, SavedRealmPlan } from '../../service/context/store-typ
 import { type SavedPlanWithContent, savePlan } from '../../service/sources/saved-plans.ts'
 import type { RealmOutcome } from '../execute/realm-outcome.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
+import { getActorName } from '../model/attribution.ts'
 import { digestPlan, digestRealmPlan } from '../plan/plan-digest.ts'
 import type { SerializedSource, SourceContent } from '../read/source-content.ts'
 import { deserializeSource } from '../read/source-text.ts'
+import { notifyPendingApproval } from '../report/notifications.ts'
 
 /** The id of a saved plan, with its digest. */
 export interface SavedPlanReference {
@@ -40,6 +42,7 @@ export async function storePlan(
   { sources, outcome, authors, isFromRun = false }: PlanToStore,
 ): Promise<SavedPlanReference> {
   const realms = outcome.realms.map(removeTransientParts)
+  const blocked = realms.filter(({ guards }) => guards?.length)
   const saved = await savePlan(service, caller, {
     digest: digestPlan(realms),
     sources: outcome.sources.map(({ name, revision }) => ({ name, revision })),
@@ -51,6 +54,9 @@ export async function storePlan(
       const { plan, guards = [] } = realm
       const hasChanges = plan.creates || plan.actions.length > 0 || guards.length > 0
       return { name: plan.realm, digest: digestRealmPlan(realm), hasChanges, guards }
+    }),
+    ...(blocked.length && {
+      notify: (plan) => notifyPendingApproval(plan, { realms: blocked, sources, author: getActorName(caller.actor) }),
     }),
   })
   return { ...saved, expires: saved.expires.toISOString() }

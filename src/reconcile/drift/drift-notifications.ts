@@ -1,24 +1,19 @@
-// Sends drift to a webhook. Of several processes, the first one that finds the drift adds the notification to the outbox.
+// Notifies receivers of drift. Of several processes, the first one that finds the drift adds the notification to the outbox.
 
+import { describeObject } from '../../kinds/tree.ts'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
-import { signWebhook } from '../../lib/webhook-signature.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import { enqueueMessages, type WebhookMessage } from '../../service/messages/outbox.ts'
+import { enqueueNotification, type Notification } from '../../service/messages/notifications.ts'
 import {
   listRealmsWithNotifiedDrift,
   lockNotifiedDrift,
   saveNotifiedDrift,
 } from '../../service/sources/drift-notifications.ts'
 import { listRealmsByNumber } from '../../service/sources/source-records.ts'
+import { limit, shorten } from '../report/notifications.ts'
 import { type Drift, listRealmDrift } from './drift.ts'
 import { type DriftEvent, listDriftEvents } from './drift-events.ts'
 import { getDriftWatch } from './drift-watch.ts'
-
-/** The URL that drift is sent to, and the secret that signs the notifications. */
-export interface DriftWebhook {
-  readonly url: string
-  readonly secret?: string | undefined
-}
 
 /** A running process that sends notifications about drift. */
 export interface DriftNotifier {
@@ -26,22 +21,23 @@ export interface DriftNotifier {
   close(): Promise<void>
 }
 
-/** The longest notification, in characters. `GET /regent/v1/drift` returns what is omitted. */
-const MAX_LENGTH = 256 * 1024
 /** Milliseconds until the notification of a realm is retried after a database error. */
 const RETRY_AFTER = 5_000
 
-/** Starts a notifier; drift that appeared while none was running is sent too. Throws where the database cannot be reached. */
+/**
+ * Starts to notify the receivers of the service of drift; also of drift that appeared while no process did. Returns undefined if no
+ * receiver is notified of drift. Throws where the database cannot be reached.
+ */
 export async function startDriftNotifier(
   service: Service,
-  webhook: DriftWebhook,
   reportError: (error: Error) => void,
-): Promise<DriftNotifier> {
-  const queue = new WorkQueue<number>((realm) => notify(service, webhook, realm), {
+): Promise<DriftNotifier | undefined> {
+  if (!service.notificationReceivers.some(({ events }) => events.includes('drift'))) return undefined
+  const queue = new WorkQueue<number>((realm) => notify(service, realm), {
     concurrency: 1,
     backOff: () => RETRY_AFTER,
     failed: (error) =>
-      reportError(new Error('drift could not be sent to the webhook and will be retried', { cause: error })),
+      reportError(new Error('receivers could not be notified of drift and will be later', { cause: error })),
   })
   // Failures are retried by the queue, and must not delay the correction of drift.
   const { initialDrift, unsubscribe } = await getDriftWatch(service).subscribe(({ realm }) =>
@@ -59,7 +55,7 @@ export async function startDriftNotifier(
 }
 
 /** Sends the differences from the last notification. At most four statements and those that list the drift. */
-async function notify(service: Service, webhook: DriftWebhook, number: number): Promise<void> {
+async function notify(service: Service, number: number): Promise<void> {
   const [realm] = await listRealmsByNumber(service, [number])
   if (!realm) return
   await service.writeRuntime(SYSTEM, realm, async (context) => {
@@ -68,26 +64,36 @@ async function notify(service: Service, webhook: DriftWebhook, number: number): 
     const events = listDriftEvents(last.drift as readonly Drift[], drift)
     if (!events.length) return
     const number = last.number + 1
-    await enqueueMessages(context, createMessage(webhook, { realm: realm.name, number, at: context.now }, events))
+    await enqueueNotification(service, context, notifyDrift(realm.name, number, events))
     await saveNotifiedDrift(context, { number, drift })
   })
 }
 
-function createMessage(
-  { url, secret }: DriftWebhook,
-  header: { readonly realm: string; readonly number: number; readonly at: Date },
-  events: readonly DriftEvent[],
-): WebhookMessage {
-  const included: object[] = []
-  let length = 0
-  for (const { event, drift } of events) {
-    const entry = { event, ...drift }
-    length += JSON.stringify(entry).length
-    if (length > MAX_LENGTH) break
-    included.push(entry)
+/** Returns the notification of drift. `number`: counts the notifications of drift in the realm. */
+function notifyDrift(realm: string, number: number, events: readonly DriftEvent[]): Notification {
+  const changes = events.map(({ event, drift: { kind, key, path, by } }) => {
+    const object = describeObject(kind, key)
+    const field = path === undefined ? object : `${object}: ${path}`
+    if (event === 'resolved') return `resolved: ${field}`
+    return `${field} was ${path === undefined ? 'deleted' : 'changed'}${by ? ` by ${by.name}` : ''}`
+  })
+  const sources = [...new Set(events.map(({ drift }) => drift.source))]
+  const isResolved = events.every(({ event }) => event === 'resolved')
+  const summary = `${isResolved ? 'drift was resolved' : 'drift was found'} in ${events.length} ${events.length === 1 ? 'place' : 'places'}`
+  return {
+    event: 'drift',
+    realms: [realm],
+    sources,
+    lines: [`Realm ${realm}: ${summary}.`, ...shorten(changes)],
+    texts: { summary },
+    page: ['realms', realm],
+    content: {
+      realm,
+      number,
+      ...limit(
+        'events',
+        events.map(({ event, drift }) => ({ event, ...drift })),
+      ),
+    },
   }
-  const leftOut = events.length - included.length
-  const body = JSON.stringify({ ...header, events: included, ...(leftOut && { leftOut }) })
-  const signature = secret && signWebhook(body, secret)
-  return { kind: 'webhook', url, event: 'drift', body, ...(signature && { signature }) }
 }

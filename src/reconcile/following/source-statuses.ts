@@ -4,11 +4,13 @@ import type { Lease } from '../../service/context/store-types.ts'
 import {
   type FinishedAttempt,
   findSourceStates,
+  type SourceAttempt,
   type SourceState,
   type SourceStatus,
   saveSourceStatus,
   updateStatus,
 } from '../../service/sources/source-status.ts'
+import { notifyRefused } from '../report/notifications.ts'
 import type { RunOutcome } from '../run/run.ts'
 import type { FollowedSource } from './followed-source.ts'
 
@@ -86,9 +88,17 @@ export class SourceStatuses {
     if (!status) return
     this.#known.set(name, { ...before, status })
     // After a database error, the next attempt writes it again.
-    const write = () => saveSourceStatus(this.#service, this.#lease, { source: name, status })
+    const notify = isNewRefusal(before.status, status) ? notifyRefused : undefined
+    const write = () => saveSourceStatus(this.#service, this.#lease, { source: name, status, notify })
     this.#lastWrite = this.#lastWrite.then(() => write().catch(() => void this.#known.set(name, before)))
   }
+}
+
+/** Whether a revision was refused that was not refused before for the same reason, such as before a failure of its host. */
+function isNewRefusal(before: SourceStatus, { ready, attempted }: SourceStatus): boolean {
+  const isSame = ({ revision, message }: SourceAttempt) =>
+    revision === attempted?.revision && message === attempted?.message
+  return ready?.reason === 'Refused' && !before.attempts?.some(isSame)
 }
 
 /** Returns the sources sorted so that each is after its dependencies. */

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { API_VERSION, SOURCE_RESOURCE } from '../../kinds/resource-kinds.ts'
-import { findNearestWord } from '../../lib/nearest-word.ts'
 import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
@@ -14,6 +13,7 @@ import {
   toJsonPointer,
 } from '../../realm-file/yaml/problem.ts'
 import { SourceError } from './file-source.ts'
+import { listSchemaProblems } from './schema-problems.ts'
 import { listContradictions, type RealmSourceSpec, realmSourceSpec } from './source-resource.ts'
 
 /** A source that the file defines. */
@@ -55,7 +55,13 @@ function parse(document: Document): SourceDefinition {
     path: toJsonPointer(path),
   })
   const { success, data, error } = resource.safeParse(document.value)
-  if (!success) throw new DocumentError(error.issues.flatMap((issue) => explainIssue(issue, toProblem)))
+  if (!success)
+    throw new DocumentError(
+      listSchemaProblems(document, error, {
+        name: SOURCE_RESOURCE,
+        listFields: (path) => Object.keys(path.length ? realmSourceSpec.shape : resource.shape),
+      }),
+    )
   const { metadata, spec } = data
   const problems = listContradictions(spec).map(({ field, message }) =>
     toProblem(field === undefined ? ['spec'] : ['spec', field], message),
@@ -66,20 +72,6 @@ function parse(document: Document): SourceDefinition {
   }
   if (problems.length) throw new DocumentError(problems)
   return { name: metadata.name, spec, position: document.start }
-}
-
-function explainIssue(
-  issue: z.core.$ZodIssue,
-  toProblem: (path: DocumentPath, message: string) => DocumentProblem,
-): DocumentProblem[] {
-  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  if (issue.code !== 'unrecognized_keys')
-    return [toProblem(path, `${path.join('.') || SOURCE_RESOURCE}: ${issue.message}`)]
-  const fields = path.length ? Object.keys(realmSourceSpec.shape) : Object.keys(resource.shape)
-  return issue.keys.map((key) => {
-    const near = findNearestWord(key, fields)
-    return toProblem([...path, key], `unknown field ${key}${near ? `. Did you mean ${near}?` : ''}`)
-  })
 }
 
 function listDuplicates(sources: readonly SourceDefinition[]): DocumentProblem[] {

@@ -9,6 +9,7 @@ import { ServiceError } from '../../service/context/errors.ts'
 import type { Caller } from '../../service/context/service.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
+import { enqueueNotification, withMasterRealm } from '../../service/messages/notifications.ts'
 import { recordObjectEvents } from '../../service/objects/object-events.ts'
 import { markPlanApplied } from '../../service/sources/saved-plans.ts'
 import { hashPassword } from '../../service/users/password-hashing.ts'
@@ -25,12 +26,14 @@ import { findLintFindings } from '../lint/lint.ts'
 import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
 import { findTenantProblems } from '../merge/tenant-problems.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
+import { getActorName } from '../model/attribution.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
 import { observe } from '../observe/observe.ts'
 import { findUnresolvedSecrets } from '../observe/unresolved-secrets.ts'
 import { isRealmDeletion } from '../plan/guards.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import { recordApply } from '../record/record.ts'
+import { notifyApplied } from '../report/notifications.ts'
 import type { Queue, QueuedRealm } from './queue.ts'
 
 /** The number of attempts to plan and apply a realm that others change meanwhile. */
@@ -206,6 +209,11 @@ async function applyAndRecord(
         if (reference) await markPlanApplied(context, reference.plan, plan.realm)
         // The records of a deleted realm are deleted with it.
         if (!isDeletion) await recordApply(context, { planned, parts, applied, approval })
+        if (service.notificationReceivers.length && (plan.creates || plan.actions.length > 0)) {
+          const sources = parts.map(({ source, revision }) => ({ name: source, revision }))
+          const notification = notifyApplied(outcome, { sources, author: getActorName(caller.actor) })
+          await enqueueNotification(service, isDeletion ? await withMasterRealm(context) : context, notification)
+        }
         return outcome
       },
     },

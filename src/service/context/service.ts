@@ -16,6 +16,7 @@ import type { AdminPermissions } from './admin-permissions.ts'
 import type { IssuedToken } from './cached-values.ts'
 import type { Context, RuntimeContext, UserEvent, WriteContext, WriteReport } from './context.ts'
 import type { KeyStoreDirectory } from './key-store-directory.ts'
+import type { NotificationReceiver } from './notification-receiver.ts'
 import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { RealmCache } from './realm-cache.ts'
 import type { SourcePermissionLookup } from './source-permissions.ts'
@@ -76,6 +77,8 @@ export interface Service {
   auditWorker: OutboxWorker | undefined
   /** Receivers of the audit trail; empty: there is none. */
   readonly auditSinks: readonly AuditSink[]
+  /** Receivers of notifications. The server sets them; without a server, there are none. */
+  notificationReceivers: readonly NotificationReceiver[]
   /** Executes the steps of workflows that are due. Absent: another process does. */
   workflowRunner: TaskRunner | undefined
   /** Writes a warning to the log. The server replaces it; without a server, warnings are dropped. */

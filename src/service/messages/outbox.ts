@@ -50,7 +50,7 @@ export interface AdminNotification {
 export interface WebhookMessage {
   readonly kind: 'webhook'
   readonly url: string
-  readonly event: 'drift'
+  readonly event: string
   readonly body: string
   /** The signature of the body, in GitHub's format. */
   readonly signature?: string

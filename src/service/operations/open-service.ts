@@ -80,6 +80,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     keyStoreDirectory,
     requiresSecondApprover: options.requiresSecondApprover === true,
     sourcePermissionLookups: options.findSourcePermissions ? [options.findSourcePermissions] : [],
+    notificationReceivers: [],
     outboxWorker: undefined,
     auditWorker: undefined,
     workflowRunner: undefined,

@@ -21,10 +21,11 @@ import {
 import { hasPermission } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import type { Caller, Service } from '../context/service.ts'
+import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import { asStoreOperator } from '../context/store-operator.ts'
 import type { Actor, PlanAuthor } from '../context/store-types.ts'
 import { getLastVersion } from '../journal/history.ts'
+import { enqueueNotification, type Notification } from '../messages/notifications.ts'
 import { getCallingAuthor, requireSecondApprover } from './plan-authors.ts'
 
 /** A saved plan with its outcome and its sealed sources; null after they were deleted. */
@@ -51,19 +52,29 @@ export type PlanToSave = Pick<
   'digest' | 'sources' | 'outcome' | 'sealedSources' | 'isFromRun' | 'authors'
 > & {
   readonly realms: readonly SavedRealmPlan[]
+  /** Returns the notification of a new plan. Absent: there is none. */
+  readonly notify?: ((saved: Pick<SavedPlan, 'id' | 'expires'>) => Notification) | undefined
 }
 
-/** Saves a plan. A run that would apply the same as an earlier one renews the plan of that. One statement, or two. */
+/**
+ * Saves a plan, and notifies receivers of a new one. A run that would apply the same as an earlier one renews the plan of that. One
+ * statement, or two, besides those of a notification.
+ */
 export async function savePlan(
   service: Service,
   { actor }: Caller,
-  { realms, ...plan }: PlanToSave,
+  { realms, notify, ...plan }: PlanToSave,
 ): Promise<Pick<SavedPlan, 'id' | 'digest' | 'expires'>> {
   const createdAt = service.clock()
   const expires = new Date(createdAt.getTime() + PLAN_LIFETIME_MS)
   const newPlan = { ...plan, id: generatePlanId(), createdAt, createdBy: actor, expires }
   const renewed = plan.isFromRun ? await service.query((tx) => renewPlan(tx, newPlan, createdAt)) : undefined
-  if (!renewed) await service.query((tx) => insertPlan(tx, newPlan, realms))
+  if (!renewed && notify && service.notificationReceivers.length)
+    await service.writeRuntime(SYSTEM, MASTER, async (context) => {
+      await insertPlan(context.tx, newPlan, realms)
+      await enqueueNotification(service, context, notify(newPlan))
+    })
+  else if (!renewed) await service.query((tx) => insertPlan(tx, newPlan, realms))
   const saved = renewed ?? newPlan
   return { id: saved.id, digest: saved.digest, expires: saved.expires }
 }

@@ -14,6 +14,7 @@ import { hasPermission } from '../context/admin-permissions.ts'
 import { failure } from '../context/errors.ts'
 import { type Caller, type Service, SYSTEM } from '../context/service.ts'
 import type { Lease } from '../context/store-types.ts'
+import { enqueueNotification, type Notification } from '../messages/notifications.ts'
 
 /** An attempt to apply a revision of a source. */
 export interface SourceAttempt {
@@ -128,13 +129,31 @@ export function listSourceStates(service: Service, caller: Caller): Promise<Sour
   })
 }
 
-/** Writes the status of a source, if this process still has the lease. One statement. */
-export function saveSourceStatus(
+/**
+ * Writes the status of a source, if this process still has the lease, and the notification that `notify` returns. One statement, besides
+ * those of a notification.
+ */
+export async function saveSourceStatus(
   service: Service,
   lease: Lease,
-  { source, status }: { readonly source: string; readonly status: SourceStatus },
+  {
+    source,
+    status,
+    notify,
+  }: {
+    readonly source: string
+    readonly status: SourceStatus
+    readonly notify?: ((state: SourceState) => Notification) | undefined
+  },
 ): Promise<void> {
-  return service.query((tx) => upsertSourceStatus(tx, source, { status, lease }))
+  if (!notify || !service.notificationReceivers.length)
+    await service.query((tx) => upsertSourceStatus(tx, source, { status, lease }))
+  else
+    await service.writeRuntime(SYSTEM, MASTER, async (context) => {
+      if (!(await upsertSourceStatus(context.tx, source, { status, lease }))) return
+      const [state] = await selectSourceStates(context.tx, [source])
+      await enqueueNotification(service, context, notify(toSourceState(state!)))
+    })
 }
 
 /** Suspends a source: it is not read until it is resumed. Throws forbidden or not_found. */

@@ -41,8 +41,8 @@ export async function upsertSourceStatus(
   tx: Transaction,
   source: string,
   { status, lease }: { readonly status: object; readonly lease: Lease },
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { rows } = await sql`
     with own_lease as materialized (
       select from lease where name = ${lease.name} and holder = ${lease.holder} and token = ${lease.token} for share
     ),
@@ -51,6 +51,7 @@ export async function upsertSourceStatus(
       on conflict (name) do update set status = excluded.status returning number
     )
     select ${buildWakeUp({ topic: 'status', name: source })} from written`.execute(tx)
+  return rows.length > 0
 }
 
 /** Suspends or resumes a source, and wakes up its followers. Resuming ends suspensions by a rollback, too. One statement. */
