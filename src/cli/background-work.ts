@@ -1,6 +1,7 @@
 // The background work of a server: messages, the audit trail, workflows, periodic tasks, and the deletion of expired rows.
 import { type RepeatedWork, runEvery } from '../lib/timing/run-every.ts'
 import { deliverers } from '../oidc/mail/deliver.ts'
+import { previewTasks } from '../service/admin-api/realms/previews.ts'
 import type { Service } from '../service/context/service.ts'
 import { userStoreTasks } from '../service/federation/synchronize.ts'
 import { type AuditReceivers, startAuditDeliveries } from '../service/messages/audit-deliveries.ts'
@@ -29,7 +30,7 @@ export function startBackgroundWork(
 ): RepeatedWork {
   const workers = [
     startWorkflowRunner(service, failed),
-    startTaskRunner(service, { ...workflowTasks, ...userStoreTasks }, failed),
+    startTaskRunner(service, { ...workflowTasks, ...userStoreTasks, ...previewTasks }, failed),
     startOutbox(service, deliverers, failed),
     startAuditDeliveries(service, auditReceivers, failed),
   ]

@@ -146,6 +146,41 @@ export const commands: readonly CommandEntry[] = [
     run: async ([paths], flags) => (await import('./commands/apply.ts')).apply(paths, flags),
   },
   {
+    name: 'preview',
+    summary: 'Show a plan as a throw-away realm',
+    commands: [
+      {
+        name: 'create',
+        summary: 'Create a preview of each realm that documents change',
+        examples: [['regent preview create realms --label pr-12', 'create or replace the preview of a pull request']],
+        arguments: [documents],
+        options: [
+          ...storeOptions,
+          ...identityOptions,
+          ...documentOptions,
+          option('--label <text>', 'Name the preview; an earlier one is replaced'),
+          count('--hours <number>', 'Delete the preview after these hours', 24),
+          ...outcomeOptions,
+          output('markdown'),
+        ],
+        run: async ([paths], flags) => (await import('./commands/preview.ts')).create(paths, flags),
+      },
+      {
+        name: 'list',
+        summary: 'List the previews',
+        options: [...storeOptions, output()],
+        run: async (_, flags) => (await import('./commands/preview.ts')).list(flags),
+      },
+      {
+        name: 'delete',
+        summary: 'Delete a preview',
+        arguments: [argument('<preview>', 'name of the preview')],
+        options: storeOptions,
+        run: async ([preview], flags) => (await import('./commands/preview.ts')).remove(preview, flags),
+      },
+    ],
+  },
+  {
     name: 'explain',
     summary: 'Show whether a source may declare the objects of documents',
     arguments: [documents],

@@ -21,6 +21,7 @@ import { regentHistoryOperations } from './regent/history.ts'
 import { regentOperations } from './regent/index.ts'
 import { regentInspectOperations } from './regent/inspect.ts'
 import { regentPlanOperations } from './regent/plans.ts'
+import { previewOperations } from './regent/previews.ts'
 import { secretOperations } from './regent/secrets.ts'
 import { regentSourceOperations } from './regent/sources.ts'
 import { regentUnmanagedOperations } from './regent/unmanaged.ts'
@@ -87,6 +88,7 @@ export const operations = [
   ...regentUnmanagedOperations,
   ...secretOperations,
   ...regentPlanOperations,
+  ...previewOperations,
   ...regentBackupOperations,
 ]
 

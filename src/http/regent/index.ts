@@ -20,7 +20,8 @@ const strict = z
   .optional()
   .describe('Whether declared values that are not enforced are errors. Default: false.')
 
-function toRunInput({ service, caller, body, query }: Call): RunInput {
+/** Returns the run of a call whose body is a source. */
+export function toRunInput({ service, caller, body, query }: Call): RunInput {
   return { service, caller, sources: [deserializeSource(body as DeclaredSource)], strict: query.strict === true }
 }
 

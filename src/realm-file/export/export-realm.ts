@@ -55,6 +55,17 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
   return readObject(transformTextsByPath(document, escapeVariables))
 }
 
+/** Exports a realm without its users, and with masked secrets. Variables are not escaped. A constant number of statements. */
+export async function exportRealmWithoutUsers(context: Context): Promise<Representation> {
+  requirePermissions(context, 'administer-realm')
+  const objects: LiveObject[] = []
+  for (const kind of creationOrder) {
+    const clients = objects.filter((object) => object.kind === 'client')
+    objects.push(...(await (kind === 'user' ? listServiceAccounts(context, clients) : writers[kind].list(context, {}))))
+  }
+  return renderRealm(context, objects, {})
+}
+
 /**
  * Exports a realm without its users, with ids and masked secrets. A constant number of statements.
  * @throws Forbidden without the permissions to view these objects.

@@ -112,7 +112,7 @@ export async function applyRun({
  * Returns the caller of a dry run. One who may only plan could not write what is rolled back, so the plan is that of an administrator of
  * all realms.
  */
-async function findPlanner({ service, caller, queue }: SourceRun): Promise<Caller> {
+export async function findPlanner({ service, caller, queue }: SourceRun): Promise<Caller> {
   const permissions = await service.getPermissions(caller)
   const isAdministrator = queue.realms.every(({ currentName }) =>
     hasPermission(permissions, currentName, 'administer-realm'),
