@@ -32,10 +32,10 @@ const source = z
           file: z.string().describe('Name of the file in messages.'),
           text: z.string().describe('Content of the file, YAML or JSON. Variables in it are not resolved.'),
           values: z
-            .array(z.record(z.string(), z.string()))
+            .array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
             .optional()
             .describe(
-              'For each document: the resolved texts of those with variables, by JSON pointer. Default: no text has variables.',
+              'For each document: the values of its texts with variables or encrypted by SOPS, by JSON pointer. Default: there are none.',
             ),
         }),
       )

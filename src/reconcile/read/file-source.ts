@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
+import type { FindAgeKeys } from '../../realm-file/age-keys.ts'
+import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
@@ -21,6 +23,8 @@ export interface FileSourceOptions {
   readonly env: Record<string, string | undefined>
   /** Whether documents may take values from the environment variable or file of that name. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Finds the keys for files that SOPS has encrypted. Default: there are none. */
+  readonly findAgeKeys?: FindAgeKeys | undefined
   /** Default: parses every file at every read. */
   readonly parse?: typeof parseDocuments
   /** The folder that names of files are relative to. Default: the working directory. */
@@ -54,7 +58,7 @@ export async function readFileSource(
   options: FileSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
   const inputs = typeof input === 'string' ? [input] : input
-  const { name, scope, origin, unknownFields, parse = parseDocuments } = options
+  const { name, scope, origin, unknownFields, parse = parseDocuments, findAgeKeys = async () => [] } = options
   const { displayName = inputs.map((part) => (typeof part === 'string' ? part : part.file)).join(', ') } = options
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
@@ -64,7 +68,9 @@ export async function readFileSource(
     const text = bytes.toString('utf8')
     if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
     hash.update(`${file}\0${text}\0`)
-    const documents = collectProblems(problems, () => parse(file, text))
+    const parsed = collectProblems(problems, () => parse(file, text)).flat()
+    const decrypt = await settle(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
+    const documents = collectProblems(problems, decrypt)
       .flat()
       .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
     parsedDocuments.push(...documents)
@@ -90,6 +96,15 @@ export async function readFileSource(
     origin,
     files: texts,
     ...(scope !== undefined && { scope, removals: { scope } }),
+  }
+}
+
+/** Waits for a promise. Returns a function that returns its value, or throws its error. */
+async function settle<T>(promise: Promise<T>): Promise<() => T> {
+  const [result] = await Promise.allSettled([promise])
+  return () => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
   }
 }
 
