@@ -1,5 +1,6 @@
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { shortenRevision } from '../../reconcile/model/attribution.ts'
+import { createAgeKeyFinder } from '../../reconcile/read/age-key-files.ts'
 import { readFileSource } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress } from '../../reconcile/read/git-address.ts'
 import { type GitSourceOptions, openGitSource } from '../../reconcile/read/git-source.ts'
@@ -27,6 +28,7 @@ export interface SourceFlags extends SourceSettingsFlags {
   readonly allowLockOut?: true
   readonly strict?: true
   readonly variables?: readonly string[] | undefined
+  readonly ageKeyFile?: string | undefined
 }
 
 /** A source that a command has read. */
@@ -79,8 +81,10 @@ function readIdentity({ name, environment }: SourceFlags): GivenIdentity {
   return { name, environment: environment ?? (process.env.REGENT_ENVIRONMENT || undefined) }
 }
 
-function toReadOptions({ unknownFields, variables = [] }: SourceFlags) {
-  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables) }
+function toReadOptions({ unknownFields, variables = [], ageKeyFile }: SourceFlags) {
+  const file = ageKeyFile ?? (process.env.REGENT_AGE_KEY_FILE || undefined)
+  const findAgeKeys = createAgeKeyFinder({ file, env: process.env })
+  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables), findAgeKeys }
 }
 
 async function readGitSource(
