@@ -119,6 +119,8 @@ function parseRule(block: Readonly<Record<string, Json>>): Pick<SopsMetadata, 'r
 /** Returns a matcher for a regular expression of Go, which may begin with flags: `(?i)^secret`. */
 function matchExpression(text: string): (key: string) => boolean {
   const [, flags = '', pattern = text] = /^\(\?([ims]+)\)(.*)$/s.exec(text) ?? []
+  // JavaScript would read a class of POSIX as the characters of its name.
+  if (pattern.includes('[:')) throw new SyntaxError('class of POSIX')
   const expression = new RegExp(pattern, `u${flags}`)
   return (key) => expression.test(key)
 }
