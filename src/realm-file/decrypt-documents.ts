@@ -15,7 +15,7 @@ import {
   SopsMetadataError,
 } from './sops-metadata.ts'
 import { containsText, transformTextsByPath } from './substitute-variables.ts'
-import { type Document, deriveDocument, markVariables } from './yaml/document.ts'
+import { type DecryptedDocument, type Document, deriveDocument, markVariables } from './yaml/document.ts'
 import { createPositionLookup } from './yaml/locator.ts'
 import { DocumentError, type DocumentProblem, toJsonPointer } from './yaml/problem.ts'
 
@@ -24,12 +24,6 @@ interface DocumentFile {
   readonly file: string
   readonly text: string
   readonly documents: readonly Document[]
-}
-
-/** A document whose encrypted values were decrypted. */
-export interface DecryptedDocument extends Document {
-  /** The encrypted values as the file writes them, by JSON pointer. Absent: there are none. */
-  readonly encrypted?: ReadonlyMap<string, string>
 }
 
 /**
@@ -285,9 +279,9 @@ function formatFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   const [mantissa = '', exponent] = String(value).split('e')
   if (exponent === undefined) return mantissa
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
-  const digits = whole + fraction
-  const point = whole.length + Number(exponent)
+  const [integer = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = integer + fraction
+  const point = integer.length + Number(exponent)
   const text =
     point <= 0
       ? `0.${'0'.repeat(-point)}${digits}`

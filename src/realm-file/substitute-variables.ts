@@ -1,11 +1,10 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, in the syntax of keycloak-config-cli.
 import { isList, type Json } from '../kinds/json.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
-import type { DecryptedDocument } from './decrypt-documents.ts'
 import { createPlaceholderReplacer } from './resources/keycloak-import.ts'
 import { parseTemplate, VariableError } from './variable-template.ts'
 import { renderTemplate, type VariableOptions } from './variables.ts'
-import { type Document, markVariables } from './yaml/document.ts'
+import { type DecryptedDocument, type Document, markVariables } from './yaml/document.ts'
 import { DocumentError, type DocumentProblem, toJsonPointer } from './yaml/problem.ts'
 
 /** A document with the values of its variables. */

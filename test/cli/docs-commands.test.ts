@@ -73,6 +73,13 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       '## 4. Change the file': (session) => session.edit('my-realms/my-realm.yaml', 'My app', 'My shop'),
     },
   },
+  'docs/encrypted-files.md': {
+    async prepare(session) {
+      const recorded = join(root, 'test', 'realm-file', 'encrypted')
+      await cp(join(recorded, 'regex.yaml'), session.path('shop.yaml'))
+      await cp(join(recorded, 'key-1.txt'), session.path('key.txt'))
+    },
+  },
   'docs/realm-files.md': {
     prepare: initRealms,
     outputs: {

@@ -33,6 +33,12 @@ export interface Document {
   getLine(number: number): string
 }
 
+/** A document whose encrypted values were decrypted. */
+export interface DecryptedDocument extends Document {
+  /** The encrypted values as the file writes them, by JSON pointer. Absent: there are none. */
+  readonly encrypted?: ReadonlyMap<string, string>
+}
+
 /** The fields that identify a document. */
 export interface DocumentHeader {
   readonly realm?: Json

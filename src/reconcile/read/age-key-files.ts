@@ -10,7 +10,7 @@ export interface AgeKeyOrigins {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** Returns a function that reads the keys, at each call anew. It throws AgeKeyError for a file that cannot be read or is not valid. */
+/** Returns a function that reads the keys, again at each call. It throws AgeKeyError for a file that cannot be read or is not valid. */
 export function createAgeKeyFinder({ file, env = {} }: AgeKeyOrigins): FindAgeKeys {
   const { SOPS_AGE_KEY: text, SOPS_AGE_KEY_FILE: sopsFile } = env
   return async () => {

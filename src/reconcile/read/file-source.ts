@@ -69,7 +69,7 @@ export async function readFileSource(
     if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
     hash.update(`${file}\0${text}\0`)
     const parsed = collectProblems(problems, () => parse(file, text)).flat()
-    const decrypt = await settle(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
+    const decrypt = await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
     const documents = collectProblems(problems, decrypt)
       .flat()
       .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
@@ -100,7 +100,7 @@ export async function readFileSource(
 }
 
 /** Waits for a promise. Returns a function that returns its value, or throws its error. */
-async function settle<T>(promise: Promise<T>): Promise<() => T> {
+async function toResult<T>(promise: Promise<T>): Promise<() => T> {
   const [result] = await Promise.allSettled([promise])
   return () => {
     if (result.status === 'rejected') throw result.reason
