@@ -50,6 +50,8 @@ export interface InputText {
   /** Its name in messages. */
   readonly file: string
   readonly bytes: Buffer
+  /** The path that variables for files are relative to. Default: one in the working directory. */
+  readonly path?: string
 }
 
 /** Reads files and folders. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
@@ -112,7 +114,7 @@ async function toResult<T>(promise: Promise<T>): Promise<() => T> {
 async function readInputs(inputs: readonly (string | InputText)[], root: string | undefined) {
   const texts: (InputText & { readonly path: string })[] = []
   for (const input of inputs) {
-    if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
+    if (typeof input === 'object') texts.push({ path: resolve('stdin'), ...input })
     else
       for (const path of await listFiles(input))
         texts.push({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })
