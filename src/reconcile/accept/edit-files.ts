@@ -195,8 +195,10 @@ class FileEditor {
       problem = await this.#try(
         container,
         change,
-        listMapEdits((editor, place) =>
-          isElement ? editor.addElement(place, keys.slice(0, -1), value) : editor.setMember(place, keys, value),
+        listMapEdits((editor, place, prefix) =>
+          isElement
+            ? editor.addElement(place, [...prefix, ...keys.slice(0, -1)], value)
+            : editor.setMember(place, [...prefix, ...keys], value),
         ),
       )
     if (problem !== undefined)
@@ -224,11 +226,11 @@ class FileEditor {
     return this.#try(
       object,
       change,
-      listMapEdits((editor, place) => {
-        const source = editor.readSource(place, keys)
+      listMapEdits((editor, place, prefix) => {
+        const source = editor.readSource(place, [...prefix, ...keys])
         if (source?.includes('$(')) throw new EditError('it has a variable')
         if (isEncryptedText(source?.replace(/^["']/, ''))) throw new EditError('it is encrypted')
-        return editor.setMember(place, keys, written)
+        return editor.setMember(place, [...prefix, ...keys], written)
       }),
     )
   }
@@ -271,9 +273,15 @@ class FileEditor {
   }
 }
 
+/** An edit of the mapping of an object, which is below the keys in its place: in a resource, below `spec`. */
+type MapEdit = (editor: YamlEditor, place: MapPlace, prefix: readonly string[]) => string
+
 /** Returns the edits of the mapping at an offset, and of the mapping below the key there. */
-const listMapEdits = (edit: (editor: YamlEditor, place: MapPlace) => string) =>
-  [false, true].map((isKey) => (editor: YamlEditor, offset: number) => edit(editor, { offset, isKey }))
+const listMapEdits = (edit: MapEdit) =>
+  [false, true].map((isKey) => (editor: YamlEditor, offset: number) => {
+    const place = { offset, isKey }
+    return edit(editor, place, editor.readSource(place, ['apiVersion']) === undefined ? [] : ['spec'])
+  })
 
 async function readState({ realm, read }: EditedSource, texts: ReadonlyMap<string, string>): Promise<DeclaredState> {
   const realms = (await read(texts))
