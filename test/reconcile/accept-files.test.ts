@@ -158,8 +158,8 @@ const CASES: readonly FileCase[] = [
     ],
   },
   {
-    title: 'an unmanaged child of a declared object',
-    text: 'realm: REALM\ngroups:\n  - name: staff\n    attributes:\n      floor: ["1"]\n  - name: guests\n',
+    title: 'an unmanaged group',
+    text: 'realm: REALM\ngroups:\n  - name: staff\n    attributes:\n      floor: ["1"]\n  - name: partners\n',
     changes: [['POST', '/groups', { name: 'visitors' }]],
     lines: ['+  - name: visitors'],
   },
@@ -279,7 +279,7 @@ test('a file whose value has changed since the apply is not edited', async () =>
       message: `realm ${realm}: displayName has another value in the file than the applied one: apply the file, or edit it by hand`,
     },
   ])
-  const moved = new Map([[source.files[0]!.file, `# changed\n\nrealm: ${realm}\nenabled: true\ndisplayName: Shop\n`]])
-  const same = await editFiles(accepted, { name: realm, realm, texts: moved, read: readDocuments })
-  expect([...same.texts.values()][0]).toBe(`# changed\n\nrealm: ${realm}\nenabled: true\ndisplayName: Live\n`)
+  const shifted = new Map([[source.files[0]!.file, `# changed\n\nrealm: ${realm}\nenabled: true\ndisplayName: Shop\n`]])
+  const editedAgain = await editFiles(accepted, { name: realm, realm, texts: shifted, read: readDocuments })
+  expect([...editedAgain.texts.values()][0]).toBe(`# changed\n\nrealm: ${realm}\nenabled: true\ndisplayName: Live\n`)
 })

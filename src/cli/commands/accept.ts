@@ -51,11 +51,11 @@ async function writeAccepted(
   if (flags.output === 'json')
     console.log(JSON.stringify({ files: [...texts.keys()], edits: count, remaining }, null, 2))
   else {
-    const made = `${count} ${count === 1 ? 'edit' : 'edits'} in ${texts.size} ${texts.size === 1 ? 'file' : 'files'}`
+    const summary = `${count} ${count === 1 ? 'edit' : 'edits'} in ${texts.size} ${texts.size === 1 ? 'file' : 'files'}`
     console.log(
       [...texts.keys()]
         .map((file) => `edited ${file}`)
-        .concat(remaining.length || count ? [`${made}, ${remaining.length} left to do.`] : ['Nothing to accept.'])
+        .concat(remaining.length || count ? [`${summary}, ${remaining.length} left to do.`] : ['Nothing to accept.'])
         .join('\n'),
     )
     for (const { position, message } of remaining)

@@ -39,14 +39,14 @@ export class YamlEditor {
   readonly #text: string
   readonly #newline: string
   readonly #isJson: boolean
-  readonly #documents: readonly YamlDocument[]
+  readonly #documents: readonly YamlDocument.Parsed[]
   readonly #splices: Splice[] = []
 
   constructor(text: string) {
     this.#text = text
     this.#newline = text.includes('\r\n') ? '\r\n' : '\n'
     this.#isJson = /^\s*[[{]/.test(text)
-    this.#documents = parseAllDocuments(text, { uniqueKeys: false, version: '1.2', schema: 'core' }) as YamlDocument[]
+    this.#documents = parseAllDocuments(text, { uniqueKeys: false, version: '1.2', schema: 'core' })
   }
 
   /** Sets a member of the mapping at an offset, below the keys. A member that does not exist is added at the end. */
@@ -92,35 +92,35 @@ export class YamlEditor {
 
   /** Returns the mapping at an offset, or the one below the key at an offset. */
   #getMap({ offset, isKey }: MapPlace): YAMLMap<Scalar, Node | null> {
-    let found: YAMLMap<Scalar, Node | null> | undefined
+    let result: YAMLMap<Scalar, Node | null> | undefined
     const select = (node: unknown, start: number | undefined) => {
-      if (found || start !== offset || !isMap<Scalar, Node | null>(node)) return undefined
-      found = node
+      if (result || start !== offset || !isMap<Scalar, Node | null>(node)) return undefined
+      result = node
       return visit.BREAK
     }
     for (const document of this.#documents)
       visit(
         document,
         isKey
-          ? { Pair: (_, pair) => select(pair.value, (pair.key as Scalar).range?.[0]) }
+          ? { Pair: (_, pair) => select(pair.value, isScalar(pair.key) ? pair.key.range?.[0] : undefined) }
           : { Map: (_, map) => select(map, map.range?.[0]) },
       )
-    if (!found) throw new EditError('the object is an alias or an empty value')
-    return found
+    if (!result) throw new EditError('the object is an alias or an empty value')
+    return result
   }
 
   #getList(offset: number): YAMLSeq<Node> {
-    let found: YAMLSeq<Node> | undefined
+    let result: YAMLSeq<Node> | undefined
     for (const document of this.#documents)
       visit(document, {
         Seq: (_, list) => {
-          if (!(list as YAMLSeq<Node>).items.some((item) => item.range?.[0] === offset)) return undefined
-          found = list as YAMLSeq<Node>
+          if (!isSeq<Node>(list) || !list.items.some((item) => item.range?.[0] === offset)) return undefined
+          result = list
           return visit.BREAK
         },
       })
-    if (!found) throw new EditError('the object is not the element of a list')
-    return found
+    if (!result) throw new EditError('the object is not the element of a list')
+    return result
   }
 
   #set(map: YAMLMap<Scalar, Node | null>, [key, ...rest]: readonly string[], value: Json): void {
@@ -136,7 +136,8 @@ export class YamlEditor {
     else if (isAlias(pair.value)) {
       const { value: alias } = pair
       const content = this.#documents.map((document) => alias.resolve(document)).find((node) => node !== undefined)
-      const changed = setIn((content?.toJSON() ?? {}) as Json, rest, value)
+      const former: Json = content?.toJSON() ?? {}
+      const changed = setIn(former, rest, value)
       this.#replace(alias, this.#renderFlow(changed, true))
     } else throw new EditError(`${key} is no mapping`)
   }
@@ -166,7 +167,7 @@ export class YamlEditor {
   #updateCollection(node: Node, value: Json): boolean {
     if (isSeq<Node>(node) && isList(value)) return this.#updateList(node, value)
     if (!isMap<Scalar, Node | null>(node) || !isObject(value) || !Object.keys(value).length) return false
-    const current = node.toJSON() as Record<string, Json>
+    const current: Record<string, Json> = node.toJSON()
     for (const key of Object.keys(current)) if (!(key in value)) this.#removePair(node, key)
     for (const [key, member] of Object.entries(value)) {
       const pair = findPair(node, key)
@@ -407,7 +408,7 @@ export class YamlEditor {
 }
 
 function findPair(map: YAMLMap<Scalar, Node | null>, key: string): YamlPair | undefined {
-  return map.items.find((pair) => String(pair.key.value) === key) as YamlPair | undefined
+  return map.items.find((pair) => String(pair.key.value) === key)
 }
 
 function findNode(map: YAMLMap<Scalar, Node | null>, keys: readonly string[]): Node | null | undefined {

@@ -59,17 +59,24 @@ const NO_VARIABLES: VariableOptions = { env: {}, readFile: undefined, isAllowed:
 
 /** A change that an edit may make: of a field, of an object that is removed, or of objects that are added. */
 type ExpectedChange =
-  | { readonly object: string; readonly path: string; readonly isMade: (value: Json | undefined) => boolean }
+  | { readonly object: string; readonly path: string; readonly isDeclared: (value: Json | undefined) => boolean }
   | { readonly removed: string }
   | { readonly added: ReadonlySet<string> }
 
+/** A field to set, and whether files declare it as expected. */
+interface FieldToSet {
+  readonly path: string
+  readonly value: Json
+  readonly isDeclared: (parsed: Json | undefined) => boolean
+}
+
 /** The objects that files declare, by file and address. */
-type DeclaredState = ReadonlyMap<string, DeclaredObject>
+type FileDeclarations = ReadonlyMap<string, DeclaredObject>
 
 class FileEditor {
   readonly #source: EditedSource
   readonly #texts: Map<string, string>
-  #state: DeclaredState
+  #state: FileDeclarations
   #count = 0
   readonly #remaining: RemainingEdit[] = []
 
@@ -77,7 +84,7 @@ class FileEditor {
     return new FileEditor(source, await readState(source, source.texts))
   }
 
-  constructor(source: EditedSource, state: DeclaredState) {
+  constructor(source: EditedSource, state: FileDeclarations) {
     this.#source = source
     this.#texts = new Map(source.texts)
     this.#state = state
@@ -108,10 +115,13 @@ class FileEditor {
     if (!('declared' in edit)) return remain('is a secret: declare the new one, or a variable')
     const { declared = null, live = null } = edit
     const current = object.fields[path]
-    if (isDeclaredAs(kind, path, current, live)) return
-    if (!isDeclaredAs(kind, path, current, declared))
+    if (isDeclaredAs({ kind, path }, current, live)) return
+    if (!isDeclaredAs({ kind, path }, current, declared))
       return remain('has another value in the file than the applied one: apply the file, or edit it by hand')
-    const problem = await this.#setField(object, path, live)
+    const problem = await this.#setField(object, {
+      ...{ path, value: live },
+      isDeclared: (parsed) => isDeclaredAs({ kind, path }, parsed, live),
+    })
     if (problem !== undefined) remain(`cannot be edited here, since ${problem}: edit it by hand`)
   }
 
@@ -145,12 +155,10 @@ class FileEditor {
     for (const [path, value] of Object.entries(fields)) {
       if (path === kinds[kind].naturalKey || existing.fields[path] !== undefined) continue
       const written = readPath(representation, toFieldPath(kinds[kind], path)) ?? value
-      const problem = await this.#setField(
-        existing,
-        path,
-        written,
-        (parsed) => JSON.stringify(parsed) === JSON.stringify(value),
-      )
+      const problem = await this.#setField(existing, {
+        ...{ path, value: written },
+        isDeclared: (parsed) => JSON.stringify(parsed) === JSON.stringify(value),
+      })
       if (problem !== undefined)
         this.#remaining.push({
           position: existing.origin.position,
@@ -209,19 +217,14 @@ class FileEditor {
   }
 
   /** Sets a field of an object. Returns the problem if that is not possible. */
-  async #setField(
-    object: DeclaredObject,
-    path: string,
-    value: Json,
-    isMade?: (parsed: Json | undefined) => boolean,
-  ): Promise<string | undefined> {
+  async #setField(object: DeclaredObject, { path, value, isDeclared }: FieldToSet): Promise<string | undefined> {
     const { kind, key } = object
     const keys = toFieldPath(kinds[kind], path).map(String)
     const written = transformTextsByPath(value, escapeVariables)
     const change: ExpectedChange = {
       object: formatAddress(kind, key),
       path,
-      isMade: isMade ?? ((parsed) => isDeclaredAs(kind, path, parsed, value)),
+      isDeclared,
     }
     return this.#try(
       object,
@@ -283,7 +286,7 @@ const listMapEdits = (edit: MapEdit) =>
     return edit(editor, place, editor.readSource(place, ['apiVersion']) === undefined ? [] : ['spec'])
   })
 
-async function readState({ realm, read }: EditedSource, texts: ReadonlyMap<string, string>): Promise<DeclaredState> {
+async function readState({ realm, read }: EditedSource, texts: ReadonlyMap<string, string>): Promise<FileDeclarations> {
   const realms = (await read(texts))
     .map((document) => parseRealm(document, 'warn'))
     .filter(({ name }) => name === realm)
@@ -294,8 +297,14 @@ async function readState({ realm, read }: EditedSource, texts: ReadonlyMap<strin
   )
 }
 
+/** A field of a kind. */
+interface FieldOfKind {
+  readonly kind: KindName
+  readonly path: string
+}
+
 /** Whether a parsed value is declared like a value of an edit, which has relations by the names of objects. */
-function isDeclaredAs(kind: KindName, path: string, parsed: Json | undefined, value: Json): boolean {
+function isDeclaredAs({ kind, path }: FieldOfKind, parsed: Json | undefined, value: Json): boolean {
   const { field } = resolveField(kinds[kind], path)
   if (parsed === undefined) return false
   if (!field.relation || value === null) return isSameValue(field, parsed, value)
@@ -311,7 +320,7 @@ function formatSorted(value: Json): string {
 }
 
 /** Whether files declare after an edit what they declared before it, except for the expected change. */
-function isExpected(before: DeclaredState, after: DeclaredState, change: ExpectedChange): boolean {
+function isExpected(before: FileDeclarations, after: FileDeclarations, change: ExpectedChange): boolean {
   const names = new Set([...before.keys(), ...after.keys()])
   const isOnly = [...names].every((name) => {
     const address = name.slice(name.indexOf(' [') + 1)
@@ -326,7 +335,7 @@ function isExpected(before: DeclaredState, after: DeclaredState, change: Expecte
   if ('added' in change)
     return [...change.added].every((address) => [...after.keys()].some((name) => name.endsWith(` ${address}`)))
   return [...after].some(
-    ([name, { fields }]) => name.endsWith(` ${change.object}`) && change.isMade(fields[change.path]),
+    ([name, { fields }]) => name.endsWith(` ${change.object}`) && change.isDeclared(fields[change.path]),
   )
 }
 
