@@ -6,7 +6,6 @@ import { kinds } from '../../kinds/index.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { formatPosition } from '../../lib/source-position.ts'
 import type { AcceptedDrift, SourceEdit } from '../../reconcile/accept/accept.ts'
-import { editFiles } from '../../reconcile/accept/edit-files.ts'
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
@@ -42,6 +41,7 @@ async function writeAccepted(
   const { root } = source
   if (root === undefined)
     throw new Error('Files of a remote repository cannot be edited: clone it, and pass its folder.')
+  const { editFiles } = await import('../../reconcile/accept/edit-files.ts')
   const { texts, count, remaining } = await editFiles(accepted, {
     ...{ name: source.name, realm, texts: new Map(source.files.map(({ file, text }) => [file, text])) },
     read: async (changed) => (await readChangedTexts(source, changed, flags)).documents,
