@@ -204,7 +204,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'accept',
-    summary: 'Print the YAML that declares the live values',
+    summary: 'Print the YAML that declares the live values, or write it',
     examples: [
       ['regent accept shop clients/web', 'print the YAML of the live client'],
       ['regent accept shop --write realms', 'edit the files in the folder realms'],

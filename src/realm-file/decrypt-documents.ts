@@ -10,7 +10,6 @@ import {
   isEncryptedText,
   parseSopsMetadata,
   SOPS_BLOCK,
-  type SopsMetadata,
   SopsMetadataError,
 } from './sops-metadata.ts'
 import { containsText, transformTextsByPath } from './substitute-variables.ts'
