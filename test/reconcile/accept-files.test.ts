@@ -133,6 +133,23 @@ const CASES: readonly FileCase[] = [
     ],
   },
   {
+    title: 'a deleted object with children and roles',
+    text: 'realm: REALM\nroles:\n  client:\n    web:\n      - name: buyer\n      - name: seller\n    app:\n      - name: reader\nclients:\n  - clientId: web\n    protocolMappers:\n      - name: floor\n        protocol: openid-connect\n        protocolMapper: oidc-hardcoded-claim-mapper\n        config: { claim.name: floor, claim.value: "1" }\n  - clientId: app\n',
+    changes: [['DELETE', '/clients/{web}']],
+    lines: [
+      '-    web:',
+      '-      - name: buyer',
+      '-      - name: seller',
+      '+    web: []',
+      '-  - clientId: web',
+      '-    protocolMappers:',
+      '-      - name: floor',
+      '-        protocol: openid-connect',
+      '-        protocolMapper: oidc-hardcoded-claim-mapper',
+      '-        config: { claim.name: floor, claim.value: "1" }',
+    ],
+  },
+  {
     title: 'the last object of a list that is deleted',
     text: 'realm: REALM\nclients:\n  - clientId: web\n    name: Web\n# end\nenabled: true\n',
     changes: [['DELETE', '/clients/{web}']],

@@ -60,7 +60,7 @@ const NO_VARIABLES: VariableOptions = { env: {}, readFile: undefined, isAllowed:
 /** A change that an edit may make: of a field, of an object that is removed, or of objects that are added. */
 type ExpectedChange =
   | { readonly object: string; readonly path: string; readonly isDeclared: (value: Json | undefined) => boolean }
-  | { readonly removed: string }
+  | { readonly removed: string; readonly file: string }
   | { readonly added: ReadonlySet<string> }
 
 /** A field to set, and whether files declare it as expected. */
@@ -70,7 +70,7 @@ interface FieldToSet {
   readonly isDeclared: (parsed: Json | undefined) => boolean
 }
 
-/** The objects that files declare, by file and address. */
+/** The objects that files declare, by file and address, with NUL between them. */
 type FileDeclarations = ReadonlyMap<string, DeclaredObject>
 
 class FileEditor {
@@ -78,6 +78,8 @@ class FileEditor {
   readonly #texts: Map<string, string>
   #state: FileDeclarations
   #count = 0
+  /** The addresses of objects whose declarations were removed. */
+  readonly #removed: string[] = []
   readonly #remaining: RemainingEdit[] = []
 
   static async open(source: EditedSource): Promise<FileEditor> {
@@ -99,19 +101,19 @@ class FileEditor {
   async accept(edit: SourceEdit): Promise<void> {
     const { kind, key, path, file, line } = edit
     const name = `${describeObject(kind, key)}${path === undefined ? '' : `: ${path}`}`
+    const objects = this.#list(formatAddress(kind, key)).filter(({ fields }) => path === undefined || path in fields)
+    const object = objects.find(({ origin }) => origin.position.file === file) ?? objects[0]
+    const position = object && path !== undefined ? object.origin.locate(path) : { file, line, column: 1 }
     const remain = (reason: string) => {
-      this.#remaining.push({ position: { file, line, column: 1 }, message: `${name} ${reason}` })
+      this.#remaining.push({ position, message: `${name} ${reason}` })
     }
     if (edit.source !== this.#source.name) return remain(`is declared by the source ${edit.source}: edit its files`)
-    const address = formatAddress(kind, key)
-    const object = this.#state.get(`${file} ${address}`)
+    if (!object && path === undefined && this.#removed.some((address) => isBelow(key, address))) return
     if (!object) return remain('is not declared in these files: pass its file or folder')
-    if (path === undefined) {
-      const problem = await this.#try(object, { removed: address }, [(editor, offset) => editor.removeElement(offset)])
-      return problem === undefined
-        ? undefined
-        : remain(`was deleted, and its declaration cannot be removed here, since ${problem}: remove it by hand`)
-    }
+    if (path === undefined)
+      return this.#remove(objects, (problem) =>
+        remain(`was deleted, and its declaration cannot be removed here, since ${problem}: remove it by hand`),
+      )
     if (!('declared' in edit)) return remain('is a secret: declare the new one, or a variable')
     const { declared = null, live = null } = edit
     const current = object.fields[path]
@@ -123,6 +125,17 @@ class FileEditor {
       isDeclared: (parsed) => isDeclaredAs({ kind, path }, parsed, live),
     })
     if (problem !== undefined) remain(`cannot be edited here, since ${problem}: edit it by hand`)
+  }
+
+  /** Removes the declarations of a deleted object from all files. */
+  async #remove(objects: readonly DeclaredObject[], remain: (problem: string) => void): Promise<void> {
+    for (const object of objects) {
+      const removed = formatAddress(object.kind, object.key)
+      const change = { removed, file: object.origin.position.file }
+      const problem = await this.#try(object, change, [(editor, offset) => editor.removeElement(offset)])
+      if (problem === undefined) this.#removed.push(removed)
+      else remain(problem)
+    }
   }
 
   /** Adds unmanaged objects and fields of a document, or adds them to those that remain. */
@@ -238,8 +251,15 @@ class FileEditor {
     )
   }
 
+  /** Returns the declarations of an object in all files. */
+  #list(address: string): DeclaredObject[] {
+    return [...this.#state].flatMap(([name, object]) => (getAddress(name) === address ? [object] : []))
+  }
+
+  /** Returns the declaration of an object; of several the one with most fields. */
   #find(address: string): DeclaredObject | undefined {
-    return [...this.#state].find(([name]) => name.endsWith(` ${address}`))?.[1]
+    const countFields = ({ fields }: DeclaredObject) => Object.keys(fields).length
+    return this.#list(address).toSorted((first, second) => countFields(second) - countFields(first))[0]
   }
 
   /** Makes the first of several edits after which the files declare what is expected. Returns the problem of the first one if there is none. */
@@ -292,7 +312,7 @@ async function readState({ realm, read }: EditedSource, texts: ReadonlyMap<strin
     .filter(({ name }) => name === realm)
   return new Map(
     realms.flatMap(({ objects }) =>
-      objects.map((object) => [`${object.origin.position.file} ${formatAddress(object.kind, object.key)}`, object]),
+      objects.map((object) => [`${object.origin.position.file}\0${formatAddress(object.kind, object.key)}`, object]),
     ),
   )
 }
@@ -319,11 +339,14 @@ function formatSorted(value: Json): string {
   return `{${members.sort().join(',')}}`
 }
 
+/** Returns the address in the name of a declaration. */
+const getAddress = (name: string): string => name.slice(name.indexOf('\0') + 1)
+
 /** Whether files declare after an edit what they declared before it, except for the expected change. */
 function isExpected(before: FileDeclarations, after: FileDeclarations, change: ExpectedChange): boolean {
   const names = new Set([...before.keys(), ...after.keys()])
   const isOnly = [...names].every((name) => {
-    const address = name.slice(name.indexOf(' [') + 1)
+    const address = getAddress(name)
     const [former, current] = [before.get(name), after.get(name)]
     if (!former) return 'added' in change && change.added.has(address)
     if (!current) return 'removed' in change && (address === change.removed || isBelow(former.key, change.removed))
@@ -331,11 +354,11 @@ function isExpected(before: FileDeclarations, after: FileDeclarations, change: E
     return toText(former, isChanged ? change.path : undefined) === toText(current, isChanged ? change.path : undefined)
   })
   if (!isOnly) return false
-  if ('removed' in change) return ![...after.keys()].some((name) => name.endsWith(` ${change.removed}`))
+  if ('removed' in change) return !after.has(`${change.file}\0${change.removed}`)
   if ('added' in change)
-    return [...change.added].every((address) => [...after.keys()].some((name) => name.endsWith(` ${address}`)))
+    return [...change.added].every((address) => [...after.keys()].some((name) => getAddress(name) === address))
   return [...after].some(
-    ([name, { fields }]) => name.endsWith(` ${change.object}`) && change.isDeclared(fields[change.path]),
+    ([name, { fields }]) => getAddress(name) === change.object && change.isDeclared(fields[change.path]),
   )
 }
 
