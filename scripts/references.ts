@@ -20,6 +20,7 @@ const links: Readonly<Record<string, readonly (readonly [title: string, url: str
   'Declarative tools': [
     ['Terraform', 'https://developer.hashicorp.com/terraform/docs', 'plan and apply'],
     ['Flux', 'https://fluxcd.io/flux/', 'reconciliation, drift, suspended sources'],
+    ['SOPS', 'https://getsops.io/docs/', 'encrypted files, with keys of age'],
     ['Argo CD', 'https://argo-cd.readthedocs.io/', 'sync, prune, self-heal'],
     ['Kubernetes', 'https://kubernetes.io/docs/', 'resources, conditions, finalizers'],
     ['cert-manager', 'https://cert-manager.io/docs/', 'certificates of the admission webhook'],

@@ -290,6 +290,13 @@ export const settings = {
     description:
       "File with the SSH keys whose signatures are accepted, in the format of git's `gpg.ssh.allowedSignersFile`. Commits without such a signature are not applied.",
   }),
+  ageKeyFile: setting('age-key-file', {
+    placeholder: 'file',
+    schema: text,
+    summary: 'Decrypt documents of SOPS with the keys in this file',
+    description:
+      'File with secret keys of age, which decrypt the documents of sources that SOPS has encrypted. It is read whenever such a document is. Keys in the variables `SOPS_AGE_KEY` and `SOPS_AGE_KEY_FILE` of SOPS count too. A source with `decryption` in the file of `--sources` uses only its own key. See [encrypted-files.md](encrypted-files.md).',
+  }),
   requireSecondApprover: setting('require-second-approver', {
     schema: z.union(
       [z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })],

@@ -9,6 +9,7 @@ import { load } from 'js-yaml'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type CommandFolder, createCommandFolder } from './support/cli.ts'
 import { isFullRun } from './support/property-options.ts'
+import { hasSops, withSops } from './support/sops.ts'
 
 const examples = join(import.meta.dirname, '..', 'examples')
 
@@ -49,6 +50,15 @@ test.each(sample)('%s is applied, planned empty, and exported', async (_example,
   const planned = await run('plan')
   expect(planned.out.match(/^Nothing to do\.$/gm)).toHaveLength(realms.length)
   for (const realm of realms) expect((await cli.run('export', realm)).out).toContain(`realm: ${realm}\n`)
+})
+
+test.runIf(hasSops)(`the encrypted example is encrypted, applied, and planned empty ${withSops}`, async () => {
+  const { code, out, err } = await shell('examples/encrypted/encrypt.sh')
+  expect(code, err).toBe(0)
+  expect(out).toContain('Applied: ')
+  expect(out).not.toMatch(/lint:|note:|change-this/)
+  expect(await readFile(join(cli.folder, 'examples', 'encrypted', 'realm.yaml'), 'utf8')).not.toContain('change-this')
+  expect((await shell('COMMAND=plan examples/encrypted/encrypt.sh')).out).toContain('Nothing to do.')
 })
 
 test('users with hashes of Keycloak log in with their passwords', async () => {

@@ -239,10 +239,20 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'accept',
-    summary: 'Print the YAML that declares the live values',
-    examples: [['regent accept shop clients/web', 'print the YAML of the live client']],
+    summary: 'Print the YAML that declares the live values, or write it',
+    examples: [
+      ['regent accept shop clients/web', 'print the YAML of the live client'],
+      ['regent accept shop --write realms', 'edit the files in the folder realms'],
+    ],
     arguments: [realm, argument('[path...]', 'only these, such as clients or clients/my-app/name')],
-    options: [...storeOptions, option('--users', 'Include users'), output()],
+    options: [
+      ...storeOptions,
+      ...identityOptions,
+      ...documentOptions,
+      option('--users', 'Include users'),
+      option('--write [path]', 'Edit the files in this folder, or this file').preset('.'),
+      output(),
+    ],
     run: async ([realm, paths], flags) => (await import('./commands/accept.ts')).accept(realm, paths, flags),
   },
   {

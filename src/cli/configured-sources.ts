@@ -8,6 +8,7 @@ import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { parseDuration } from '../realm-file/resources/duration.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
 import { type CommitStatusTarget, createCommitStatusTarget } from '../reconcile/following/commit-status-hosts.ts'
+import type { AgeKeyOrigins } from '../reconcile/read/age-key-files.ts'
 import { SourceError } from '../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress, toGitAddress } from '../reconcile/read/git-address.ts'
 import type { GitSourceOptions } from '../reconcile/read/git-source.ts'
@@ -37,6 +38,8 @@ export interface ConfiguredSource {
   readonly unknownFields: ServerSettings['unknownFields']
   /** The variables and files that documents may use, such as `env:ACME_*`. Absent: all. */
   readonly variables: readonly string[] | undefined
+  /** The keys of its encrypted documents. Absent: none. */
+  readonly ageKeys?: AgeKeyOrigins
   readonly signers: string | undefined
   /** Its own keys, CA certificates and GitHub App. Default: those of the server's account. */
   readonly access?: GitAccess
@@ -97,7 +100,11 @@ async function toConfiguredSource(
       url === undefined ? { at: { file: near(spec.path!) } } : await readRepository(name, { ...spec, url }, near)
     return configureSource(
       { name, identity, ...place },
-      { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) },
+      {
+        ...spec,
+        ...(spec.signersFile && { signersFile: near(spec.signersFile) }),
+        ...(spec.decryption && { decryption: { ...spec.decryption, keyFile: near(spec.decryption.keyFile) } }),
+      },
       settings,
     )
   } catch (error) {
@@ -202,6 +209,8 @@ function configureSource(
       permissionsBySource.get('*'),
     unknownFields: spec.unknownFields ?? settings.unknownFields,
     variables: spec.variables ?? sourceVariables ?? defaultVariables,
+    // A source with a key of its own must not decrypt the documents of others.
+    ageKeys: spec.decryption ? { file: spec.decryption.keyFile } : { file: settings.ageKeyFile, env: process.env },
     signers: spec.signersFile ?? settings.sourceSigners,
     access,
     commitStatus,

@@ -12,7 +12,7 @@ export const EXIT_CODES = {
 export const EXIT_CODE_MEANINGS: Readonly<Record<number, string>> = {
   0: 'success',
   [EXIT_CODES.error]: 'an error, whose message is on the standard error output; with `--strict`, a finding',
-  [EXIT_CODES.changes]: 'changes or drift, with `--detailed-exitcode`',
+  [EXIT_CODES.changes]: 'changes or drift, with `--detailed-exitcode`; edits that `accept --write` leaves to you',
   [EXIT_CODES.pendingApproval]: 'a plan was not applied, since it is pending approval',
   [EXIT_CODES.suspended]: 'a plan is not applied, since a rollback suspended the source',
   130: 'cancelled by Ctrl-C (SIGINT); the message reports what was changed',

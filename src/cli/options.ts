@@ -170,6 +170,10 @@ export const documentOptions: readonly Option[] = [
     }).argParser(parseVariables),
     'REGENT_VARIABLES',
   ),
+  option('--age-key-file <file>', 'Decrypt documents with the age keys in this file', {
+    variable: 'REGENT_AGE_KEY_FILE',
+    fallback: 'SOPS_AGE_KEY and SOPS_AGE_KEY_FILE',
+  }),
 ]
 
 /** The option that confirms without a question. */

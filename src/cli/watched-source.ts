@@ -4,6 +4,7 @@ import { createCachingParser } from '../realm-file/yaml/caching-parser.ts'
 import type { FollowedSource } from '../reconcile/following/followed-source.ts'
 import { followRepository } from '../reconcile/following/repository.ts'
 import type { SourceController } from '../reconcile/following/source-controller.ts'
+import { createAgeKeyFinder } from '../reconcile/read/age-key-files.ts'
 import { readFileSource } from '../reconcile/read/file-source.ts'
 import { watchFiles } from '../reconcile/read/file-watcher.ts'
 import { type GitAddress, isSameRepository } from '../reconcile/read/git-address.ts'
@@ -109,8 +110,9 @@ const toFollowOptions = ({ name, dependsOn, suspend, retryInterval }: Configured
   retryInterval,
 })
 
-function toReadOptions({ name, unknownFields, variables }: ConfiguredSource) {
-  return { name, unknownFields, env: process.env, isAllowed: createVariableFilter(variables ?? ALL_VARIABLES) }
+function toReadOptions({ name, unknownFields, variables, ageKeys }: ConfiguredSource) {
+  const isAllowed = createVariableFilter(variables ?? ALL_VARIABLES)
+  return { name, unknownFields, env: process.env, isAllowed, findAgeKeys: createAgeKeyFinder(ageKeys ?? {}) }
 }
 
 /** Adds the settings of a source to its content. */

@@ -1,4 +1,4 @@
-// Secrets that a document contains in plain text, and not as a variable or a hash.
+// Fields with values that other readers must not see: secrets in plain text, and encrypted values of fields that are no secrets.
 import { type FlatFields, isSecret } from '../kinds/compare.ts'
 import { isList, isObject, type Json } from '../kinds/json.ts'
 import type { Kind } from '../kinds/kind.ts'
@@ -19,6 +19,16 @@ export function listLiteralSecrets(
     .filter(([path]) => isSecret(kind, path))
     .filter(([path, value]) => listPlainTexts(value, toFieldPath(kind, path)).some((text) => !isFromVariable(text)))
     .map(([path]) => path)
+  return paths.length ? paths : NONE
+}
+
+/** Returns the paths of declared fields that are no secrets, and whose values are encrypted in the file. */
+export function listEncryptedFields(
+  kind: Kind,
+  fields: FlatFields,
+  isEncrypted: (path: DocumentPath) => boolean,
+): readonly string[] {
+  const paths = Object.keys(fields).filter((path) => !isSecret(kind, path) && isEncrypted(toFieldPath(kind, path)))
   return paths.length ? paths : NONE
 }
 

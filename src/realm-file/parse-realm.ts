@@ -8,8 +8,9 @@ import { describeObject, formatAddress, type TreeObject } from '../kinds/tree.ts
 import { type DocumentPath, formatPosition, type SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
 import type { DeclaredList } from './declared-lists.ts'
+import { requireDecrypted } from './decrypt-documents.ts'
 import { type FieldProblem, listFieldProblems, listIgnoredFieldWarnings, listNameProblems } from './field-problems.ts'
-import { listLiteralSecrets } from './literal-secrets.ts'
+import { listEncryptedFields, listLiteralSecrets } from './literal-secrets.ts'
 import { describeDeclaredObject } from './message-words.ts'
 import { ObjectOrigin, toFieldPath } from './object-origin.ts'
 import { isDeclaredAt, splitDocument } from './split-document.ts'
@@ -30,6 +31,8 @@ export interface DeclaredObject {
   readonly maskedSecrets: readonly string[]
   /** The paths of secrets that the document contains in plain text. */
   readonly literalSecrets: readonly string[]
+  /** The paths of fields that are no secrets, and whose values are encrypted in the file. */
+  readonly encryptedFields: readonly string[]
   /** The document only refers to the object, which does not create it. */
   readonly isReferenceOnly: boolean
   readonly origin: ObjectOrigin
@@ -60,6 +63,7 @@ export function toUnknownFieldWarning({ position, message }: DocumentProblem): D
  * @throws DocumentError with all problems of the document.
  */
 export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy = 'error'): DeclaredRealm {
+  requireDecrypted(document)
   const problems: DocumentProblem[] = []
   const unknownFieldWarnings: DocumentWarning[] = []
   const report: ReportProblem = (path, message, isUnknownField) => {
@@ -88,6 +92,9 @@ export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy
       maskedSecrets,
       literalSecrets: listLiteralSecrets(kinds[object.kind], declaredFields, (subpath) =>
         document.isFromVariable(converted.toDocumentPath([...path, ...subpath])),
+      ),
+      encryptedFields: listEncryptedFields(kinds[object.kind], declaredFields, (subpath) =>
+        document.isEncrypted(converted.toDocumentPath([...path, ...subpath])),
       ),
       isReferenceOnly,
       origin: new ObjectOrigin(document, index, converted.locate(path)),

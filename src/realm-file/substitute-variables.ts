@@ -4,12 +4,12 @@ import type { DocumentPath } from '../lib/source-position.ts'
 import { createPlaceholderReplacer } from './resources/keycloak-import.ts'
 import { parseTemplate, VariableError } from './variable-template.ts'
 import { renderTemplate, type VariableOptions } from './variables.ts'
-import { type Document, markVariables } from './yaml/document.ts'
+import { type DecryptedDocument, type Document, markVariables } from './yaml/document.ts'
 import { DocumentError, type DocumentProblem, toJsonPointer } from './yaml/problem.ts'
 
 /** A document with the values of its variables. */
 export interface SubstitutedDocument extends Document {
-  /** The texts that contained variables or escapes, as the document writes them, by JSON pointer. */
+  /** The texts that contained variables or escapes, or were encrypted, as the document writes them, by JSON pointer. */
   readonly substituted: ReadonlyMap<string, string>
 }
 
@@ -27,8 +27,8 @@ export interface SubstitutedDocument extends Document {
  * The result is always a text. Variables in values are not replaced. Parts of the document without variables are not copied.
  * @throws DocumentError with every variable that is unknown, not set or not allowed.
  */
-export function substituteVariables(document: Document, options: VariableOptions): SubstitutedDocument {
-  const substituted = new Map<string, string>()
+export function substituteVariables(document: DecryptedDocument, options: VariableOptions): SubstitutedDocument {
+  const substituted = new Map(document.encrypted)
   const problems: DocumentProblem[] = []
   const replacePlaceholders = createPlaceholderReplacer(document.value)
 
@@ -38,7 +38,8 @@ export function substituteVariables(document: Document, options: VariableOptions
     if (!template.includes('$(')) return text
     try {
       const rendered = renderTemplate(parseTemplate(template), options)
-      if (rendered !== text) substituted.set(toJsonPointer(path), text)
+      const pointer = toJsonPointer(path)
+      if (rendered !== text && !substituted.has(pointer)) substituted.set(pointer, text)
       return rendered
     } catch (error) {
       if (!(error instanceof VariableError)) throw error
@@ -73,7 +74,7 @@ export function containsText(value: Json, ...parts: readonly string[]): boolean 
 }
 
 /** Returns the value with every text transformed, but not its keys. Parts without changes are not copied. */
-export function transformTextsByPath(value: Json, transform: (text: string, path: DocumentPath) => string): Json {
+export function transformTextsByPath(value: Json, transform: (text: string, path: DocumentPath) => Json): Json {
   const path: (string | number)[] = []
 
   function visit(current: Json): Json {

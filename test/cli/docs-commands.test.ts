@@ -73,6 +73,23 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       '## 4. Change the file': (session) => session.edit('my-realms/my-realm.yaml', 'My app', 'My shop'),
     },
   },
+  'docs/accept.md': {
+    async prepare(session) {
+      await mkdir(session.path('realms'))
+      const shop = 'realm: shop\ndisplayName: Shop # shown to users\nclients:\n  - clientId: web\n    name: Shop\n'
+      await session.write('realms/shop.yaml', shop)
+      await session.run('regent apply realms')
+      await session.serve('--source', '')
+      await session.changeClient('shop', 'web', { name: 'Shop of Acme' })
+    },
+  },
+  'docs/encrypted-files.md': {
+    async prepare(session) {
+      const recorded = join(root, 'test', 'realm-file', 'encrypted')
+      await cp(join(recorded, 'regex.yaml'), session.path('shop.yaml'))
+      await cp(join(recorded, 'key-1.txt'), session.path('key.txt'))
+    },
+  },
   'docs/realm-files.md': {
     prepare: initRealms,
     outputs: {

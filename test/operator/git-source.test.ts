@@ -305,6 +305,29 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     expect(await isLive(realm)).toBe(false)
   })
 
+  test('documents that SOPS has encrypted are decrypted with the keys of a Secret that end with .agekey', async () => {
+    const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
+    const recorded = join(import.meta.dirname, '..', 'realm-file', 'encrypted')
+    const [text, ...keys] = await Promise.all(
+      ['mac-only.yaml', 'key-1.txt', 'key-2.txt'].map((name) => readFile(join(recorded, name), 'utf8')),
+    )
+    await repository.push({ 'realm.yaml': text!.replace('realm: shop', `realm: ${realm}`) })
+    await applyCredentials(space)
+    await space.apply(source(repository.https, {}))
+    const refused = await space.waitForReady(source(repository.https, {}), 'False', 'Invalid')
+    expect(getCondition(refused, 'Ready').message).toContain('realm.yaml:22:1: the file is encrypted for age1')
+    const encrypted = source(repository.https, { decryption: { provider: 'sops', secretRef: { name: 'sops-age' } } })
+    await space.apply(encrypted)
+    const missing = await space.waitForReady(encrypted, 'False', 'SecretNotFound')
+    expect(getCondition(missing, 'Ready').message).toContain('no Secret sops-age with the key *.agekey')
+    await space.apply(secret('sops-age', { 'other.agekey': keys[1]!, note: 'no key' }))
+    await space.waitForReady(encrypted, 'False', 'Invalid')
+    await space.apply(secret('sops-age', { 'other.agekey': keys[1]!, 'team.agekey': keys[0]!, note: 'no key' }))
+    const { status } = await space.waitForReady(encrypted, 'True')
+    expect(JSON.stringify(status)).not.toMatch(/s3cret|AGE-SECRET/)
+    expect(await isLive(realm)).toBe(true)
+  })
+
   test('with signers, only commits signed by one of them are applied', async () => {
     const [space, repository, realm] = [await createSourceNamespace(), await createServedRepository(), newName()]
     const folder = await mkdtemp(join(tmpdir(), 'regent-test-keys-'))

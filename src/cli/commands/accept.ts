@@ -1,26 +1,66 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { describeObject } from '../../kinds/tree.ts'
+import { formatPosition } from '../../lib/source-position.ts'
 import type { AcceptedDrift, SourceEdit } from '../../reconcile/accept/accept.ts'
 import { renderAttribution } from '../../reconcile/model/attribution.ts'
 import { request, type StoreFlags } from '../connect.ts'
+import { setExitCode } from '../exit-codes.ts'
 import { renderDocument } from '../realm-files.ts'
+import { readChangedTexts, readSource, type SourceFlags } from './source.ts'
 
-interface AcceptFlags extends StoreFlags {
+interface AcceptFlags extends StoreFlags, SourceFlags {
   readonly output: string
   readonly users?: true
+  /** The file or folder to edit. */
+  readonly write?: string
 }
 
-/** `regent accept`: prints the document to commit, after comments on the lines to edit. */
+/** `regent accept`: prints the document to commit, after comments on the lines to edit. With `--write`, edits the files instead. */
 export async function accept(realm: string, paths: readonly string[], flags: AcceptFlags): Promise<void> {
   const query = new URLSearchParams([
     ...paths.map((path): [string, string] => ['path', path]),
     ...(flags.users ? [['users', 'true'] as [string, string]] : []),
   ])
   const accepted = await request<AcceptedDrift>(flags, 'GET', `/regent/v1/accept/${encodeURIComponent(realm)}?${query}`)
-  if (flags.output === 'json') console.log(JSON.stringify(accepted, null, 2))
+  if (flags.write !== undefined) await writeAccepted(realm, accepted, { ...flags, write: flags.write })
+  else if (flags.output === 'json') console.log(JSON.stringify(accepted, null, 2))
   else console.log(render(accepted, paths))
+}
+
+/** Edits the files of the source so that they declare what was accepted, and lists what remains to do. */
+async function writeAccepted(
+  realm: string,
+  accepted: AcceptedDrift,
+  flags: AcceptFlags & { readonly write: string },
+): Promise<void> {
+  const source = await readSource([flags.write], flags)
+  const { root } = source
+  if (root === undefined)
+    throw new Error('Files of a remote repository cannot be edited: clone it, and pass its folder.')
+  const { editFiles } = await import('../../reconcile/accept/edit-files.ts')
+  const { texts, count, remaining } = await editFiles(accepted, {
+    ...{ name: source.name, realm, texts: new Map(source.files.map(({ file, text }) => [file, text])) },
+    read: async (changed) => (await readChangedTexts(source, changed, flags)).documents,
+  })
+  for (const [file, text] of texts) await writeFile(resolve(root, file), text)
+  if (remaining.length) setExitCode('changes')
+  if (flags.output === 'json')
+    console.log(JSON.stringify({ files: [...texts.keys()], edits: count, remaining }, null, 2))
+  else {
+    const summary = `${count} ${count === 1 ? 'edit' : 'edits'} in ${texts.size} ${texts.size === 1 ? 'file' : 'files'}`
+    console.log(
+      [...texts.keys()]
+        .map((file) => `edited ${file}`)
+        .concat(remaining.length || count ? [`${summary}, ${remaining.length} left to do.`] : ['Nothing to accept.'])
+        .join('\n'),
+    )
+    for (const { position, message } of remaining)
+      console.log(position ? `${formatPosition(position)}: ${message}` : message)
+  }
 }
 
 function render({ document, edits }: AcceptedDrift, paths: readonly string[]): string {

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { shortenRevision } from '../../reconcile/model/attribution.ts'
+import { createAgeKeyFinder } from '../../reconcile/read/age-key-files.ts'
 import { readFileSource } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress } from '../../reconcile/read/git-address.ts'
 import { type GitSourceOptions, openGitSource } from '../../reconcile/read/git-source.ts'
@@ -27,12 +29,14 @@ export interface SourceFlags extends SourceSettingsFlags {
   readonly allowLockOut?: true
   readonly strict?: true
   readonly variables?: readonly string[] | undefined
+  readonly ageKeyFile?: string | undefined
 }
 
 /** A source that a command has read. */
 export interface ReadSource extends SourceContent, SerializedSource {
-  /** Its folder, unless it is in a remote repository. */
+  /** Its folder, and the folder that names of files are relative to, unless it is in a remote repository. */
   readonly folder?: string
+  readonly root?: string | undefined
 }
 
 /**
@@ -46,7 +50,7 @@ export async function readSource(paths: readonly string[], flags: SourceFlags): 
   if (address) return { ...(await readGitSource(address, { ...identity, ...toReadOptions(flags) })), settings }
   const opened = await openInputs(paths, (path) => locateNamedSource(path, identity))
   const { name, folder } = opened.location
-  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder }
+  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder, root: opened.root }
 }
 
 /** Reads the documents at paths or a git URL, for a command that needs no name of the source. */
@@ -58,6 +62,16 @@ export async function readDocuments(
   if (address) return readGitSource(address, toReadOptions(flags))
   const opened = await openInputs(paths, (path) => locateSource(path, {}))
   return readInputs(paths, { ...opened, name: paths.join(', ') }, flags)
+}
+
+/** Reads the documents of a source again, from changed texts of its files. */
+export function readChangedTexts(
+  { name, root = '.' }: ReadSource,
+  texts: ReadonlyMap<string, string>,
+  flags: SourceFlags,
+): Promise<SourceContent> {
+  const inputs = [...texts].map(([file, text]) => ({ file, bytes: Buffer.from(text), path: resolve(root, file) }))
+  return readFileSource(inputs, { ...toReadOptions(flags), name, root })
 }
 
 /** Returns the git URL if it is the only path. */
@@ -79,8 +93,10 @@ function readIdentity({ name, environment }: SourceFlags): GivenIdentity {
   return { name, environment: environment ?? (process.env.REGENT_ENVIRONMENT || undefined) }
 }
 
-function toReadOptions({ unknownFields, variables = [] }: SourceFlags) {
-  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables) }
+function toReadOptions({ unknownFields, variables = [], ageKeyFile }: SourceFlags) {
+  const file = ageKeyFile ?? (process.env.REGENT_AGE_KEY_FILE || undefined)
+  const findAgeKeys = createAgeKeyFinder({ file, env: process.env })
+  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables), findAgeKeys }
 }
 
 async function readGitSource(

@@ -32,10 +32,10 @@ const source = z
           file: z.string().describe('Name of the file in messages.'),
           text: z.string().describe('Content of the file, YAML or JSON. Variables in it are not resolved.'),
           values: z
-            .array(z.record(z.string(), z.string()))
+            .array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
             .optional()
             .describe(
-              'For each document: the resolved texts of those with variables, by JSON pointer. Default: no text has variables.',
+              'For each document: the values of its texts with variables or encrypted by SOPS, by JSON pointer. Default: there are none.',
             ),
         }),
       )
@@ -96,6 +96,10 @@ const change = nameSchema(
       path: z.string().describe('Field; for a map, `field.key`.'),
       from: z.json().optional().describe('Live value; for a secret, its keyed digest.'),
       to: z.json().optional().describe('New value; for a secret, its keyed digest.'),
+      encrypted: z
+        .string()
+        .optional()
+        .describe('Digest of the new value, if it is encrypted in its file; from and to are masked then.'),
       add: z.array(key).optional().describe('Added elements of a relation.'),
       remove: z.array(key).optional().describe('Removed elements of a relation.'),
       reason: z
@@ -229,6 +233,10 @@ export const realmOutcome = nameSchema(
               path: z.string().optional().describe('The field; absent if the object was deleted.'),
               declared: z.json().optional().describe('Declared value; for a secret, its keyed digest.'),
               live: z.json().describe('Live value; for a secret, its keyed digest.'),
+              encrypted: z
+                .literal(true)
+                .optional()
+                .describe('Whether the declared value is encrypted in its file; both values are masked then.'),
               accepted: z
                 .literal(true)
                 .optional()

@@ -21,6 +21,7 @@ export interface SecretKey {
   readonly namespace: string
   /** Name of the Secret. */
   readonly name: string
+  /** Its name. `*.agekey` is all keys that end with `.agekey`, whose texts are one below the other. */
   readonly key: string
 }
 
@@ -57,8 +58,13 @@ export interface ClusterCache {
 export function createSecretLookup(secrets: ResourceCache): FindSecretText {
   return ({ namespace, name, key }) => {
     const secret = secrets.find(namespace, name)
-    return secret && readSecretText(secret, key)
+    return secret && (key.startsWith('*') ? joinTexts(secret, key.slice(1)) : readSecretText(secret, key))
   }
+}
+
+function joinTexts(secret: Resource, ending: string): string | undefined {
+  const keys = Object.keys(secret.data ?? {}).filter((key) => key.endsWith(ending))
+  return keys.length ? keys.map((key) => readSecretText(secret, key)).join('\n') : undefined
 }
 
 /** Lists one resource of each kind that a cache reads. Returns the first error of those that cannot be read; undefined if all can. */

@@ -65,6 +65,17 @@ export const clusterSourceSpec = realmSourceSpec
       })
       .optional()
       .describe('SSH keys that may sign commits. A commit that none of them has signed is not applied.'),
+    decryption: z
+      .strictObject({
+        provider: z.enum(['sops']).describe('Format of encrypted documents: sops.'),
+        secretRef: z
+          .strictObject({ name: z.string().min(1).describe('Name of the Secret.') })
+          .describe(
+            'Secret of the same namespace with the label regent.dev/secret: "true", and secret keys of age in the keys that end with .agekey.',
+          ),
+      })
+      .optional()
+      .describe('Keys of the documents that SOPS has encrypted. Without it, such documents are refused.'),
     commitStatus: z
       .strictObject({
         ...commitStatusFields,

@@ -169,10 +169,18 @@ async function openRevisionSource(
     signal,
   }: { readonly access: HostAccess; readonly defaults: GitSourceDefaults; readonly signal: AbortSignal },
 ): Promise<RevisionSource> {
-  const { spec, place } = config!
+  const { spec, place, ageKeys } = config!
   const timeout = spec.timeout ? parseDuration(spec.timeout) : undefined
   const { unknownFields, folder, sourceRef } = spec
-  const reading = { name, unknownFields, timeout, signal, env: {}, isAllowed: () => false }
+  const reading = {
+    name,
+    unknownFields,
+    timeout,
+    signal,
+    env: {},
+    isAllowed: () => false,
+    findAgeKeys: async () => ageKeys,
+  }
   if ('address' in place)
     return openGitSource(place.address, {
       ...{ ...reading, isComplete: true, keys: place.keys, authorities, githubApp, outbound },

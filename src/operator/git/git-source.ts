@@ -1,5 +1,6 @@
 // Parses RealmSource resources: the repository or artifact that each one names, and its credentials. Pure.
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { AgeKeyError, parseAgeKeys } from '../../realm-file/age-keys.ts'
 import { SourceError } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, toGitAddress } from '../../reconcile/read/git-address.ts'
 import type { GitKeys } from '../../reconcile/read/git-keys.ts'
@@ -32,6 +33,8 @@ export interface GitSourceConfig {
   /** CA certificates in PEM. */
   readonly authorities: string | undefined
   readonly commitStatus: CommitStatusCredentials | undefined
+  /** The keys of its encrypted documents. */
+  readonly ageKeys: readonly string[]
 }
 
 /** A git repository, and the texts of the Secrets that give access to it. */
@@ -92,15 +95,17 @@ function parseConfig(
     const fluxSource = spec.sourceRef && findFluxSource(namespace!, spec.sourceRef)
     if (fluxSource && 'reason' in fluxSource) return fluxSource
     const place = fluxSource ?? readCredentials({ ...spec, url: spec.url! }, reader)
-    const { certSecretRef, commitStatus } = spec
+    const { certSecretRef, commitStatus, decryption } = spec
     return {
       ...{ uid, generation, spec, place },
       authorities: certSecretRef && reader.get(certSecretRef.name, 'ca.crt'),
+      ageKeys: decryption ? readAgeKeys(decryption.secretRef.name, reader) : [],
       commitStatus: commitStatus && readCommitStatusCredentials(commitStatus.secretRef?.name, reader),
     }
   } catch (error) {
     if (error instanceof SecretNotFound) return { reason: 'SecretNotFound', message: error.message, isTemporary: true }
-    if (error instanceof SourceError) return { reason: 'Invalid', message: error.message }
+    if (error instanceof SourceError || error instanceof AgeKeyError)
+      return { reason: 'Invalid', message: error.message }
     throw error
   }
 }
@@ -167,6 +172,11 @@ function readCommitStatusCredentials(secret: string | undefined, secrets: Secret
   if (secret === undefined) return {}
   const githubApp = findGithubApp(secret, secrets)
   return githubApp ? { githubApp } : { token: secrets.get(secret, 'token') }
+}
+
+/** Reads the keys of encrypted documents. Throws SecretNotFound, and AgeKeyError for a key that is not valid. */
+function readAgeKeys(secret: string, secrets: SecretReader): string[] {
+  return parseAgeKeys(`spec.decryption: the Secret ${secret}`, secrets.get(secret, '*.agekey'))
 }
 
 function renderIssue({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string {

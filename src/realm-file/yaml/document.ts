@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Json, readObject } from '../../kinds/json.ts'
 import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
 import { memoize } from '../../lib/timing/memoize.ts'
+import { isEncryptedText } from '../sops-metadata.ts'
 import { hasLiteralDefault } from '../variable-template.ts'
 import { type DocumentWarning, getAtPointer, toJsonPointer } from './problem.ts'
 
@@ -24,10 +25,18 @@ export interface Document {
    * merge key has the position where it is written.
    */
   locate(path: DocumentPath): SourcePosition
-  /** Whether the text at a path is the value of a variable, and not written in the file. */
+  /** Whether the text at a path is the value of a variable or was encrypted, so that the file does not contain it. */
   isFromVariable(path: DocumentPath): boolean
+  /** Whether the value at a path, or a value in it, was encrypted in the file. */
+  isEncrypted(path: DocumentPath): boolean
   /** Returns a line of the file. Lines count from 1. */
   getLine(number: number): string
+}
+
+/** A document whose encrypted values were decrypted. */
+export interface DecryptedDocument extends Document {
+  /** The encrypted values as the file writes them, by JSON pointer. Absent: there are none. */
+  readonly encrypted?: ReadonlyMap<string, string>
 }
 
 /** The fields that identify a document. */
@@ -59,21 +68,33 @@ export function deriveDocument(
     },
     locate: (path) => original.locate(toOriginalPath(path)),
     isFromVariable: (path) => original.isFromVariable(toOriginalPath(path)),
+    isEncrypted: (path) => original.isEncrypted(toOriginalPath(path)),
     warnings: original.warnings,
     getLine: original.getLine,
   }
 }
 
 /**
- * Returns a document with the values of its variables, which are in the texts at these JSON pointers. A text with a literal default does
- * not count as coming from a variable, since the document contains it.
+ * Returns a document with the values of its variables and of its encrypted texts, which are at these JSON pointers. A text with a literal
+ * default does not count as coming from a variable, since the document contains it.
  */
 export function markVariables(original: Document, value: Json, pointers: Iterable<string>): Document {
   const template = original.value
-  const fromVariables = new Set([...pointers].filter((pointer) => !hasLiteralDefault(getAtPointer(template, pointer))))
+  const replaced = [...pointers]
+  const fromVariables = new Set(replaced.filter((pointer) => !hasLiteralDefault(getAtPointer(template, pointer))))
+  const encrypted = new Set(
+    replaced.filter((pointer) => isEncryptedText(getAtPointer(template, pointer))).flatMap(listAncestors),
+  )
   return Object.assign(deriveDocument(original, value), {
-    isFromVariable: (path: DocumentPath) => fromVariables.has(toJsonPointer(path)),
+    isFromVariable: (path: DocumentPath) => fromVariables.has(toJsonPointer(path)) || original.isFromVariable(path),
+    isEncrypted: (path: DocumentPath) => encrypted.has(toJsonPointer(path)) || original.isEncrypted(path),
   })
+}
+
+/** Returns a JSON pointer, and those of the values that contain its value. */
+function listAncestors(pointer: string): string[] {
+  const steps = pointer.split('/')
+  return steps.map((_, at) => steps.slice(0, at + 1).join('/'))
 }
 
 /** Creates a document from a value without a file. Positions are paths below the name, since there are no lines. */
@@ -88,6 +109,7 @@ export function createDocument(name: string, value: Json): Document {
     locate: (path) => ({ ...start, file: [name, ...path].join('/') }),
     warnings: [],
     isFromVariable: () => false,
+    isEncrypted: () => false,
     getLine: () => '',
   }
 }

@@ -121,3 +121,13 @@ function countBelow(numbers: readonly number[], limit: number): number {
   }
   return low
 }
+
+/** Creates a function that converts the positions of a file to offsets. */
+export function createOffsetLookup(text: string): (position: SourcePosition) => number {
+  const lineStarts = [0, ...Array.from(text.matchAll(/\r\n|\r|\n/g), (end) => end.index + end[0].length)]
+  return ({ line, column }) => {
+    const start = lineStarts[line - 1] ?? text.length
+    // A character outside of the basic plane has two code units.
+    return start + [...text.slice(start, start + 2 * column)].slice(0, column - 1).join('').length
+  }
+}

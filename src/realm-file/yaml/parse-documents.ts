@@ -125,6 +125,7 @@ function createFileDocument(
       return readValue()!
     },
     isFromVariable: () => false,
+    isEncrypted: () => false,
     locate,
     getLine: (number) => getContent().getLines()[number - 1] ?? '',
     warnings,

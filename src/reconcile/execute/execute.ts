@@ -14,6 +14,7 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { hasOtherSources } from '../../service/sources/guard-queries.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
 import type { Action, RealmPlan } from '../model/action.ts'
+import { maskEncryptedValues } from '../model/action.ts'
 import { isRealmDeletion } from '../plan/guards.ts'
 import { ActionError } from './action-error.ts'
 import { type AppliedObjects, apply, type DeclaredState } from './apply.ts'
@@ -30,8 +31,9 @@ export async function dryRun(service: Service, caller: Caller, planned: PlannedR
   const { plan, needsEarlierRealm } = planned
   const guards = planned.guards.length ? { guards: planned.guards } : {}
   const noConsequences = { consequences: [], effects: [], ...guards }
-  if (needsEarlierRealm) return { plan: { ...plan, notes: [...plan.notes, NO_DRY_RUN] }, ...noConsequences }
-  if (!plan.creates && !plan.actions.length) return { plan, ...noConsequences }
+  if (needsEarlierRealm)
+    return { plan: { ...maskEncryptedValues(plan), notes: [...plan.notes, NO_DRY_RUN] }, ...noConsequences }
+  if (!plan.creates && !plan.actions.length) return { plan: maskEncryptedValues(plan), ...noConsequences }
   return executePlan(service, caller, {
     planned,
     declared: await prepareDeclaredState(service, planned, skipHashing),

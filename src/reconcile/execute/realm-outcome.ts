@@ -7,7 +7,14 @@ import type { JournalEntry, RollbackSuspension } from '../../service/context/sto
 import type { ObjectChange } from '../../service/objects/object-events.ts'
 import type { LintFinding } from '../lint/lint.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
-import type { AppliedApproval, Guard, Note, PendingApproval, RealmPlan } from '../model/action.ts'
+import {
+  type AppliedApproval,
+  type Guard,
+  maskEncryptedValues,
+  type Note,
+  type PendingApproval,
+  type RealmPlan,
+} from '../model/action.ts'
 import type { ObservedRealm } from '../model/plan-input.ts'
 import type { ImpassableFlow } from '../plan/impassable-flows.ts'
 import type { AppliedObjects } from './apply.ts'
@@ -57,7 +64,8 @@ export interface RealmOutcome {
 export function toRealmOutcome(context: WriteContext, plan: RealmPlan, effects: readonly UserEffect[]): RealmOutcome {
   const consequences = findConsequences(plan, [...context.entries, ...context.userEntries])
   const notes = notePolicyValues(plan, context.policyValues)
-  return { plan: notes.length ? { ...plan, notes: [...plan.notes, ...notes] } : plan, consequences, effects }
+  const masked = maskEncryptedValues(plan)
+  return { plan: notes.length ? { ...masked, notes: [...plan.notes, ...notes] } : masked, consequences, effects }
 }
 
 /** Notes the values that client policies set in new clients: one note for each policy and value. */

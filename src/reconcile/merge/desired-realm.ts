@@ -47,6 +47,8 @@ export interface DesiredObject {
   readonly masked: readonly string[]
   /** Paths of secrets that documents hold as literals. */
   readonly literal: readonly string[]
+  /** Digests of encrypted values of fields that are no secrets, by path. */
+  readonly encrypted?: ReadonlyMap<string, string> | undefined
   /** Whether documents only refer to the object, so that it has to exist. */
   readonly isReference: boolean
   /** The origin of its first declaration. */
@@ -178,10 +180,20 @@ class RealmMerger implements DesiredRealm {
       masked: object.maskedSecrets.length
         ? [...(before?.masked ?? []), ...object.maskedSecrets]
         : (before?.masked ?? NO_PATHS),
+      ...this.#digestEncrypted(before?.encrypted, object),
       literal: before?.literal.length ? [...before.literal, ...object.literalSecrets] : object.literalSecrets,
       isReference: (before?.isReference ?? true) && object.isReferenceOnly,
       origin: before?.origin ?? origin,
     }
+  }
+
+  #digestEncrypted(
+    before: DesiredObject['encrypted'],
+    { encryptedFields, fields }: DeclaredObject,
+  ): Pick<DesiredObject, 'encrypted'> {
+    if (!encryptedFields.length) return before ? { encrypted: before } : {}
+    const digests = encryptedFields.map((path) => [path, this.#vault.digest(JSON.stringify(fields[path]))] as const)
+    return { encrypted: new Map([...(before ?? []), ...digests]) }
   }
 
   /** Replaces `$(generated:NAME)` in a secret by the generated secret. */

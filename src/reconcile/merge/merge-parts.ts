@@ -84,6 +84,7 @@ function mergeObjects(first: DesiredObject, second: DesiredObject, problems: Doc
       )
   }
   const { kind, key, origin } = first
+  const encrypted = [...(first.encrypted ?? []), ...(second.encrypted ?? [])]
   return {
     kind,
     key,
@@ -96,6 +97,7 @@ function mergeObjects(first: DesiredObject, second: DesiredObject, problems: Doc
     ),
     ...collectSecrets(kind, { ...second.secrets, ...first.secrets }),
     masked: [...first.masked, ...second.masked],
+    ...(encrypted.length && { encrypted: new Map(encrypted) }),
     literal: [...first.literal, ...second.literal],
     isReference: first.isReference && second.isReference,
     origin: first.isReference && !second.isReference ? second.origin : origin,

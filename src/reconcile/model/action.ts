@@ -2,6 +2,7 @@
 import type { UnenforcedEffect } from '../../kinds/effects/field-effect.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
+import { MASK } from '../../kinds/mask.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
 
 /** Version of the JSON of plans and outcomes. */
@@ -31,6 +32,8 @@ export interface ValueChange extends ChangeCause {
   readonly from: Json
   /** The new value; null removes it. */
   readonly to: Json
+  /** A digest of the new value, if it is encrypted in its file. Reports mask it. */
+  readonly encrypted?: string
 }
 
 /** Elements that are added to a relation or removed from it. */
@@ -68,6 +71,8 @@ export interface IgnoredDrift {
   readonly path?: string
   readonly declared?: Json
   readonly live: Json
+  /** Whether the declared value is encrypted in its file. Reports mask it. */
+  readonly encrypted?: true
   /** The live value counts as declared until the source declares another value. */
   readonly accepted?: true
   readonly by?: Attribution
@@ -87,6 +92,8 @@ export interface Action {
   readonly id?: string
   readonly version?: number
   readonly changes: readonly FieldChange[]
+  /** Of a creation: whether one of its values is encrypted in its file. */
+  readonly hasEncryptedValues?: true
   /** Of a creation: the author of the deletion that it reverts. */
   readonly deletedBy?: Attribution
   /** Of a deletion in a plan: why, with the position of the last applied declaration. */
@@ -108,6 +115,29 @@ export function toPlainAction(action: Action, changes: readonly FieldChange[] = 
     ...(position && { position }),
   }
 }
+
+/** Returns a plan without the values that are encrypted in their files. */
+export function maskEncryptedValues(plan: RealmPlan): RealmPlan {
+  const { actions, ignoredDrift } = plan
+  if (!actions.some(hasEncryptedChange) && !ignoredDrift.some(({ encrypted }) => encrypted)) return plan
+  return {
+    ...plan,
+    actions: actions.map((action) =>
+      hasEncryptedChange(action) ? { ...action, ...toPlainAction(action, action.changes.map(maskChange)) } : action,
+    ),
+    ignoredDrift: ignoredDrift.map((drift) => (drift.encrypted ? { ...drift, declared: MASK, live: MASK } : drift)),
+  }
+}
+
+const isEncrypted = (change: FieldChange): change is ValueChange =>
+  !isRelationChange(change) && change.encrypted !== undefined
+
+// The changes of a creation are created on each access.
+const hasEncryptedChange = (action: Action): boolean =>
+  action.operation === 'create' ? action.hasEncryptedValues === true : action.changes.some(isEncrypted)
+
+const maskChange = (change: FieldChange): FieldChange =>
+  isEncrypted(change) ? { ...change, from: change.from === null ? null : MASK, to: MASK } : change
 
 /** A remark about a plan that is no change. */
 export interface Note {

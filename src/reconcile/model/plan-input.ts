@@ -73,6 +73,8 @@ export interface ObjectDeclaration {
   readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
   /** Paths of masked secrets, whose live values are retained. */
   readonly masked: readonly string[]
+  /** Digests of encrypted values of fields that are no secrets, by path. */
+  readonly encrypted?: ReadonlyMap<string, string> | undefined
   /** Whether documents only refer to the object, so that it has to exist. */
   readonly isReference: boolean
   readonly origin: DeclarationOrigin

@@ -17,11 +17,13 @@ export interface DeclaredField {
   readonly path: string
   readonly value: Json
   readonly origin: DeclarationOrigin
+  /** A digest of the value, if it is encrypted in its file and the field is no secret. */
+  readonly encrypted?: string | undefined
 }
 
 /** Returns the declared fields of an object as a list. */
-export function listFields({ fields }: Pick<ObjectDeclaration, 'fields'>): DeclaredField[] {
-  return [...fields].map(([path, { value, origin }]) => ({ path, value, origin }))
+export function listFields({ fields, encrypted }: Pick<ObjectDeclaration, 'fields' | 'encrypted'>): DeclaredField[] {
+  return [...fields].map(([path, { value, origin }]) => ({ path, value, origin, encrypted: encrypted?.get(path) }))
 }
 
 /** Returns who last changed a path of a live object, if the journal still holds that. */

@@ -25,7 +25,7 @@ export function findFieldChanges(object: BoundObject, declared: DeclaredField): 
   return field.relation ? findRelationChange(object, declared) : findValueChange(object, declared)
 }
 
-function findValueChange(object: BoundObject, { path, value, origin }: DeclaredField): FieldChange[] {
+function findValueChange(object: BoundObject, { path, value, origin, encrypted }: DeclaredField): FieldChange[] {
   const kind = kinds[object.live.kind]
   const field = getField(kind, path)
   const current = valueAt(kind, object.live.fields, path)
@@ -34,7 +34,8 @@ function findValueChange(object: BoundObject, { path, value, origin }: DeclaredF
   const isDrifted = last !== undefined && !isSameValue(field, last, current)
   const by = isDrifted ? findAuthor(object, path) : undefined
   const reason = isDrifted && isSameValue(field, value, last) ? 'drift' : 'declared'
-  return [{ path, from: current, to: value, reason, ...(by && { by }), position: origin.locate(path) }]
+  const change = { path, from: current, to: value, reason, ...(encrypted !== undefined && { encrypted }) } as const
+  return [{ ...change, ...(by && { by }), position: origin.locate(path) }]
 }
 
 /** Returns the change of a field that is written only once its declaration changes. An object that existed before keeps its secrets. */

@@ -14,6 +14,7 @@ export class Creation implements Action {
   readonly key: Key
   readonly id?: string
   readonly deletedBy?: Attribution
+  readonly hasEncryptedValues?: true
   readonly #declaration: ObjectDeclaration
 
   /** `deletedBy`: the author of the deletion that the creation reverts. */
@@ -22,6 +23,7 @@ export class Creation implements Action {
     this.key = declaration.key
     if (declaration.id !== undefined) this.id = declaration.id
     if (deletedBy) this.deletedBy = deletedBy
+    if (declaration.encrypted) this.hasEncryptedValues = true
     this.#declaration = declaration
   }
 
@@ -32,7 +34,7 @@ export class Creation implements Action {
       resolveField(kind, path).field.relation || valueAt(kind, addDefaults(kind, {}), path) !== null
     return listFields(this.#declaration)
       .filter(({ path, value }) => value !== null || hasDefault(path))
-      .map(({ path, value, origin }): FieldChange => {
+      .map(({ path, value, origin, encrypted }): FieldChange => {
         const cause = {
           path,
           reason: 'declared' as const,
@@ -42,7 +44,7 @@ export class Creation implements Action {
         }
         return resolveField(kind, path).field.relation
           ? Object.assign(cause, { add: readKeys(value), remove: [] })
-          : Object.assign(cause, { from: null, to: value })
+          : Object.assign(cause, { from: null, to: value, ...(encrypted !== undefined && { encrypted }) })
       })
   }
 

@@ -19,7 +19,7 @@ export function findIgnoredFieldDrift(object: BoundObject, declaration: ObjectDe
   return listFields(declaration).flatMap((field): IgnoredDrift[] => {
     const policy = findIgnoringPolicy(object, field)
     if (!policy) return []
-    const { path, value } = field
+    const { path, value, encrypted } = field
     const by = findAuthor(object, path)
     return [
       {
@@ -28,6 +28,7 @@ export function findIgnoredFieldDrift(object: BoundObject, declaration: ObjectDe
         path,
         declared: value,
         live: valueAt(kinds[live.kind], live.fields, path),
+        ...(encrypted !== undefined && { encrypted: true as const }),
         ...(policy === 'accept' && { accepted: true as const }),
         ...(by && { by }),
       },

@@ -29,6 +29,7 @@ export function listNotes(plan: NotedPlan): Note[] {
   return [
     ...plan.input.warnings,
     ...noteMaskedSecrets(plan),
+    ...noteEncryptedFields(plan.input),
     ...noteUnenforcedValues(plan.input),
     ...noteUnresolvedSecrets(plan.input),
     ...noteUsersWithoutDefaultRole(plan),
@@ -57,6 +58,17 @@ function noteMaskedSecrets({ input, actions }: NotedPlan): Note[] {
       : `${describeObject(kind, key)}: ${path} is masked; the live value is retained`,
     position: origin.position,
   }))
+}
+
+/** Notes the fields whose values are encrypted in files, though administrators see them: one note for each object. */
+function noteEncryptedFields({ declared }: PlanInput): Note[] {
+  return [...declared.values()].flatMap(({ kind, key, encrypted, origin }) => {
+    if (!encrypted) return []
+    const paths = listNames([...encrypted.keys()])
+    const verb = encrypted.size === 1 ? 'is' : 'are'
+    const message = `${describeObject(kind, key)}: ${paths} ${verb} encrypted in the file, but no secret: administrators of the realm see the value`
+    return [{ message, position: origin.position }]
+  })
 }
 
 /** Notes values that Regent does not enforce: one note for all objects of a kind with the same provider, or the same reason. */
@@ -107,10 +119,13 @@ const NAMED_FIELDS = 3
 function describeUnenforced({ provider, effect, reason }: UnenforcedValue, paths: readonly string[]): string {
   const advice = provider?.similar === undefined ? '' : `. Did you mean ${provider.similar}?`
   if (provider) return `Regent does not have the ${provider.label} ${provider.id}; ${reason}${advice}`
+  return `${listNames(paths)} ${paths.length === 1 ? 'is' : 'are'} ${effect === 'refused' ? 'not enforced' : effect}; ${reason}`
+}
+
+function listNames(paths: readonly string[]): string {
   const rest = paths.length - NAMED_FIELDS
   const names = rest > 0 ? [...paths.slice(0, NAMED_FIELDS), `${rest} other ${rest === 1 ? 'field' : 'fields'}`] : paths
-  const subject = new Intl.ListFormat('en', { style: 'long', type: 'conjunction' }).format(names)
-  return `${subject} ${paths.length === 1 ? 'is' : 'are'} ${effect === 'refused' ? 'not enforced' : effect}; ${reason}`
+  return new Intl.ListFormat('en', { style: 'long', type: 'conjunction' }).format(names)
 }
 
 /** Notes references to the vault whose use fails. */

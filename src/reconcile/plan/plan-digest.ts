@@ -28,7 +28,11 @@ function normalize({ operation, kind, key, id, changes }: Action): unknown {
 }
 
 function normalizeChange(change: FieldChange): string {
-  if (!isRelationChange(change)) return JSON.stringify([change.path, change.from, change.to])
+  if (!isRelationChange(change)) {
+    // The digest is the same whether the values are masked or not.
+    const { path, encrypted, from, to } = change
+    return JSON.stringify(encrypted === undefined ? [path, from, to] : [path, encrypted])
+  }
   const sortKeys = (keys: readonly Key[]) => keys.map((key) => JSON.stringify(key)).sort()
   return JSON.stringify([change.path, sortKeys(change.add), sortKeys(change.remove)])
 }

@@ -28,7 +28,8 @@ export interface Artifact {
 }
 
 /** Options of reading an artifact. */
-export interface ArtifactSourceOptions extends Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed'> {
+export interface ArtifactSourceOptions
+  extends Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed' | 'findAgeKeys'> {
   readonly name: string
   /** Its name in messages. */
   readonly displayName: string
@@ -92,7 +93,7 @@ export class ArtifactSource {
    * archive is not accepted or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const { name, folder = '', repository, unknownFields, env, isAllowed, displayName } = this.#options
+    const { name, folder = '', repository, unknownFields, env, isAllowed, findAgeKeys, displayName } = this.#options
     this.#attemptedRevision = this.#artifact.revision
     this.#root ??= await this.#download()
     const root = this.#root
@@ -102,7 +103,7 @@ export class ArtifactSource {
     const checkout = { root, getUrl: async () => repository }
     const { origin, path: located } = await locateSource(path, { name, isComplete: true }, checkout)
     const source = await readFileSource(located, {
-      ...{ name, unknownFields, env, isAllowed, displayName, root, origin },
+      ...{ name, unknownFields, env, isAllowed, findAgeKeys, displayName, root, origin },
     })
     return { ...source, revision: this.#artifact.revision }
   }

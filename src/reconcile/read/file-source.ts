@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
+import type { FindAgeKeys } from '../../realm-file/age-keys.ts'
+import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
@@ -21,6 +23,8 @@ export interface FileSourceOptions {
   readonly env: Record<string, string | undefined>
   /** Whether documents may take values from the environment variable or file of that name. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Finds the keys for files that SOPS has encrypted. Default: there are none. */
+  readonly findAgeKeys?: FindAgeKeys | undefined
   /** Default: parses every file at every read. */
   readonly parse?: typeof parseDocuments
   /** The folder that names of files are relative to. Default: the working directory. */
@@ -46,6 +50,8 @@ export interface InputText {
   /** Its name in messages. */
   readonly file: string
   readonly bytes: Buffer
+  /** The path that variables for files are relative to. Default: one in the working directory. */
+  readonly path?: string
 }
 
 /** Reads files and folders. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
@@ -54,7 +60,7 @@ export async function readFileSource(
   options: FileSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
   const inputs = typeof input === 'string' ? [input] : input
-  const { name, scope, origin, unknownFields, parse = parseDocuments } = options
+  const { name, scope, origin, unknownFields, parse = parseDocuments, findAgeKeys = async () => [] } = options
   const { displayName = inputs.map((part) => (typeof part === 'string' ? part : part.file)).join(', ') } = options
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
@@ -64,7 +70,9 @@ export async function readFileSource(
     const text = bytes.toString('utf8')
     if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
     hash.update(`${file}\0${text}\0`)
-    const documents = collectProblems(problems, () => parse(file, text))
+    const parsed = collectProblems(problems, () => parse(file, text)).flat()
+    const decrypt = await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
+    const documents = collectProblems(problems, decrypt)
       .flat()
       .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
     parsedDocuments.push(...documents)
@@ -93,11 +101,20 @@ export async function readFileSource(
   }
 }
 
+/** Waits for a promise. Returns a function that returns its value, or throws its error. */
+async function toResult<T>(promise: Promise<T>): Promise<() => T> {
+  const [result] = await Promise.allSettled([promise])
+  return () => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  }
+}
+
 /** Reads the files of inputs, with their names in messages and their paths. */
 async function readInputs(inputs: readonly (string | InputText)[], root: string | undefined) {
   const texts: (InputText & { readonly path: string })[] = []
   for (const input of inputs) {
-    if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
+    if (typeof input === 'object') texts.push({ path: resolve('stdin'), ...input })
     else
       for (const path of await listFiles(input))
         texts.push({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })

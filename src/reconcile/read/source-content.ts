@@ -1,5 +1,6 @@
 // The content of a source at one revision, and its serialized form.
 
+import type { Json } from '../../kinds/json.ts'
 import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
@@ -20,8 +21,8 @@ export interface SerializedSource {
   readonly files: readonly {
     readonly file: string
     readonly text: string
-    /** For each document of the file: the values of texts with variables, by JSON pointer. */
-    readonly values: readonly Readonly<Record<string, string>>[]
+    /** For each document of the file: the values of texts with variables and of encrypted ones, by JSON pointer. */
+    readonly values: readonly Readonly<Record<string, Json>>[]
   }[]
 }
 

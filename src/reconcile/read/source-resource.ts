@@ -109,6 +109,13 @@ export const realmSourceSpec = z.strictObject({
     .array(z.string().regex(/^(env:\w+\*?|file:.+)$/, 'must be like env:NAME, env:PREFIX_* or file:/folder'))
     .optional()
     .describe('Environment variables and files that documents may use: `env:NAME`, `env:PREFIX_*` and `file:/folder`.'),
+  decryption: z
+    .strictObject({
+      provider: z.enum(['sops']).describe('Format of encrypted documents: sops.'),
+      keyFile: text.describe('File with secret keys of age, relative to this file.'),
+    })
+    .optional()
+    .describe('Keys of the documents that SOPS has encrypted. Default: the key of the server.'),
   signersFile: text
     .optional()
     .describe(

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { removeSopsParts } from '../../realm-file/decrypt-documents.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
-import type { SubstitutedDocument } from '../../realm-file/substitute-variables.ts'
+import { type SubstitutedDocument, transformTextsByPath } from '../../realm-file/substitute-variables.ts'
 import { createCachingParser } from '../../realm-file/yaml/caching-parser.ts'
 import { markVariables } from '../../realm-file/yaml/document.ts'
 import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
@@ -25,12 +26,13 @@ export function deserializeSource(declared: DeclaredSource): SourceContent {
   const files = source.files.map((file) => ({ values: [], ...file }))
   const revision = source.revision ?? createRevision(source.files)
   const documents = files.flatMap(({ file, text, values }) =>
-    parseFile(file, text).map((document, index) => {
+    parseFile(file, text).map((parsed, index) => {
+      const document = removeSopsParts(parsed)
       const substituted = values[index] ?? {}
       const pointers = Object.keys(substituted)
-      return pointers.length
-        ? markVariables(document, replaceTexts(document.value, [], substituted), pointers)
-        : document
+      if (!pointers.length) return document
+      const insertValue = (text: string, path: DocumentPath) => substituted[toJsonPointer(path)] ?? text
+      return markVariables(document, transformTextsByPath(document.value, insertValue), pointers)
     }),
   )
   const opened = unwrapResources(documents, unknownFields)
@@ -45,18 +47,9 @@ export function createRevision(files: readonly { readonly file: string; readonly
   return `sha256:${hash.digest('hex').slice(0, 12)}`
 }
 
-/** Lists, for each document of a file, the values of its texts with variables, by JSON pointer. */
-export function listVariableValues(documents: readonly SubstitutedDocument[]): Record<string, string>[] {
+/** Lists, for each document of a file, the values of its texts with variables and of encrypted ones, by JSON pointer. */
+export function listVariableValues(documents: readonly SubstitutedDocument[]): Record<string, Json>[] {
   return documents.map(({ value, substituted }) =>
-    Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, String(getAtPointer(value, pointer))])),
-  )
-}
-
-function replaceTexts(value: Json, path: DocumentPath, values: Readonly<Record<string, string>>): Json {
-  if (typeof value === 'string') return values[toJsonPointer(path)] ?? value
-  if (Array.isArray(value)) return value.map((element, index) => replaceTexts(element, [...path, index], values))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, replaceTexts(member, [...path, key], values)]),
+    Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, getAtPointer(value, pointer)])),
   )
 }

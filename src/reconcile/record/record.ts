@@ -9,6 +9,7 @@ import {
   type AppliedApproval,
   type FieldChange,
   isRelationChange,
+  maskEncryptedValues,
   type RealmPlan,
   toPlainAction,
 } from '../model/action.ts'
@@ -43,7 +44,7 @@ export async function recordApply(context: WriteContext, record: ApplyRecord): P
       markedCount: input.markedRows.get(part.source) ?? 0,
       isEmpty: !part.desired.objects.size && !input.otherSources.some(({ source }) => source === part.source),
     })),
-    { ...toHistoryPlan(plan), ...(approval && { approval }) },
+    { ...toHistoryPlan(maskEncryptedValues(plan)), ...(approval && { approval }) },
   )
 }
 
@@ -65,7 +66,7 @@ function* removePositions(actions: readonly Action[]): Generator<Action> {
 /** Returns a change without its position, which is not even read: it would be looked up in the document. */
 function removePosition(change: FieldChange): FieldChange {
   const { path, reason } = change
-  return isRelationChange(change)
-    ? { path, reason, add: change.add, remove: change.remove }
-    : { path, reason, from: change.from, to: change.to }
+  if (isRelationChange(change)) return { path, reason, add: change.add, remove: change.remove }
+  const { from, to, encrypted } = change
+  return { path, reason, from, to, ...(encrypted !== undefined && { encrypted }) }
 }

@@ -62,10 +62,11 @@ export function renderChange(
     const [added, removed] = [change.add.map(renderKey), change.remove.map(renderKey)]
     return isNew ? { form: 'value', to: added.join(', ') } : { form: 'elements', added, removed, isLong: false }
   }
-  const { path, from, to } = change
+  const { path, from, to, encrypted } = change
   const { field } = resolveField(kind, path)
   if (isSecret(kind, path))
     return { form: 'remark', text: isNew ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)' }
+  if (encrypted !== undefined) return { form: 'remark', text: isNew ? '(encrypted)' : '(encrypted value changes)' }
   if (isList(to) && field.type !== 'json')
     return isNew ? renderNewList(to, limits) : renderListChange({ field, from: isList(from) ? from : [], to }, limits)
   return isNew ? { form: 'value', to: renderValue(to, limits) } : toValueText(renderValueChange(from, to, limits))

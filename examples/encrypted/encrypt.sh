@@ -1,0 +1,8 @@
+#!/bin/sh
+# Creates a key, encrypts the secrets in plain.yaml into realm.yaml, and applies the realm. Needs sops and age-keygen.
+# Commit realm.yaml, and neither plain.yaml nor key.txt. Arguments are those of regent apply, such as --server URL.
+set -eu
+cd "$(dirname "$0")"
+[ -f key.txt ] || age-keygen -o key.txt
+sops encrypt --age "$(age-keygen -y key.txt)" --encrypted-regex '^(secret|password)$' plain.yaml > realm.yaml
+regent "${COMMAND:-apply}" realm.yaml --age-key-file key.txt "$@"
