@@ -9,6 +9,7 @@ import {
   allowLockOut,
   count,
   documentOptions,
+  environmentOption,
   fileFormatOption,
   identityOptions,
   option,
@@ -82,7 +83,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show risky settings in documents',
     examples: [['regent lint realms --strict', 'fail a pipeline on any finding']],
     arguments: [documents],
-    options: [option('--strict', 'Exit with 1 on any finding'), ...documentOptions, output('markdown')],
+    options: [
+      option('--strict', 'Exit with 1 on any finding'),
+      environmentOption,
+      ...documentOptions,
+      output('markdown'),
+    ],
     run: async ([paths], flags) => (await import('./commands/lint.ts')).lint(paths, flags),
   },
   {

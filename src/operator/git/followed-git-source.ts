@@ -171,8 +171,8 @@ async function openRevisionSource(
 ): Promise<RevisionSource> {
   const { spec, place } = config!
   const timeout = spec.timeout ? parseDuration(spec.timeout) : undefined
-  const { unknownFields, folder, sourceRef } = spec
-  const reading = { name, unknownFields, timeout, signal, env: {}, isAllowed: () => false }
+  const { unknownFields, folder, sourceRef, environment } = spec
+  const reading = { name, environment, unknownFields, timeout, signal, env: {}, isAllowed: () => false }
   if ('address' in place)
     return openGitSource(place.address, {
       ...{ ...reading, isComplete: true, keys: place.keys, authorities, githubApp, outbound },

@@ -30,6 +30,8 @@ export interface Artifact {
 /** Options of reading an artifact. */
 export interface ArtifactSourceOptions extends Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed'> {
   readonly name: string
+  /** An environment of the project file. */
+  readonly environment?: string | undefined
   /** Its name in messages. */
   readonly displayName: string
   /** URL of the repository that the artifact was created from. */
@@ -92,7 +94,7 @@ export class ArtifactSource {
    * archive is not accepted or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const { name, folder = '', repository, unknownFields, env, isAllowed, displayName } = this.#options
+    const { name, folder = '', repository, unknownFields, env, isAllowed, displayName, environment } = this.#options
     this.#attemptedRevision = this.#artifact.revision
     this.#root ??= await this.#download()
     const root = this.#root
@@ -100,9 +102,10 @@ export class ArtifactSource {
     if (!(await stat(path).catch(() => undefined)))
       throw this.#refuse(`there is no file or folder ${folder}. Correct spec.folder, or add the file.`)
     const checkout = { root, getUrl: async () => repository }
-    const { origin, path: located } = await locateSource(path, { name, isComplete: true }, checkout)
-    const source = await readFileSource(located, {
-      ...{ name, unknownFields, env, isAllowed, displayName, root, origin },
+    const location = await locateSource(path, { name, environment, isComplete: true }, checkout)
+    const source = await readFileSource(location.path, {
+      ...{ name, unknownFields, env, isAllowed, displayName, root },
+      ...{ origin: location.origin, environment: location.environment },
     })
     return { ...source, revision: this.#artifact.revision }
   }
