@@ -233,15 +233,26 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'diff',
-    summary: 'Show the changes between two revisions of a realm',
-    examples: [['regent diff shop r41', 'show what changed since revision r41']],
-    arguments: [
-      realm,
-      argument('<from>', 'a revision, such as r41'),
-      argument('[to]', 'a later revision (default: the live realm)'),
+    summary: 'Show the changes between revisions, files or realms',
+    examples: [
+      ['regent diff shop r41', 'show what changed since revision r41'],
+      ['regent diff realms@staging realms@production', 'compare two environments of files'],
+      ['regent diff staging:shop production:shop', 'compare a realm of two servers, named by contexts'],
+      ['regent diff realms/shop.yaml shop', 'compare a file with a live realm'],
     ],
-    options: [...storeOptions, option('--full', 'Show each object and each value in full'), output('markdown')],
-    run: async ([realm, from, to], flags) => (await import('./commands/history.ts')).diff(realm, { from, to }, flags),
+    arguments: [
+      argument('<from>', 'REALM, CONTEXT:REALM, or files as PATH or PATH@ENVIRONMENT'),
+      argument('<to>', 'the same, or a revision of the realm, such as r41'),
+      argument('[revision]', 'a later revision (default: the live realm)'),
+    ],
+    options: [
+      ...storeOptions,
+      environmentOption,
+      ...documentOptions,
+      option('--full', 'Show each object and each value in full'),
+      output('markdown'),
+    ],
+    run: async ([from, to, revision], flags) => (await import('./commands/diff.ts')).diff([from, to, revision], flags),
   },
   {
     name: 'rollback',
