@@ -7,6 +7,7 @@ import { sourceSettingsOptions } from './inputs/source-settings-options.ts'
 import { loginCommands } from './login/login-commands.ts'
 import {
   allowLockOut,
+  choice,
   count,
   documentOptions,
   environmentOption,
@@ -62,9 +63,18 @@ export const commands: readonly CommandEntry[] = [
     name: 'init',
     group: 'Realm files:',
     summary: 'Write a realm file to start from',
-    examples: [['regent init realms/shop.yaml', 'write a realm file to start from']],
+    examples: [
+      ['regent init realms/shop.yaml', 'write a realm file to start from'],
+      ['regent init shop.yaml --template b2b', 'begin with organizations'],
+    ],
     arguments: [argument('[file]', 'file to write').default('my-realm.yaml')],
-    options: [option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' })],
+    options: [
+      option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' }),
+      choice('--template <name>', 'Choose what the realm has', {
+        values: ['spa', 'service', 'b2b', 'minimal'],
+        fallback: 'spa',
+      }),
+    ],
     run: async ([file], flags) => (await import('./commands/init.ts')).init(file, flags),
   },
   {
@@ -87,7 +97,7 @@ export const commands: readonly CommandEntry[] = [
       option('--strict', 'Exit with 1 on any finding'),
       environmentOption,
       ...documentOptions,
-      output('markdown'),
+      output('markdown', 'sarif', 'gitlab'),
     ],
     run: async ([paths], flags) => (await import('./commands/lint.ts')).lint(paths, flags),
   },
