@@ -29,11 +29,7 @@ const applied: readonly (readonly [example: string, line: string, realms: readon
   ['web-app', 'regent COMMAND examples/web-app', ['orders']],
   ...['development', 'staging', 'production'].map(
     (name) =>
-      [
-        `environments, ${name}`,
-        `set -a; . examples/environments/env/${name}.env; regent COMMAND examples/environments --environment ${name} --variables "env:COMPANY_*"`,
-        ['company'],
-      ] as const,
+      [`environments, ${name}`, `regent COMMAND examples/environments --environment ${name}`, ['company']] as const,
   ),
   ['customers', 'COMMAND=COMMAND examples/customers/apply.sh', ['globex', 'initech', 'umbra']],
   ['keycloak-passwords', 'regent COMMAND examples/keycloak-passwords', ['migrated']],

@@ -7,8 +7,10 @@ import { sourceSettingsOptions } from './inputs/source-settings-options.ts'
 import { loginCommands } from './login/login-commands.ts'
 import {
   allowLockOut,
+  choice,
   count,
   documentOptions,
+  environmentOption,
   fileFormatOption,
   identityOptions,
   option,
@@ -61,9 +63,18 @@ export const commands: readonly CommandEntry[] = [
     name: 'init',
     group: 'Realm files:',
     summary: 'Write a realm file to start from',
-    examples: [['regent init realms/shop.yaml', 'write a realm file to start from']],
+    examples: [
+      ['regent init realms/shop.yaml', 'write a realm file to start from'],
+      ['regent init shop.yaml --template b2b', 'begin with organizations'],
+    ],
     arguments: [argument('[file]', 'file to write').default('my-realm.yaml')],
-    options: [option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' })],
+    options: [
+      option('--name <name>', 'Name the source of the folder', { fallback: 'folder and a random part' }),
+      choice('--template <name>', 'Choose what the realm has', {
+        values: ['spa', 'service', 'b2b', 'minimal'],
+        fallback: 'spa',
+      }),
+    ],
     run: async ([file], flags) => (await import('./commands/init.ts')).init(file, flags),
   },
   {
@@ -82,7 +93,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show risky settings in documents',
     examples: [['regent lint realms --strict', 'fail a pipeline on any finding']],
     arguments: [documents],
-    options: [option('--strict', 'Exit with 1 on any finding'), ...documentOptions, output('markdown')],
+    options: [
+      option('--strict', 'Exit with 1 on any finding'),
+      environmentOption,
+      ...documentOptions,
+      output('markdown', 'sarif', 'gitlab'),
+    ],
     run: async ([paths], flags) => (await import('./commands/lint.ts')).lint(paths, flags),
   },
   {
@@ -272,15 +288,26 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'diff',
-    summary: 'Show the changes between two revisions of a realm',
-    examples: [['regent diff shop r41', 'show what changed since revision r41']],
-    arguments: [
-      realm,
-      argument('<from>', 'a revision, such as r41'),
-      argument('[to]', 'a later revision (default: the live realm)'),
+    summary: 'Show the changes between revisions, files or realms',
+    examples: [
+      ['regent diff shop r41', 'show what changed since revision r41'],
+      ['regent diff realms@staging realms@production', 'compare two environments of files'],
+      ['regent diff staging:shop production:shop', 'compare a realm of two servers, named by contexts'],
+      ['regent diff realms/shop.yaml shop', 'compare a file with a live realm'],
     ],
-    options: [...storeOptions, option('--full', 'Show each object and each value in full'), output('markdown')],
-    run: async ([realm, from, to], flags) => (await import('./commands/history.ts')).diff(realm, { from, to }, flags),
+    arguments: [
+      argument('<from>', 'REALM, CONTEXT:REALM, or files as PATH or PATH@ENVIRONMENT'),
+      argument('<to>', 'the same, or a revision of the realm, such as r41'),
+      argument('[revision]', 'a later revision (default: the live realm)'),
+    ],
+    options: [
+      ...storeOptions,
+      environmentOption,
+      ...documentOptions,
+      option('--full', 'Show each object and each value in full'),
+      output('markdown'),
+    ],
+    run: async ([from, to, revision], flags) => (await import('./commands/diff.ts')).diff([from, to, revision], flags),
   },
   {
     name: 'rollback',

@@ -94,8 +94,8 @@ async function toConfiguredSource(
 ): Promise<ConfiguredSource> {
   const near = (path: string) => resolve(dirname(file), path)
   try {
-    const identity = { name, isComplete: true }
-    const { url } = spec
+    const { url, environment } = spec
+    const identity = { name, environment, isComplete: true }
     const place =
       url === undefined ? { at: { file: near(spec.path!) } } : await readRepository(name, { ...spec, url }, near)
     return configureSource(

@@ -187,10 +187,15 @@ export const outcomeOptions: readonly Option[] = [
   option('--verbose', 'Show positions of fields, and lint findings'),
 ]
 
+/** The option for the environment whose variables and overlays apply. */
+export const environmentOption: Option = option('--environment <name>', 'Use this environment of regent.yaml', {
+  variable: 'REGENT_ENVIRONMENT',
+})
+
 /** The options for the identity of a source. */
 export const identityOptions: readonly Option[] = [
   option('--name <name>', 'Name the source', { fallback: 'name in regent.yaml, or git URL and folder' }),
-  option('--environment <name>', 'Use this environment of regent.yaml', { variable: 'REGENT_ENVIRONMENT' }),
+  environmentOption,
 ]
 
 /** Options that many commands share, by the title under which the help lists them. */

@@ -52,8 +52,9 @@ function openFiles(path: string, source: ConfiguredSource): WatchedSource {
     async read() {
       const location = await locateSource(path, source.identity)
       requireSameName(source.name, location.name)
-      const { root, scope, origin } = location
-      const content = await readFileSource(location.path, { ...options, root, scope, origin, displayName: path })
+      const { root, scope, origin, environment } = location
+      const place = { root, scope, origin, environment, displayName: path }
+      const content = await readFileSource(location.path, { ...options, ...place })
       return withServerSettings(content, source)
     },
     async watch(controller) {

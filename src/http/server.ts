@@ -2,9 +2,11 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
 import { getLogFields, toRequestId } from '../lib/request-scope.ts'
+import { memoize } from '../lib/timing/memoize.ts'
 import type { ProgressListener } from '../lib/timing/progress.ts'
 import { OriginError } from '../oidc/oauth-error.ts'
 import { CODE_PAGE } from '../oidc/redirect-uris.ts'
+import { createDocumentSchema } from '../realm-file/resources/document-schema.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { StoreUnreachable } from '../service/context/store-types.ts'
@@ -258,8 +260,14 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   return (challenge === undefined ? reply : reply.type('text/plain;charset=utf-8')).code(status).send()
 }
 
+/** Returns the JSON schema of documents as text, which editors load without credentials. */
+const renderDocumentSchema = memoize(() => JSON.stringify(createDocumentSchema()))
+
 function addServerRoutes(app: FastifyInstance, service: Service, outages: OutageLog): void {
   app.get('/openapi.json', async () => description())
+  app.get('/realm.schema.json', async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=3600').type('application/schema+json').send(renderDocumentSchema()),
+  )
   addHealthRoutes(app, service, outages)
 }
 

@@ -13,13 +13,14 @@ import { type FieldProblem, listFieldProblems, listIgnoredFieldWarnings, listNam
 import { listEncryptedFields, listLiteralSecrets } from './literal-secrets.ts'
 import { describeDeclaredObject } from './message-words.ts'
 import { ObjectOrigin, toFieldPath } from './object-origin.ts'
+import { type ObjectPatch, readPatch } from './overlay-patch.ts'
 import { isDeclaredAt, splitDocument } from './split-document.ts'
 import { containsText, transformTextsByPath } from './substitute-variables.ts'
 import type { Document } from './yaml/document.ts'
 import { DocumentError, type DocumentProblem, type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
 /** An object that a document declares. */
-export interface DeclaredObject {
+export interface DeclaredObject extends Pick<ObjectPatch, 'removesObject' | 'removedFields'> {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
@@ -41,6 +42,8 @@ export interface DeclaredObject {
 /** A realm that a document declares. */
 export interface DeclaredRealm {
   readonly name: string
+  /** The number of the overlay that the document belongs to. */
+  readonly overlay: number | undefined
   readonly objects: readonly DeclaredObject[]
   /** Ignored fields, and others that do not prevent an apply. */
   readonly warnings: readonly DocumentWarning[]
@@ -77,7 +80,8 @@ export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy
     const { path } = object
     const reportInObject: ReportProblem = (subpath, ...rest) =>
       report(converted.toDocumentPath([...path, ...subpath]), ...rest)
-    const fields = parseFields(object, reportInObject)
+    const { representation, ...patch } = readPatch(object, document.overlay !== undefined, reportInObject)
+    const fields = parseFields({ ...object, representation }, reportInObject)
     const maskedSecrets = Object.keys(fields).filter((field) => isMasked(kinds[object.kind], field, fields[field]!))
     // A reference declares neither the object nor its name.
     const isReferenceOnly = converted.isReferenceOnly(path)
@@ -89,6 +93,7 @@ export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy
       id: object.id,
       renamedFrom: object.renamedFrom,
       fields: declaredFields,
+      ...patch,
       maskedSecrets,
       literalSecrets: listLiteralSecrets(kinds[object.kind], declaredFields, (subpath) =>
         document.isFromVariable(converted.toDocumentPath([...path, ...subpath])),
@@ -104,6 +109,7 @@ export function parseRealm(document: Document, unknownFields: UnknownFieldPolicy
   if (problems.length) throw new DocumentError(problems)
   return {
     name: tree[0]!.key[0]!,
+    overlay: document.overlay,
     objects,
     warnings: [
       ...warnings,

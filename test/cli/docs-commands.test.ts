@@ -107,6 +107,7 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       },
     },
   },
+  'docs/environments.md': { prepare: copyExamples },
   'docs/examples.md': { prepare: copyExamples },
   'docs/variables-and-secrets.md': {
     async prepare(session) {

@@ -1,4 +1,4 @@
-// Revisions of a realm: `regent history`, `diff` and `rollback`.
+// Revisions of a realm: `regent history`, `rollback`, and `diff` between revisions.
 
 import type { RealmOutcome } from '../../reconcile/execute/realm-outcome.ts'
 import { type Action, FORMAT_VERSION } from '../../reconcile/model/action.ts'
@@ -42,8 +42,8 @@ export async function history(realm: string, flags: HistoryFlags & { max: number
     printHint('The retention of the journal has deleted older revisions. They cannot be rolled back to.')
 }
 
-/** `regent diff`: prints the changes from one revision to another, or to the live state. */
-export async function diff(
+/** Prints the changes from one revision to another, or to the live state. */
+export async function diffRevisions(
   realm: string,
   { from, to }: { from: string; to: string | undefined },
   flags: HistoryFlags & { full?: true },
@@ -87,9 +87,14 @@ export async function rollback(
     printHint('Its sources are suspended until they declare the same values. "regent source list" shows them.')
 }
 
+const REVISION = /^r?(\d+)$/
+
+/** Whether a text is a revision, such as `r41` or `41`. */
+export const isRevision = (text: string): boolean => REVISION.test(text)
+
 /** Parses `r41` or `41`. */
 function parseRevision(revision: string): number {
-  const [, number] = /^r?(\d+)$/.exec(revision) ?? []
+  const [, number] = REVISION.exec(revision) ?? []
   if (number === undefined)
     throw new Error(`${revision} is not a revision. Pass one such as r41; "regent history <realm>" lists them.`)
   return Number(number)

@@ -1,20 +1,49 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { version } from '../../lib/version.ts'
 import { isDocumentFile } from '../../reconcile/read/file-source.ts'
 import { PROJECT_FILE } from '../../reconcile/read/project-file.ts'
 import { locateSource } from '../../reconcile/read/source-identity.ts'
 import { suggestName, writeProjectFile } from '../inputs/name-source.ts'
 
-const createStarter = (
-  realm: string,
-) => `# A realm. Regent changes only what is declared here. If you remove an object, the next apply deletes it.
-realm: ${realm}
-enabled: true
-displayName: ${toTitle(realm)}
-passwordPolicy: length(12)
-bruteForceProtected: true
-revokeRefreshToken: true
+/** The name of a template. */
+export type TemplateName = keyof typeof templates
+
+/** The text of each template below the settings of the realm. */
+const templates = {
+  spa: `
+clients:
+  - clientId: my-app
+    name: My app
+    publicClient: true
+    redirectUris:
+      - http://localhost:3000/callback
+    attributes:
+      pkce.code.challenge.method: S256
+`,
+  service: `
+clients:
+  - clientId: my-service
+    name: My service
+    standardFlowEnabled: false
+    serviceAccountsEnabled: true
+    # Print it with: regent secret get REALM SOURCE my-service
+    secret: $(generated:my-service)
+
+roles:
+  client:
+    my-service:
+      - name: read
+        description: Read access to the API
+`,
+  b2b: `organizationsEnabled: true
+
+organizations:
+  - name: Example customer
+    alias: example-customer
+    domains:
+      - name: customer.example
 
 clients:
   - clientId: my-app
@@ -24,21 +53,40 @@ clients:
       - http://localhost:3000/callback
     attributes:
       pkce.code.challenge.method: S256
-`
+`,
+  minimal: '',
+} as const
+
+/** The schema in the package on npm, which editors load. */
+const SCHEMA = `https://unpkg.com/@regent-iam/regent@${version}/schema/realm.schema.json`
+
+const createStarter = (realm: string, template: TemplateName) => `# yaml-language-server: $schema=${SCHEMA}
+realm: ${realm} # Regent changes only what is declared here. If you remove an object, the next apply deletes it.
+enabled: true
+displayName: ${toTitle(realm)}
+passwordPolicy: length(12)
+bruteForceProtected: true
+revokeRefreshToken: true
+${templates[template]}`
 
 /**
  * `regent init`: writes a realm file, and a project file with a name for the source, unless a project file or a git repository names it
  * and no name is given. Never overwrites a file.
  */
-export async function init(file: string, { name }: { readonly name?: string }): Promise<void> {
+export async function init(
+  file: string,
+  { name, template = 'spa' }: { readonly name?: string; readonly template?: TemplateName },
+): Promise<void> {
   if (!isDocumentFile(file))
     throw new Error(`${file} would not be read. Pass a file name that ends with .yaml, .yml or .json.`)
   if (name !== undefined) await refuseOtherName(dirname(file), name)
-  await writeFile(file, createStarter(toRealmName(file)), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw new Error(`${file} exists already. Pass another file name.`)
-    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
-    throw new Error(`There is no folder ${dirname(file)} (${error.code}). Create it, or pass another file name.`)
-  })
+  await writeFile(file, createStarter(toRealmName(file), template), { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw new Error(`${file} exists already. Pass another file name.`)
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+      throw new Error(`There is no folder ${dirname(file)} (${error.code}). Create it, or pass another file name.`)
+    },
+  )
   const { project, folder, isInRepository } = await locateSource(file, {})
   if (!project && (name !== undefined || !isInRepository)) await writeProjectFile(folder, name ?? suggestName(folder))
   console.log(`Wrote ${file}. Show its plan with "regent plan ${file}".`)

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { formatPosition } from '../../lib/source-position.ts'
+import { version } from '../../lib/version.ts'
 import { findLintFindings as find, type LintFinding } from '../../reconcile/lint/lint.ts'
 import { readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
+import { type RealmFinding, toCodeQuality, toSarif } from '../../reconcile/report/lint-formats.ts'
 import { renderMarkdownTable } from '../../reconcile/report/markdown-format.ts'
 import { openVault } from '../../service/context/vault.ts'
 import { setExitCode } from '../exit-codes.ts'
@@ -12,7 +14,7 @@ import { readDocuments, type SourceFlags } from './source.ts'
 /** `regent lint`: prints risky settings in documents, without a store. With `--strict` findings are errors. */
 export async function lint(
   paths: readonly string[],
-  flags: SourceFlags & { output: Format; strict?: true },
+  flags: SourceFlags & { output: Format | 'sarif' | 'gitlab'; strict?: true },
 ): Promise<void> {
   const source = await readDocuments(paths, flags)
   const realms = readDesiredRealms(source.documents, {
@@ -22,10 +24,17 @@ export async function lint(
   const findings = realms.flatMap(({ name, objects }) =>
     find(name, [...objects.values()]).map((finding) => ({ realm: name, ...finding })),
   )
+  if (flags.output === 'sarif') print('json', toSarif(findings, version), { text: () => '' })
+  else if (flags.output === 'gitlab') print('json', toCodeQuality(findings), { text: () => '' })
+  else printFindings(findings, flags.output)
+  if (findings.length && flags.strict) setExitCode('error')
+}
+
+function printFindings(findings: readonly RealmFinding[], output: Format): void {
   const render = (renderFindings: () => string) => () =>
     findings.length ? `${renderFindings()}\n${advice(findings)}` : 'No findings.'
   print(
-    flags.output,
+    output,
     { formatVersion: FORMAT_VERSION, findings },
     {
       text: render(() =>
@@ -39,7 +48,6 @@ export async function lint(
       ),
     },
   )
-  if (findings.length && flags.strict) setExitCode('error')
 }
 
 function advice(findings: readonly LintFinding[]): string {

@@ -6,7 +6,12 @@ import { readFileSource } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress } from '../../reconcile/read/git-address.ts'
 import { type GitSourceOptions, openGitSource } from '../../reconcile/read/git-source.ts'
 import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
-import { type GivenIdentity, locateSource, type SourceLocation } from '../../reconcile/read/source-identity.ts'
+import {
+  type GivenIdentity,
+  locateSource,
+  requireChosenEnvironment,
+  type SourceLocation,
+} from '../../reconcile/read/source-identity.ts'
 import { createVariableFilter } from '../../reconcile/read/variable-filter.ts'
 import type { RealmSourceRow } from '../../service/context/store-types.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
@@ -58,9 +63,14 @@ export async function readDocuments(
   paths: readonly string[],
   flags: SourceFlags,
 ): Promise<SourceContent & SerializedSource> {
+  const { environment } = readIdentity(flags)
   const address = findGitAddress(paths)
-  if (address) return readGitSource(address, toReadOptions(flags))
-  const opened = await openInputs(paths, (path) => locateSource(path, {}))
+  if (address) return readGitSource(address, { ...toReadOptions(flags), environment })
+  const opened = await openInputs(paths, async (path) => {
+    const location = await locateSource(path, { environment })
+    requireChosenEnvironment(location.project, { environment })
+    return location
+  })
   return readInputs(paths, { ...opened, name: paths.join(', ') }, flags)
 }
 
@@ -80,11 +90,11 @@ const findGitAddress = ([path, ...otherPaths]: readonly string[]) =>
 
 function readInputs(
   paths: readonly string[],
-  { inputs, name, root, scope, origin }: SourceInputs<SourceLocation> & { readonly name: string },
+  { inputs, name, root, scope, origin, environment }: SourceInputs<SourceLocation> & { readonly name: string },
   flags: SourceFlags,
 ): Promise<SourceContent & SerializedSource> {
   showProgress({ label: 'Reading files' })
-  const options = { ...toReadOptions(flags), name, root, scope, origin, displayName: paths.join(', ') }
+  const options = { ...toReadOptions(flags), name, root, scope, origin, environment, displayName: paths.join(', ') }
   return withProgress(() => readFileSource(inputs, options))
 }
 

@@ -14,7 +14,7 @@ const STANDARD_INPUT = '-'
 
 /** The located inputs of a command. */
 export interface SourceInputs<Location extends SourceLocation>
-  extends Pick<SourceLocation, 'root' | 'origin' | 'scope'> {
+  extends Pick<SourceLocation, 'root' | 'origin' | 'scope' | 'environment'> {
   readonly inputs: readonly (string | InputText)[]
   /** The location of the first input. */
   readonly location: Location
@@ -46,6 +46,7 @@ export async function openInputs<Location extends SourceLocation>(
     location,
     root: location.root,
     origin: location.origin,
+    environment: location.environment,
     scope: joinScopes(locations),
   }
 }

@@ -31,6 +31,13 @@ const source = z
         z.strictObject({
           file: z.string().describe('Name of the file in messages.'),
           text: z.string().describe('Content of the file, YAML or JSON. Variables in it are not resolved.'),
+          overlay: z
+            .int()
+            .positive()
+            .optional()
+            .describe(
+              'Number of the overlay that the file belongs to: its values replace those of the base and of overlays with smaller numbers. Default: the file belongs to the base.',
+            ),
           values: z
             .array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
             .optional()

@@ -171,9 +171,10 @@ async function openRevisionSource(
 ): Promise<RevisionSource> {
   const { spec, place, ageKeys } = config!
   const timeout = spec.timeout ? parseDuration(spec.timeout) : undefined
-  const { unknownFields, folder, sourceRef } = spec
+  const { unknownFields, folder, sourceRef, environment } = spec
   const reading = {
     name,
+    environment,
     unknownFields,
     timeout,
     signal,

@@ -20,6 +20,8 @@ export interface Document {
   readonly warnings: readonly DocumentWarning[]
   /** For a resource of objects: their paths in the realm around them. Absent: the document declares the whole realm. */
   readonly objectPaths?: readonly DocumentPath[]
+  /** The number of its overlay in the environment, from 1. Absent: the document belongs to the base. */
+  readonly overlay?: number | undefined
   /**
    * Returns the position of the key or list element at a path, or of its nearest ancestor in the file. What comes from an alias or a
    * merge key has the position where it is written.
@@ -56,6 +58,7 @@ export function deriveDocument(
   const changed = value === original.value ? undefined : { value, digest: memoize(() => computeDigest(value)) }
   return {
     file: original.file,
+    overlay: original.overlay,
     header: changed ? getHeader(value) : original.header,
     get value() {
       return changed ? changed.value : original.value
@@ -95,6 +98,11 @@ export function markVariables(original: Document, value: Json, pointers: Iterabl
 function listAncestors(pointer: string): string[] {
   const steps = pointer.split('/')
   return steps.map((_, at) => steps.slice(0, at + 1).join('/'))
+}
+
+/** Returns a document as part of an overlay with this number; undefined for the base. */
+export function toOverlayDocument(original: Document, overlay: number | undefined): Document {
+  return overlay === undefined ? original : Object.assign(deriveDocument(original, original.value), { overlay })
 }
 
 /** Creates a document from a value without a file. Positions are paths below the name, since there are no lines. */

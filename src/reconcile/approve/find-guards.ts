@@ -15,7 +15,7 @@ import {
   listFlowObjects,
 } from '../../service/sources/guard-queries.ts'
 import type { HeldPermissions } from '../execute/realm-outcome.ts'
-import type { DesiredObject } from '../merge/desired-realm.ts'
+import type { DesiredObject } from '../merge/desired-object.ts'
 import type { SourcePart } from '../merge/merge-parts.ts'
 import type { Guard, RealmPlan } from '../model/action.ts'
 import type { ManagedObject, PlanInput } from '../model/plan-input.ts'

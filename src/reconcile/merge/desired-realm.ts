@@ -1,10 +1,10 @@
 // Merges the documents of one source into the realms that they declare.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret } from '../../kinds/compare.ts'
-import { listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
+import { listUnenforced } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
-import type { Key, KindName } from '../../kinds/kind.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { describeObject, formatAddress } from '../../kinds/tree.ts'
 import { createValueInterner } from '../../kinds/value-interner.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
@@ -28,32 +28,9 @@ import {
 import { transformTexts } from '../../service/context/secrets.ts'
 import type { Vault } from '../../service/context/vault.ts'
 import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-map.ts'
-import type { DeclarationOrigin } from '../model/plan-input.ts'
 import { claimId, createConflict, type IdClaim } from './conflicts.ts'
-
-/** An object as all documents declare it together. */
-export interface DesiredObject {
-  readonly kind: KindName
-  readonly key: Key
-  readonly id: string | undefined
-  /** The former name of a renamed object. */
-  readonly renamedFrom: string | undefined
-  readonly fields: DeclaredFieldMap
-  /** Its secrets in the clear, by path. They are never part of a plan. */
-  readonly secrets: Readonly<Record<string, Json>> | undefined
-  /** The values within its secrets that are not enforced, such as the types of credentials. */
-  readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
-  /** Paths of masked secrets. */
-  readonly masked: readonly string[]
-  /** Paths of secrets that documents hold as literals. */
-  readonly literal: readonly string[]
-  /** Digests of encrypted values of fields that are no secrets, by path. */
-  readonly encrypted?: ReadonlyMap<string, string> | undefined
-  /** Whether documents only refer to the object, so that it has to exist. */
-  readonly isReference: boolean
-  /** The origin of its first declaration. */
-  readonly origin: DeclarationOrigin
-}
+import type { DesiredObject } from './desired-object.ts'
+import { OverlayMerger } from './overlay-merger.ts'
 
 /** A realm as all documents declare it together. */
 export interface DesiredRealm {
@@ -85,10 +62,16 @@ export interface MergeOptions {
 export function readDesiredRealms(documents: readonly Document[], options: MergeOptions): DesiredRealm[] {
   const problems: DocumentProblem[] = []
   const realms = new Map<string, RealmMerger>()
+  const inOrder = documents.toSorted((a, b) => (a.overlay ?? 0) - (b.overlay ?? 0))
   // One document at a time: the merged objects take much less memory than a parsed document.
-  for (const document of documents) {
+  for (const document of inOrder) {
     for (const part of collectProblems(problems, () => parseCached(document, options.unknownFields))) {
       const realm = realms.get(part.name) ?? new RealmMerger(part.name, options, problems)
+      if (part.overlay !== undefined && !realms.has(part.name))
+        problems.push({
+          position: document.locate([kinds.realm.naturalKey]),
+          message: `the base declares no realm ${part.name}, which this overlay changes. Correct the name, or declare the realm in a file outside of the overlays.`,
+        })
       realms.set(part.name, realm)
       realm.add(part)
     }
@@ -133,6 +116,7 @@ class RealmMerger implements DesiredRealm {
   readonly #problems: DocumentProblem[]
   readonly #ids = new Map<string, IdClaim>()
   readonly #intern = createValueInterner()
+  #overlay: OverlayMerger | undefined
   #documentCount = 0
 
   constructor(name: string, { vault, generateSecret }: MergeOptions, problems: DocumentProblem[]) {
@@ -144,15 +128,30 @@ class RealmMerger implements DesiredRealm {
 
   add(part: DeclaredRealm): void {
     this.warnings.push(...part.warnings)
-    this.lists.push(...part.lists)
+    if (part.overlay !== this.#overlay?.number)
+      this.#overlay = part.overlay === undefined ? undefined : new OverlayMerger(part.overlay, this.#problems)
+    // An overlay declares only differences, so that its lists are never complete.
+    if (!this.#overlay) this.lists.push(...part.lists)
     if (!this.#documentCount++) this.realmReference = part.referencePosition
     // One document that declares the realm itself is enough.
     else if (!part.referencePosition) this.realmReference = undefined
     for (const object of part.objects) {
+      if (object.removesObject) {
+        for (const removed of this.#overlay?.remove(object, this.objects) ?? []) this.#delete(removed)
+        continue
+      }
       const id = formatAddress(object.kind, object.key)
+      const before = this.objects.get(id)
       claimId(this.#ids, object, this.#problems)
-      this.objects.set(id, this.#merge(this.objects.get(id), object))
+      this.objects.set(id, this.#merge(this.#overlay ? this.#overlay.prepare(before, object) : before, object))
     }
+  }
+
+  #delete({ kind, key, id }: DesiredObject): void {
+    const address = formatAddress(kind, key)
+    this.objects.delete(address)
+    this.#ids.delete(address)
+    if (id !== undefined) this.#ids.delete(`${kind} ${id}`)
   }
 
   #merge(before: DesiredObject | undefined, object: DeclaredObject): DesiredObject {

@@ -11,7 +11,8 @@ import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-ma
 import type { DeclarationOrigin } from '../model/plan-input.ts'
 import type { Removals } from '../read/removals.ts'
 import { claimId, createConflict, type IdClaim } from './conflicts.ts'
-import { collectSecrets, type DesiredObject, type DesiredRealm } from './desired-realm.ts'
+import type { DesiredObject } from './desired-object.ts'
+import { collectSecrets, type DesiredRealm } from './desired-realm.ts'
 
 /** The part of a realm that one source declares. */
 export interface SourcePart {

@@ -4,7 +4,7 @@ import type { Context } from '../../service/context/context.ts'
 import { findForbiddenDeclarations } from '../../service/permissions/forbidden-declarations.ts'
 import { describeSource } from '../../service/sources/describe-source.ts'
 import { findFormerKey } from '../model/renames.ts'
-import type { DesiredObject } from './desired-realm.ts'
+import type { DesiredObject } from './desired-object.ts'
 import type { SourcePart } from './merge-parts.ts'
 
 /** A source that declares something of a realm, with its permissions. */

@@ -7,7 +7,8 @@ import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { resolveSecret, UnresolvedReference, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type KeyDirectories, readKeyStoreComponent, UnreadableKeyStore } from '../../service/realms/key-store-keys.ts'
 import { firstValue } from '../../service/realms/realm-keys.ts'
-import type { DesiredObject, DesiredRealm } from '../merge/desired-realm.ts'
+import type { DesiredObject } from '../merge/desired-object.ts'
+import type { DesiredRealm } from '../merge/desired-realm.ts'
 import type { UnresolvedSecret } from '../model/plan-input.ts'
 
 /** Returns the declared secrets of a realm that refer to the vault or a key store, and are not there. Disabled objects do not need theirs. */

@@ -31,6 +31,8 @@ export interface Artifact {
 export interface ArtifactSourceOptions
   extends Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed' | 'findAgeKeys'> {
   readonly name: string
+  /** An environment of the project file. */
+  readonly environment?: string | undefined
   /** Its name in messages. */
   readonly displayName: string
   /** URL of the repository that the artifact was created from. */
@@ -93,7 +95,8 @@ export class ArtifactSource {
    * archive is not accepted or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const { name, folder = '', repository, unknownFields, env, isAllowed, findAgeKeys, displayName } = this.#options
+    const { name, folder = '', repository, unknownFields, env, isAllowed, findAgeKeys, displayName, environment } =
+      this.#options
     this.#attemptedRevision = this.#artifact.revision
     this.#root ??= await this.#download()
     const root = this.#root
@@ -101,9 +104,10 @@ export class ArtifactSource {
     if (!(await stat(path).catch(() => undefined)))
       throw this.#refuse(`there is no file or folder ${folder}. Correct spec.folder, or add the file.`)
     const checkout = { root, getUrl: async () => repository }
-    const { origin, path: located } = await locateSource(path, { name, isComplete: true }, checkout)
-    const source = await readFileSource(located, {
-      ...{ name, unknownFields, env, isAllowed, findAgeKeys, displayName, root, origin },
+    const location = await locateSource(path, { name, environment, isComplete: true }, checkout)
+    const source = await readFileSource(location.path, {
+      ...{ name, unknownFields, env, isAllowed, findAgeKeys, displayName, root },
+      ...{ origin: location.origin, environment: location.environment },
     })
     return { ...source, revision: this.#artifact.revision }
   }

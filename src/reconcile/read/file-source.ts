@@ -1,6 +1,5 @@
 // Reads the documents of a source from a file or a folder of files.
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
@@ -9,12 +8,12 @@ import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
-import type { Document } from '../../realm-file/yaml/document.ts'
+import { type Document, toOverlayDocument } from '../../realm-file/yaml/document.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
-import { PROJECT_FILE, readProject } from './project-file.ts'
+import { type EnvironmentFiles, PROJECT_FILE, readProject } from './project-file.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
-import { listVariableValues } from './source-text.ts'
+import { createRevision, listVariableValues } from './source-text.ts'
 
 /** Options of reading a file source. */
 export interface FileSourceOptions {
@@ -31,6 +30,8 @@ export interface FileSourceOptions {
   readonly root?: string | undefined
   /** The files and folders that are read, relative to the root, if the source has more. */
   readonly scope?: readonly string[] | undefined
+  /** The variables and overlays of the environment. */
+  readonly environment?: EnvironmentFiles | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. */
   readonly origin?: string | undefined
   /** Name of the source in messages. Default: its path. */
@@ -65,18 +66,18 @@ export async function readFileSource(
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
   const texts: SerializedSource['files'][number][] = []
-  const hash = createHash('sha256')
-  for (const { file, path, bytes } of await readInputs(inputs, options.root)) {
+  for (const { file, path, bytes, overlay } of await readInputs(inputs, options)) {
     const text = bytes.toString('utf8')
     if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
-    hash.update(`${file}\0${text}\0`)
-    const parsed = collectProblems(problems, () => parse(file, text)).flat()
+    const parsed = collectProblems(problems, () => parse(file, text))
+      .flat()
+      .map((document) => toOverlayDocument(document, overlay))
     const decrypt = await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
     const documents = collectProblems(problems, decrypt)
       .flat()
       .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
     parsedDocuments.push(...documents)
-    texts.push({ file, text, values: listVariableValues(documents) })
+    texts.push({ file, text, values: listVariableValues(documents), ...(overlay !== undefined && { overlay }) })
   }
   const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, unknownFields))
   if (problems.length) throw new DocumentError(sortByPosition(problems, texts))
@@ -91,7 +92,7 @@ export async function readFileSource(
   }
   return {
     name,
-    revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
+    revision: createRevision(texts),
     documents,
     warnings,
     unknownFields,
@@ -110,14 +111,30 @@ async function toResult<T>(promise: Promise<T>): Promise<() => T> {
   }
 }
 
-/** Reads the files of inputs, with their names in messages and their paths. */
-async function readInputs(inputs: readonly (string | InputText)[], root: string | undefined) {
-  const texts: (InputText & { readonly path: string })[] = []
+/** Reads the files of inputs, then those of overlays, with their names in messages and their paths. */
+async function readInputs(
+  inputs: readonly (string | InputText)[],
+  { root, scope, environment }: Pick<FileSourceOptions, 'root' | 'scope' | 'environment'>,
+) {
+  const texts: (InputText & { readonly path: string; readonly overlay?: number })[] = []
+  const readText = async (path: string) => ({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })
   for (const input of inputs) {
-    if (typeof input === 'object') texts.push({ path: resolve('stdin'), ...input })
-    else
-      for (const path of await listFiles(input))
-        texts.push({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })
+    if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
+    else for (const path of await listFiles(input, environment)) texts.push(await readText(path))
+  }
+  const { overlays = [] } = environment ?? {}
+  // They may change what the other files declare.
+  if (overlays.length && scope !== undefined)
+    throw new SourceError(
+      `The environment has overlays, which apply to all files of the source. Pass its folder instead of ${scope.join(', ') || 'the standard input'}.`,
+    )
+  for (const [at, overlay] of overlays.entries()) {
+    const files = await listFiles(overlay)
+    if (!files.length)
+      throw new SourceError(
+        `The overlay ${toDisplayPath(overlay, root)} contains no document (${EXTENSIONS.join(', ')}). Add one, or remove it from ${PROJECT_FILE}.`,
+      )
+    for (const path of files) texts.push({ ...(await readText(path)), overlay: at + 1 })
   }
   return texts
 }
@@ -136,20 +153,30 @@ export class SourceError extends Error {}
 const IGNORE_FILE = '.regentignore'
 
 /**
- * Lists the files of a source: the file itself, or those of the folder and its subfolders, sorted, except hidden ones. Follows
- * symbolic links, since a mounted ConfigMap consists of them.
+ * Lists the files of a source: the file itself, or those of the folder and its subfolders, sorted, except hidden ones. `environment`:
+ * overlays to omit. Follows symbolic links, since a mounted ConfigMap consists of them.
  */
-async function listFiles(path: string): Promise<string[]> {
+async function listFiles(path: string, environment?: EnvironmentFiles): Promise<string[]> {
   const stats = await stat(path).catch(() => undefined)
   if (!stats) throw new SourceError(`${path}: no such file or folder`)
-  if (!stats.isFile()) return (await listFilesIn(path, [])).sort()
+  const overlays = environment?.environmentByOverlay ?? new Map<string, string>()
+  for (const [overlay, name] of overlays)
+    if (join(path, sep).startsWith(join(overlay, sep)))
+      throw new SourceError(
+        `${path} is an overlay of the environment ${name}. Pass the folder of ${PROJECT_FILE} with --environment ${name}.`,
+      )
+  if (!stats.isFile()) return (await listFilesIn(path, [], overlays)).sort()
   if (basename(path) === PROJECT_FILE)
     throw new SourceError(`${path} is a project file and declares no realm. Pass its folder, or a file in it.`)
   return [path]
 }
 
 // One after the other, in order: if several links are broken, every run reports the same one.
-async function listFilesIn(folder: string, parents: readonly string[]): Promise<string[]> {
+async function listFilesIn(
+  folder: string,
+  parents: readonly string[],
+  overlays: EnvironmentFiles['environmentByOverlay'],
+): Promise<string[]> {
   const real = await realpath(folder)
   if (parents.some((path) => join(path, sep).startsWith(join(real, sep)))) {
     throw new SourceError(`${folder} is a symbolic link to one of its parent folders. Remove it.`)
@@ -166,9 +193,10 @@ async function listFilesIn(folder: string, parents: readonly string[]): Promise<
   for (const name of names) {
     if (isHidden(name) || name === PROJECT_FILE) continue
     const file = join(folder, name)
+    if (overlays.has(file)) continue
     const stats = await stat(file).catch(() => undefined)
     if (stats?.isDirectory()) {
-      files.push(...(await listFilesIn(file, [...parents, real])))
+      files.push(...(await listFilesIn(file, [...parents, real], overlays)))
     } else if (isDocumentFile(name)) {
       // Ignored, its declarations would count as removed from the source.
       if (!stats?.isFile()) throw new SourceError(`${file} cannot be read: it is a broken symbolic link or not a file`)
@@ -178,13 +206,21 @@ async function listFilesIn(folder: string, parents: readonly string[]): Promise<
   return files
 }
 
-/** Returns the variables of documents in the file. Paths of `$(file:…)` are relative to the file's folder. */
-function variablesOf(options: FileSourceOptions, file: string) {
+/**
+ * Returns the variables of documents in the file. Paths of `$(file:…)` are relative to the file's folder. As with dotenv, a variable of
+ * the process takes precedence over that of the environment, which needs no permission, since the source itself declares it.
+ */
+function variablesOf({ env, isAllowed, environment }: FileSourceOptions, file: string) {
   const toPath = (name: string) => resolve(file, '..', name)
+  const isOfProcess = (name: string) => env[name] !== undefined && isAllowed('env', name)
+  const variables = Object.fromEntries(
+    Object.entries(environment?.variables ?? {}).filter(([name]) => !isOfProcess(name)),
+  )
   return {
-    env: options.env,
+    env: { ...env, ...variables },
     readFile: (name: string) => readFileSync(toPath(name), 'utf8'),
-    isAllowed: (kind: 'env' | 'file', name: string) => options.isAllowed(kind, kind === 'file' ? toPath(name) : name),
+    isAllowed: (kind: 'env' | 'file', name: string) =>
+      kind === 'file' ? isAllowed(kind, toPath(name)) : Object.hasOwn(variables, name) || isAllowed(kind, name),
   }
 }
 

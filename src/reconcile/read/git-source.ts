@@ -212,6 +212,7 @@ export class ClonedGitSource {
         root: location.root,
         scope: location.scope,
         origin: location.origin,
+        environment: location.environment,
       })
       const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
       return { ...source, revision: commit, commits }

@@ -1,9 +1,10 @@
-// The project file `regent.yaml`: the name of a source, and the servers on which it is applied.
-import { readFile } from 'node:fs/promises'
+// The project file `regent.yaml`: the name of a source, its environments, and the servers on which it is applied.
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as z from 'zod'
 import { getErrorCode } from '../../lib/error-code.ts'
 import { findNearestWord } from '../../lib/nearest-word.ts'
+import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { DocumentError, type DocumentProblem, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 
@@ -19,7 +20,30 @@ const server = z
   .describe(
     'Server on which the source is applied. Credentials are sent to it only if a flag or a variable names it too.',
   )
-const environment = z.strictObject({ server: server.optional() }, 'must be an object, such as { server: <URL> }')
+const overlay = z
+  .string('must be a path')
+  .regex(
+    /^(?!\.{0,2}(\/|$))(?!.*\/\.{0,2}(\/|$)).+$/,
+    'must be the path of a file or folder below that of regent.yaml, such as overlays/production',
+  )
+const environment = z.strictObject(
+  {
+    server: server.optional(),
+    variables: z
+      .record(
+        z.string().regex(/^[A-Za-z_]\w*$/, 'must be a name such as COMPANY_URL'),
+        z.string('must be a text: put it in quotes'),
+        'must be an object, such as { COMPANY_URL: https://company.example }',
+      )
+      .optional()
+      .describe('Values of `$(env:NAME)`. A variable of the process that reads the files takes precedence.'),
+    overlays: z
+      .array(overlay, 'must be a list of paths')
+      .optional()
+      .describe('Files and folders whose documents change the other documents, in order. The last one wins.'),
+  },
+  'must be an object, such as { server: <URL> }',
+)
 const projectFile = z.strictObject(
   {
     name: name.optional(),
@@ -35,6 +59,38 @@ const projectFile = z.strictObject(
 /** A project file, and its folder. */
 export interface Project extends z.infer<typeof projectFile> {
   readonly folder: string
+  /** Returns the position of a path in the file. */
+  locate(path: DocumentPath): SourcePosition
+}
+
+/** The files of a project in one environment. Paths are absolute. */
+export interface EnvironmentFiles {
+  readonly variables: Readonly<Record<string, string>>
+  /** The overlays of the environment, in order. */
+  readonly overlays: readonly string[]
+  /** The overlays of all environments, which do not belong to the base, with the name of the first environment of each. */
+  readonly environmentByOverlay: ReadonlyMap<string, string>
+}
+
+/** Returns the files of a project in an environment, or of its base. Throws DocumentError if an overlay does not exist. */
+export async function findEnvironmentFiles(
+  { folder, environments = {}, locate }: Project,
+  name: string | undefined,
+): Promise<EnvironmentFiles> {
+  const { variables = {}, overlays = [] } = name === undefined ? {} : (environments[name] ?? {})
+  for (const [at, path] of overlays.entries())
+    if (!(await stat(join(folder, path)).catch(() => undefined)))
+      throw new DocumentError([
+        { position: locate(['environments', name!, 'overlays', at]), message: `${path}: no such file or folder` },
+      ])
+  const environmentByOverlay = new Map(
+    Object.entries(environments)
+      .toReversed()
+      .flatMap(([environment, { overlays: paths = [] }]) =>
+        paths.map((path): [string, string] => [join(folder, path), environment]),
+      ),
+  )
+  return { variables, overlays: overlays.map((path) => join(folder, path)), environmentByOverlay }
 }
 
 /**
@@ -60,10 +116,13 @@ export async function readProject(folder: string, displayName?: string): Promise
   })
   if (text === undefined) return undefined
   const [document, second] = parseDocuments(displayName ?? path, text)
-  if (!document) return { folder }
+  if (!document) return { folder, locate: () => ({ file: displayName ?? path, line: 1, column: 1 }) }
   if (second) throw new DocumentError([{ position: second.start, message: 'a project file is a single document' }])
   const { success, data, error } = projectFile.safeParse(document.value)
-  if (success) return { folder, ...data }
+  if (success) {
+    requireSeparateOverlays(data, document)
+    return { folder, ...data, locate: document.locate }
+  }
   const problems = error.issues.flatMap((issue): DocumentProblem[] => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
     const toProblem = (at: typeof path, message: string) => ({
@@ -76,6 +135,23 @@ export async function readProject(folder: string, displayName?: string): Promise
     return issue.keys.map((key) => toProblem([...path, key], describeUnknownField(key, path.length === 0)))
   })
   throw new DocumentError(problems)
+}
+
+/** Throws DocumentError if an overlay is listed twice, or contains another one: its files would be read twice. */
+function requireSeparateOverlays(
+  { environments = {} }: z.infer<typeof projectFile>,
+  { locate }: Pick<Project, 'locate'>,
+) {
+  const overlays = Object.entries(environments).flatMap(([name, { overlays: paths = [] }]) =>
+    paths.map((path, at) => ({ name, path, position: locate(['environments', name, 'overlays', at]) })),
+  )
+  const problems = overlays.flatMap(({ name, path, position }, at): DocumentProblem[] => {
+    const first = overlays.findIndex((other) => other.name === name && other.path === path)
+    if (first !== at) return [{ position, message: `${path} is listed twice: keep one of them` }]
+    const outer = overlays.find((other) => path.startsWith(`${other.path}/`))
+    return outer ? [{ position, message: `${path} is inside the overlay ${outer.path}: move it out of there` }] : []
+  })
+  if (problems.length) throw new DocumentError(problems)
 }
 
 function describeUnknownField(key: string, isTop: boolean): string {

@@ -21,6 +21,8 @@ export interface SerializedSource {
   readonly files: readonly {
     readonly file: string
     readonly text: string
+    /** The number of the overlay that the file belongs to, from 1. Absent: it belongs to the base. */
+    readonly overlay?: number | undefined
     /** For each document of the file: the values of texts with variables and of encrypted ones, by JSON pointer. */
     readonly values: readonly Readonly<Record<string, Json>>[]
   }[]

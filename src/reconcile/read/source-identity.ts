@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { isDocumentFile, SourceError } from './file-source.ts'
 import { type GitAddress, normalizeUrl } from './git-address.ts'
-import { findProject, PROJECT_FILE, type Project } from './project-file.ts'
+import { type EnvironmentFiles, findEnvironmentFiles, findProject, PROJECT_FILE, type Project } from './project-file.ts'
 
 /** The name that the user gave to a source, and its environment. */
 export interface GivenIdentity {
@@ -54,6 +54,8 @@ export interface SourceLocation {
   /** The files and folders that are read, relative to the root, if the source has more. */
   readonly scope: readonly string[] | undefined
   readonly project: Project | undefined
+  /** The variables and overlays of the environment; undefined without a project file. */
+  readonly environment: EnvironmentFiles | undefined
   readonly isInRepository: boolean
 }
 
@@ -98,7 +100,9 @@ export async function locateSource(
       : sourceFolder
   const isPart = !identity.isComplete && (file !== folder || isSubfolder)
   const scope = isPart ? [toRelative(root, file)] : undefined
-  return { name, origin, path: file, folder, root, scope, project, isInRepository: repository !== undefined }
+  const environment = project && (await findEnvironmentFiles(project, identity.environment))
+  const isInRepository = repository !== undefined
+  return { name, origin, path: file, folder, root, scope, project, environment, isInRepository }
 }
 
 /** Throws SourceError unless the environment is one of the project. */
@@ -115,16 +119,21 @@ export function requireSourceName(
   { name, folder, project, isInRepository }: SourceLocation,
   identity: GivenIdentity,
 ): string {
-  const environments = Object.keys(project?.environments ?? {})
-  if (environments.length && identity.environment === undefined && identity.name === undefined)
-    throw new SourceError(
-      `${PROJECT_FILE} has the environments ${environments.join(', ')}. Choose one with --environment.`,
-    )
+  if (identity.name === undefined) requireChosenEnvironment(project, identity)
   if (name !== undefined) return name
   const remote = isInRepository ? 'add a remote to the git repository, ' : ''
   throw new SourceError(
     `The source ${path} has no name, by which Regent knows what it manages. Write "name: NAME" into ${join(folder, PROJECT_FILE)}, ${remote}or pass --name NAME.`,
   )
+}
+
+/** Throws SourceError if a project has environments, and none is chosen. */
+export function requireChosenEnvironment(project: Project | undefined, { environment }: GivenIdentity): void {
+  const environments = Object.keys(project?.environments ?? {})
+  if (environments.length && environment === undefined)
+    throw new SourceError(
+      `${PROJECT_FILE} has the environments ${environments.join(', ')}. Choose one with --environment.`,
+    )
 }
 
 /** Throws SourceError if a followed source has another name than the server follows, since a project file names it. */

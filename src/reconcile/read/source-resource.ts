@@ -50,6 +50,11 @@ export const realmSourceSpec = z.strictObject({
     .describe('URL of a git repository (https, ssh or file). Exactly one of url and path is required.'),
   ref: text.optional().describe("Branch, tag or full commit hash. Default: the repository's default branch."),
   folder: text.optional().describe('Folder or file in the repository. Default: the whole repository.'),
+  environment: text
+    .optional()
+    .describe(
+      'Environment of the regent.yaml in the folder or above it, whose variables and overlays apply. Default: none.',
+    ),
   path: text
     .optional()
     .describe(

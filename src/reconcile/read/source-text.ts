@@ -6,7 +6,7 @@ import { removeSopsParts } from '../../realm-file/decrypt-documents.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { type SubstitutedDocument, transformTextsByPath } from '../../realm-file/substitute-variables.ts'
 import { createCachingParser } from '../../realm-file/yaml/caching-parser.ts'
-import { markVariables } from '../../realm-file/yaml/document.ts'
+import { markVariables, toOverlayDocument } from '../../realm-file/yaml/document.ts'
 import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 
@@ -25,9 +25,9 @@ export function deserializeSource(declared: DeclaredSource): SourceContent {
   const { name, unknownFields, settings, scope, origin, ...source } = declared
   const files = source.files.map((file) => ({ values: [], ...file }))
   const revision = source.revision ?? createRevision(source.files)
-  const documents = files.flatMap(({ file, text, values }) =>
+  const documents = files.flatMap(({ file, text, values, overlay }) =>
     parseFile(file, text).map((parsed, index) => {
-      const document = removeSopsParts(parsed)
+      const document = toOverlayDocument(removeSopsParts(parsed), overlay)
       const substituted = values[index] ?? {}
       const pointers = Object.keys(substituted)
       if (!pointers.length) return document
@@ -41,9 +41,12 @@ export function deserializeSource(declared: DeclaredSource): SourceContent {
 }
 
 /** Returns the revision of files that have no other one: a digest of them. */
-export function createRevision(files: readonly { readonly file: string; readonly text: string }[]): string {
+export function createRevision(
+  files: readonly Pick<SerializedSource['files'][number], 'file' | 'text' | 'overlay'>[],
+): string {
   const hash = createHash('sha256')
-  for (const { file, text } of files) hash.update(`${file}\0${text}\0`)
+  for (const { file, text, overlay } of files)
+    hash.update(`${file}\0${text}\0${overlay === undefined ? '' : `${overlay}\0`}`)
   return `sha256:${hash.digest('hex').slice(0, 12)}`
 }
 
