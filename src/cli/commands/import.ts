@@ -7,20 +7,19 @@ import { formatPosition } from '../../lib/source-position.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { type MigrationOptions, migrateRealm } from '../../realm-file/export/migrate-realm.ts'
 import { parseRealm } from '../../realm-file/parse-realm.ts'
-import type { ServerCredentials } from '../../reconcile/read/server/access-token.ts'
-import { AdminServer } from '../../reconcile/read/server/admin-server.ts'
 import { readRealm } from '../../reconcile/read/server/read-realm.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderSummary } from '../../reconcile/report/outcome-text.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
+import { type OtherServerFlags, openOtherServer } from '../login/other-server.ts'
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
 import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readSource, serializeSource } from './source.ts'
 
-interface ImportFlags extends StoreFlags, MigrationOptions {
+interface ImportFlags extends StoreFlags, OtherServerFlags, MigrationOptions {
   readonly realm: string
   readonly dir?: string
   readonly file?: string
@@ -28,12 +27,6 @@ interface ImportFlags extends StoreFlags, MigrationOptions {
   readonly apply: boolean
   readonly strict?: true
   readonly allowMaster?: true
-  readonly fromRealm: string
-  readonly fromClient: string
-  readonly fromClientSecret?: string
-  readonly fromUser?: string
-  readonly fromPassword?: string
-  readonly fromToken?: string
 }
 
 /** `regent import`: reads a realm through the admin API of a Keycloak server, writes it as files, and applies them. */
@@ -75,7 +68,7 @@ async function readAndApply(
   flags: ImportFlags,
 ): Promise<void> {
   const { realm } = flags
-  const server = new AdminServer(from, readCredentials(from, flags))
+  const server = openOtherServer(from, flags)
   const read = await runWithProgress((signal) => raceAbort(readRealm(server, realm, flags), signal))
   const { document, warnings } = migrateRealm(from, read, flags)
   state.files = 'incomplete'
@@ -99,22 +92,6 @@ async function assertUnoccupied(target: string): Promise<void> {
   throw new Error(
     `${target} ${existing.isDirectory() ? 'is not empty' : 'exists already'}. Pass another folder with --dir, or a file with --file.`,
   )
-}
-
-function readCredentials(from: string, flags: ImportFlags): ServerCredentials {
-  const { REGENT_FROM_TOKEN, REGENT_FROM_USER, REGENT_FROM_PASSWORD, REGENT_FROM_CLIENT_SECRET } = process.env
-  const token = flags.fromToken ?? REGENT_FROM_TOKEN
-  if (token) return { token }
-  const user = flags.fromUser ?? REGENT_FROM_USER
-  const password = flags.fromPassword ?? REGENT_FROM_PASSWORD
-  const clientSecret = flags.fromClientSecret ?? (REGENT_FROM_CLIENT_SECRET || undefined)
-  const userCredentials = user && password ? { username: user, password } : undefined
-  if (!userCredentials && clientSecret === undefined) {
-    throw new Error(
-      `${from} requires credentials. Pass --from-user and --from-password, --from-client and --from-client-secret, or --from-token (REGENT_FROM_USER, …).`,
-    )
-  }
-  return { realm: flags.fromRealm, client: flags.fromClient, clientSecret, user: userCredentials }
 }
 
 /** Lists what Keycloak does not export, with what to do about it. */
