@@ -376,6 +376,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Migrate a realm from a Keycloak server',
     examples: [
       ['regent import https://sso.example.com --realm shop --from-user admin', 'migrate the realm shop into files'],
+      ['regent import https://sso.example.com --realm shop --from-user admin --check', 'show what will not work'],
     ],
     arguments: [argument('<url>', 'URL of the Keycloak server')],
     options: [
@@ -385,9 +386,13 @@ export const commands: readonly CommandEntry[] = [
       option('--file <file>', 'Write a single file instead'),
       fileFormatOption('Choose the form of the files'),
       option('--no-apply', 'Write the files without applying them'),
+      option('--check', 'Only show what will not work, and write nothing'),
       strict,
       option('--secrets', 'Include the secrets of clients, in the clear'),
       option('--ids', 'Include the ids of all objects, not only of users'),
+      option('--keys <file>', 'Import keys from this key store or export file'),
+      option('--key-alias <name>', 'Import the key of this name in the key store'),
+      option('--keys-password <password>', 'Open the key store with it', { variable: 'REGENT_KEYS_PASSWORD' }),
       option('--allow-master', 'Permit the master realm'),
       ...otherServerOptions,
     ],

@@ -4,7 +4,7 @@ import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { flatten, getField, isGenerated, isSecret } from '../../kinds/compare.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { listVaultReferences } from '../../kinds/vault-reference.ts'
@@ -17,6 +17,7 @@ import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { getCredentialsByUser } from '../../service/users/credentials.ts'
 import { findDefaultRoleName } from '../../service/users/default-role.ts'
+import { omitMemberships } from '../formats/organizations.ts'
 import { escapeVariables, transformTextsByPath } from '../substitute-variables.ts'
 import { buildDocument } from './build-document.ts'
 import { completePartialExport, type ExportedRole } from './complete-partial-export.ts'
@@ -52,7 +53,10 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
     objects.push(...(kind === 'user' && options.secrets ? await addCredentials(context, listed) : listed))
   }
   const document = await renderRealm(context, objects, options)
-  return readObject(transformTextsByPath(document, escapeVariables))
+  // Without organizations, all these lists are empty. Keycloak: refuses them.
+  const users =
+    document.organizations === undefined && document.users && readObjects(document.users).map(omitMemberships)
+  return readObject(transformTextsByPath({ ...document, ...(users && { users }) }, escapeVariables))
 }
 
 /**
@@ -164,5 +168,7 @@ export function toExportedObject(
           ([path, value]) =>
             !isGenerated(kind, path, representation) || listVaultReferences(kind, path, value).length > 0,
         )
-  return { kind: name, key, id: options.ids ? id : undefined, fields: Object.fromEntries(included) }
+  // Keycloak: refuses required actions with ids.
+  const hasId = options.ids && name !== 'requiredAction'
+  return { kind: name, key, id: hasId ? id : undefined, fields: Object.fromEntries(included) }
 }

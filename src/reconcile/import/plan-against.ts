@@ -1,11 +1,14 @@
 // Plans a source against the realms of another server: they are read over its admin API, and copied into a store that is discarded afterwards.
+import { generateKeyPairSync } from 'node:crypto'
 import { builtInObjects, MASTER } from '../../kinds/built-in/index.ts'
 import { resolveField, unflatten } from '../../kinds/compare.ts'
 import { parseComponentPath } from '../../kinds/component.ts'
 import { findComponentType } from '../../kinds/component-types.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Json, type Representation, readObjects } from '../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects, readTexts } from '../../kinds/json.ts'
+import { KEY_PROVIDER } from '../../kinds/key-providers.ts'
+import { MASK } from '../../kinds/mask.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { UserProfile } from '../../kinds/user-profile.ts'
 import { type DeclaredObject, parseRealm } from '../../realm-file/parse-realm.ts'
@@ -118,6 +121,22 @@ interface RealmCopy {
   readonly userProfile: UserProfile
 }
 
+const [PRIVATE_KEY, CERTIFICATE] = ['config.privateKey', 'config.certificate']
+
+/** Returns a realm with a new key in each key provider that requires one and whose key is masked. Its certificate would not match. */
+function replaceMaskedKeys(realm: Representation): Representation {
+  const components = readObject(realm.components)
+  const providers = readObjects(components[KEY_PROVIDER]).map((component) => {
+    const { certificate: _, ...config } = readObject(component.config)
+    const isRequired = ['rsa', 'rsa-enc'].includes(String(component.providerId))
+    if (!isRequired || readTexts(config.privateKey)[0] !== MASK) return component
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const text = privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
+    return { ...component, config: { ...config, privateKey: [text] } }
+  })
+  return providers.length ? { ...realm, components: { ...components, [KEY_PROVIDER]: providers } } : realm
+}
+
 /** Creates a realm of another server in the store, without built-in objects that it does not have. */
 async function copyRealm(service: Service, url: string, realm: Representation): Promise<RealmCopy> {
   const parsed = parseRealm(createDocument(url, realm), 'warn')
@@ -125,7 +144,7 @@ async function copyRealm(service: Service, url: string, realm: Representation): 
   const settings = parsed.objects.find(({ kind }) => kind === 'realm')!
   const body = { ...unflatten(kinds.realm, settings.fields), realm: parsed.name, id: settings.id ?? null }
   const createContent = async (context: WriteContext) => {
-    await importContent(context, realm, { isAuthoritative: () => () => true, unknownFields: 'warn' })
+    await importContent(context, replaceMaskedKeys(realm), { isAuthoritative: () => () => true, unknownFields: 'warn' })
     await deleteOthers(context, objects)
   }
   if (parsed.name === MASTER)
@@ -158,6 +177,7 @@ function listUnreadable(copy: RealmCopy | undefined, { kind, key, fields }: Desi
   if (!live) return []
   const isUnreadable = (path: string): boolean => {
     if (live.maskedSecrets.includes(path)) return true
+    if (path === CERTIFICATE && live.maskedSecrets.includes(PRIVATE_KEY)) return true
     const attribute = resolveField(kinds[kind], path).key
     if (kind === 'user')
       return path === 'credentials' || (attribute !== undefined && !canView(copy!.userProfile, attribute))
