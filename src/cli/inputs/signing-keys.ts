@@ -3,6 +3,7 @@ import { createPublicKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Json, type Representation, readObject, readObjects, readText } from '../../kinds/json.ts'
 import { findKeyProvider, KEY_PROVIDER, type KeyProvider } from '../../kinds/key-providers.ts'
+import { MASK } from '../../kinds/mask.ts'
 import { KeyStoreError } from '../../lib/key-stores/key-store.ts'
 import type { AdminServer } from '../../reconcile/read/server/admin-server.ts'
 import { parsePrivateKey } from '../../service/realms/realm-keys.ts'
@@ -48,8 +49,8 @@ export async function addSigningKeys(
   return { realm: { ...realm, components: { ...readObject(realm.components), [KEY_PROVIDER]: components } }, providers }
 }
 
-/** Returns the settings with the keys, by the id of a key provider. */
-type KeySettings = ReadonlyMap<string, (provider: KeyProvider) => Representation>
+/** Functions that return the settings with the key of a provider, if the file has it, by the id of the provider. */
+type KeySettings = ReadonlyMap<string, (provider: KeyProvider) => Representation | undefined>
 
 /** Returns the settings of the key providers in an export, by id. */
 function readExport(file: string, bytes: Buffer, name: string): KeySettings {
@@ -60,7 +61,13 @@ function readExport(file: string, bytes: Buffer, name: string): KeySettings {
     .find((exported) => exported.realm === name)
   if (!realm) throw new Error(`${file} is no export of the realm ${name}.`)
   const components = readObjects(readObject(realm.components)[KEY_PROVIDER])
-  return new Map(components.map(({ id, config }) => [String(id), () => readObject(config)]))
+  return new Map(
+    components.map(({ id, config }) => {
+      const settings = readObject(config)
+      const hasKey = ({ secret }: KeyProvider) => ![MASK, '', 'undefined'].includes(String(settings[secret]))
+      return [String(id), (provider) => (hasKey(provider) ? settings : undefined)]
+    }),
+  )
 }
 
 function parseJson(file: string, bytes: Buffer): Json {

@@ -127,13 +127,17 @@ async function renderRealm(
   const exported = objects.map((object) => toExportedObject(context, object, options))
   const selectObjects = options.full ? completeObjects : minimizeObjects
   const selected = selectObjects(context.realm.name, exported, getCreationEffects(objects))
-  return { ...buildDocument(selected), ...(await getRenamedDefaultRole(context)) }
+  return { ...buildDocument(selected), ...(await declareDefaultRole(context, options.full)) }
 }
 
-/** Returns the declaration of the default role if it does not have the name that it has in every new realm. */
-async function getRenamedDefaultRole(context: Context): Promise<Representation> {
+/**
+ * Returns the declaration of the default role, or nothing if it has the name that it has in every new realm. Keycloak: creates another default
+ * role if an import has its objects without this declaration, so that a full export always has it.
+ */
+async function declareDefaultRole(context: Context, isFull = false): Promise<Representation> {
   const name = await findDefaultRoleName(context)
-  return name === undefined || name === getDefaultRoleName(context.realm.name) ? {} : { defaultRole: { name } }
+  const isDeclared = isFull || name !== getDefaultRoleName(context.realm.name)
+  return name !== undefined && isDeclared ? { defaultRole: { name } } : {}
 }
 
 /** Adds the credentials of users, which are not listed since no comparison needs them. */
