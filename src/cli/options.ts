@@ -142,6 +142,18 @@ export const storeOptions: readonly Option[] = [
   ...loginOptions,
 ]
 
+/** Options for the credentials at a Keycloak server that a command reads. */
+export const otherServerOptions: readonly Option[] = [
+  option('--from-user <name>', 'Log in as this administrator of that server', { variable: 'REGENT_FROM_USER' }),
+  option('--from-password <password>', 'Log in with this password', { variable: 'REGENT_FROM_PASSWORD' }),
+  option('--from-token <token>', 'Use this access token for that server', { variable: 'REGENT_FROM_TOKEN' }),
+  option('--from-client <client>', 'Log in with this client').default('admin-cli'),
+  option('--from-client-secret <secret>', 'Authenticate the client with this secret', {
+    variable: 'REGENT_FROM_CLIENT_SECRET',
+  }),
+  option('--from-realm <realm>', 'Log in at this realm').default('master'),
+]
+
 /** Options of a command that uses a server only if `--server` names one. */
 export const serverOptions: readonly Option[] = [
   option('--server <URL>', 'Check against the realms of this server', { fallback: 'none' }),

@@ -1,11 +1,13 @@
 // The command import: reads a realm with an object of every kind over the admin API, writes its files, and applies them.
 
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 import { isFullRun } from '../support/property-options.ts'
 import { createRemoteRealm, LABEL, type RemoteCall } from '../support/remote-realm.ts'
@@ -153,6 +155,57 @@ test('import --strict applies nothing of a realm with a value that is not enforc
   expect((await cli.run('apply', 'files', '--name', 'files', '--data', 'data')).code).toBe(0)
   expect((await cli.run('get', `${realm}/clients`, '--data', 'data')).code).toBe(0)
 })
+
+test('import --check shows what is not imported or has no effect, and writes nothing', async () => {
+  const server = await testServer()
+  const { service } = await testService()
+  const realm = newName()
+  await applySource(service, createSource([{ realm, loginTheme: 'acme', users: [{ username: 'ann' }] }], realm))
+  const check = await cli.run('import', await server.listen(), '--realm', realm, ...credentials, '--check')
+  expect(check.code, check.err).toBe(0)
+  expect(check.out).toContain('passwords and other credentials of 1 user')
+  expect(check.out).toContain('key of rsa-generated (rsa-generated): without --keys, the realm gets a new one')
+  expect(check.out).toMatch(/loginTheme is stored only/)
+  expect(check.out).toContain('Nothing was written.')
+  expect(await readdir(cli.folder)).toEqual(['regent.yaml'])
+}, 60_000)
+
+test('import --keys takes the keys of a realm from its export, and refuses files without them', async () => {
+  const server = await testServer()
+  const { service } = await testService()
+  const realm = newName()
+  await applySource(service, createSource([{ realm }], realm))
+  // The first request of the keys generates them.
+  await server.call('GET', `/admin/realms/${realm}/keys`)
+  const exported = await service.read(SYSTEM, realm, (context) =>
+    exportRealm(context, { full: true, secrets: true, ids: true }),
+  )
+  const withoutKeys = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true, ids: true }))
+  const write = (file: string, content: unknown) => writeFile(join(cli.folder, file), JSON.stringify(content))
+  await write('export.json', exported)
+  await write('other.json', { ...exported, realm: 'other' })
+  await write('none.json', withoutKeys)
+  const args = [await server.listen(), '--realm', realm, ...credentials, '--no-apply', '--file', 'realm.yaml']
+  const imported = await cli.run('import', ...args, '--keys', 'export.json')
+  expect(imported.code, imported.err).toBe(0)
+  expect(imported.out).toContain('The files contain the keys of')
+  const [, key = ''] = /"privateKey":\["([^"]+)/.exec(JSON.stringify(exported)) ?? []
+  expect(key).not.toBe('')
+  expect(await readFile(join(cli.folder, 'realm.yaml'), 'utf8')).toContain(key)
+
+  const fails = async (message: string, file: string, ...more: string[]) =>
+    expect(await cli.run('import', ...args.slice(0, -1), 'unwritten.yaml', '--keys', file, ...more)).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(message),
+    })
+  await fails('other.json is no export of the realm', 'other.json')
+  await fails('none.json has no key of the realm', 'none.json')
+  await fails('Pass --key-alias', 'realm.yaml')
+  await fails('it is no key store of the type JKS or PKCS12', 'realm.yaml', '--key-alias', 'signing')
+  await fails('ENOENT', 'missing.p12', '--key-alias', 'signing')
+  expect(await readdir(cli.folder)).not.toContain('unwritten.yaml')
+}, 60_000)
 
 test('import fails without valid credentials, realm or target file, and writes nothing', async () => {
   const url = await (await testServer()).listen()

@@ -7,33 +7,30 @@ import { formatPosition } from '../../lib/source-position.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { type MigrationOptions, migrateRealm } from '../../realm-file/export/migrate-realm.ts'
 import { parseRealm } from '../../realm-file/parse-realm.ts'
-import type { ServerCredentials } from '../../reconcile/read/server/access-token.ts'
-import { AdminServer } from '../../reconcile/read/server/admin-server.ts'
+import type { AdminServer } from '../../reconcile/read/server/admin-server.ts'
 import { readRealm } from '../../reconcile/read/server/read-realm.ts'
 import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderSummary } from '../../reconcile/report/outcome-text.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
+import { addSigningKeys, type KeyFlags } from '../inputs/signing-keys.ts'
+import { type OtherServerFlags, openOtherServer } from '../login/other-server.ts'
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
 import { interruptible, runWithProgress } from '../terminal/interruption.ts'
+import { checkImport } from './import-check.ts'
 import { readSource, serializeSource } from './source.ts'
 
-interface ImportFlags extends StoreFlags, MigrationOptions {
+interface ImportFlags extends StoreFlags, OtherServerFlags, KeyFlags, Pick<MigrationOptions, 'secrets' | 'ids'> {
   readonly realm: string
   readonly dir?: string
   readonly file?: string
   readonly output: string
   readonly apply: boolean
   readonly strict?: true
+  readonly check?: true
   readonly allowMaster?: true
-  readonly fromRealm: string
-  readonly fromClient: string
-  readonly fromClientSecret?: string
-  readonly fromUser?: string
-  readonly fromPassword?: string
-  readonly fromToken?: string
 }
 
 /** `regent import`: reads a realm through the admin API of a Keycloak server, writes it as files, and applies them. */
@@ -49,9 +46,10 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     throw new Error(
       'Pass --strict or --no-apply, not both. To check the files, run "regent validate --strict" on them.',
     )
+  const from = url.replace(/\/+$/, '')
+  if (flags.check) return checkRealm(from, flags)
   const target = flags.file ?? flags.dir ?? realm
   await assertUnoccupied(target)
-  const from = url.replace(/\/+$/, '')
   const state: ImportState = { files: 'none' }
   await interruptible(
     () => readAndApply({ from, target, state }, flags),
@@ -75,9 +73,9 @@ async function readAndApply(
   flags: ImportFlags,
 ): Promise<void> {
   const { realm } = flags
-  const server = new AdminServer(from, readCredentials(from, flags))
-  const read = await runWithProgress((signal) => raceAbort(readRealm(server, realm, flags), signal))
-  const { document, warnings } = migrateRealm(from, read, flags)
+  const { document, warnings, keyProviders } = await runWithProgress((signal) =>
+    raceAbort(readMigration(openOtherServer(from, flags), from, flags), signal),
+  )
   state.files = 'incomplete'
   if (flags.file === undefined) await runWithProgress(() => writeFolder(target, document, flags))
   else {
@@ -88,8 +86,28 @@ async function readAndApply(
   for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource([target], { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
-  console.log(renderOpenEnds(source, users.length, flags))
+  console.log(renderOpenEnds(source, { users: users.length, keyProviders }, flags))
   if (flags.apply) await applyOnce(source, realm, flags)
+}
+
+/** Reads a realm, with the keys of the file that flags name, and converts it. */
+async function readMigration(server: AdminServer, from: string, flags: ImportFlags) {
+  const read = await readRealm(server, flags.realm, flags)
+  const { realm, providers } = await addSigningKeys(server, read, flags)
+  const migrated = migrateRealm(from, realm, { ...flags, keyProviders: providers })
+  return { ...migrated, realm, keyProviders: providers }
+}
+
+/** `regent import --check`: prints what an import carries over, and what does not work afterwards. */
+async function checkRealm(from: string, flags: ImportFlags): Promise<void> {
+  const server = openOtherServer(from, flags)
+  const text = await runWithProgress((signal) =>
+    raceAbort(
+      readMigration(server, from, flags).then((migration) => checkImport(server, from, migration)),
+      signal,
+    ),
+  )
+  console.log(text)
 }
 
 // Files of an earlier import must not be taken for those of this one.
@@ -101,24 +119,12 @@ async function assertUnoccupied(target: string): Promise<void> {
   )
 }
 
-function readCredentials(from: string, flags: ImportFlags): ServerCredentials {
-  const { REGENT_FROM_TOKEN, REGENT_FROM_USER, REGENT_FROM_PASSWORD, REGENT_FROM_CLIENT_SECRET } = process.env
-  const token = flags.fromToken ?? REGENT_FROM_TOKEN
-  if (token) return { token }
-  const user = flags.fromUser ?? REGENT_FROM_USER
-  const password = flags.fromPassword ?? REGENT_FROM_PASSWORD
-  const clientSecret = flags.fromClientSecret ?? (REGENT_FROM_CLIENT_SECRET || undefined)
-  const userCredentials = user && password ? { username: user, password } : undefined
-  if (!userCredentials && clientSecret === undefined) {
-    throw new Error(
-      `${from} requires credentials. Pass --from-user and --from-password, --from-client and --from-client-secret, or --from-token (REGENT_FROM_USER, …).`,
-    )
-  }
-  return { realm: flags.fromRealm, client: flags.fromClient, clientSecret, user: userCredentials }
-}
-
 /** Lists what Keycloak does not export, with what to do about it. */
-function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }: ImportFlags): string {
+function renderOpenEnds(
+  { documents }: SourceContent,
+  { users, keyProviders }: { readonly users: number; readonly keyProviders: ReadonlySet<string> },
+  { secrets }: ImportFlags,
+): string {
   const masks = documents.flatMap((document) =>
     parseRealm(document).objects.flatMap(({ kind, key, maskedSecrets: masked, origin }) =>
       masked.map((path) => `  ${formatPosition(origin.locate(path))}  ${path} of ${describeObject(kind, key)}`),
@@ -132,7 +138,10 @@ function renderOpenEnds({ documents }: SourceContent, users: number, { secrets }
         ]
       : []),
     ...masks,
-    'The realm gets new signing keys: tokens of the old server are not valid here.',
+    keyProviders.size
+      ? `The files contain the keys of ${[...keyProviders].sort().join(', ')}: tokens that these have signed stay valid if the issuer stays the same.`
+      : 'The realm gets new signing keys: tokens of the old server are not valid here. With --keys it keeps them.',
+    'Sessions are not imported: users log in again, and applications need new refresh and offline tokens.',
     ...(users
       ? [
           `Keycloak does not return passwords: ${users === 1 ? '1 user needs' : `${users} users need`} a new one.`,

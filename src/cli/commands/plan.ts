@@ -1,20 +1,29 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
+import { readSourceSettings } from '../inputs/read-source-settings.ts'
+import { type OtherServerFlags, openOtherServer } from '../login/other-server.ts'
+import { withNewStore } from '../new-store.ts'
 import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { printHint } from '../terminal/hint.ts'
+import { runWithProgress } from '../terminal/interruption.ts'
 import { isSavedPlan } from './apply.ts'
-import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
+import { readDocuments, readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
+
+interface PlanCommandFlags extends StoreFlags, SourceFlags, OutcomeFlags, OtherServerFlags {
+  readonly detailedExitcode?: boolean
+  readonly save?: true | string
+  readonly against?: string
+}
 
 /** `regent plan`: prints a plan and, with `--save`, saves it. With `--detailed-exitcode` it exits with 2 if there are changes. */
-export async function plan(
-  paths: readonly string[],
-  flags: StoreFlags & SourceFlags & OutcomeFlags & { detailedExitcode?: boolean; save?: true | string },
-): Promise<void> {
+export async function plan(paths: readonly string[], flags: PlanCommandFlags): Promise<void> {
+  if (flags.against !== undefined) return planAgainstServer(paths, { ...flags, against: flags.against })
   if (typeof flags.save === 'string') await refuseOtherFile(flags.save)
   const source = await readSource(paths, flags)
   const query = { ...(flags.save && { save: 'true' }), ...(flags.strict && { strict: 'true' }) }
@@ -29,7 +38,7 @@ export async function plan(
   if (typeof flags.save === 'string') await writeFile(flags.save, `${JSON.stringify(outcome, null, 2)}\n`)
   printOutcome(flags, outcome, { tense: 'planned' })
   const isSuspended = outcome.realms.some(({ suspended }) => suspended)
-  const changes = outcome.realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
+  const changes = hasChanges(outcome)
   if (changes && flags.detailedExitcode) setExitCode('changes')
   if (isSuspended) setExitCode('suspended')
   if (flags.output !== 'text') return
@@ -45,6 +54,37 @@ export async function plan(
         ? `"${renderApplyCommand(paths, flags)}" saves it for an approval.`
         : `Apply it with "${renderApplyCommand(paths, flags)}".`,
     )
+}
+
+/** `regent plan --against`: prints what the files would change on a Keycloak server, which is only read. */
+async function planAgainstServer(
+  paths: readonly string[],
+  { against, ...flags }: PlanCommandFlags & { readonly against: string },
+): Promise<void> {
+  const conflicting = (['server', 'context', 'database', 'data', 'keyFile', 'save'] as const).find(
+    (name) => flags[name] !== undefined,
+  )
+  if (conflicting !== undefined)
+    throw new Error(`Pass --against or --${conflicting === 'keyFile' ? 'key-file' : conflicting}, not both.`)
+  const url = against.replace(/\/+$/, '')
+  const server = openOtherServer(url, flags)
+  const source = { ...(await readDocuments(paths, flags)), settings: readSourceSettings(flags) }
+  const outcome = await runWithProgress((signal) =>
+    raceAbort(
+      withNewStore(async (service) => {
+        const { planAgainst } = await import('../../reconcile/import/plan-against.ts')
+        return planAgainst(service, source, { server, url, strict: flags.strict })
+      }),
+      signal,
+    ),
+  )
+  printOutcome(flags, outcome, { tense: 'planned' })
+  if (flags.detailedExitcode && hasChanges(outcome)) setExitCode('changes')
+}
+
+/** Whether an apply would change something, or a guard blocks it. */
+function hasChanges({ realms }: RunOutcome): boolean {
+  return realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
 }
 
 /** Throws Error if there is a file that is no saved plan, such as a document. */

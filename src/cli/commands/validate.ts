@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type DesiredRealm, readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
+import { readDesiredRealms } from '../../reconcile/merge/desired-realm.ts'
 import { FORMAT_VERSION, type Note } from '../../reconcile/model/action.ts'
-import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
 import type { RunOutcome } from '../../reconcile/run/run.ts'
-import { openKeyStoreDirectory, UNKNOWN_KEY_STORES } from '../../service/context/key-store-directory.ts'
-import { openPasswordBlacklists, type PasswordBlacklists } from '../../service/context/password-blacklists.ts'
 import { openVault } from '../../service/context/vault.ts'
-import { openVaultDirectory, type VaultDirectory } from '../../service/context/vault-directory.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
+import { withNewStore } from '../new-store.ts'
 import { type Format, print } from '../print.ts'
 import { runWithProgress } from '../terminal/interruption.ts'
 import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
@@ -30,7 +27,12 @@ export async function validate(
   })
   const outcome =
     server === undefined
-      ? await runWithProgress(() => validateOnNewStore(source, { realms, strict }))
+      ? await runWithProgress(() =>
+          withNewStore(async (service) => {
+            const { validateSource } = await import('../../reconcile/run/run.ts')
+            return validateSource(service, source, { realms, strict })
+          }),
+        )
       : await withConnection(flags, 'fail', (connection) =>
           connection.request<RunOutcome>('POST', `/regent/v1/plan${strict ? '?strict=true' : ''}`, {
             body: serializeSource(source),
@@ -57,36 +59,3 @@ const renderRealm = ({ realm, objects, notes }: { realm: string; objects: number
   `realm ${realm}: ${objects} ${objects === 1 ? 'object' : 'objects'}, valid`,
   ...notes.map((note) => renderNote(note)),
 ]
-
-async function validateOnNewStore(
-  source: SourceContent,
-  options: { readonly realms: readonly DesiredRealm[]; readonly strict: true | undefined },
-): Promise<RunOutcome> {
-  const { openService } = await import('../../service/operations/open-service.ts')
-  const { bootstrap } = await import('../../service/operations/bootstrap.ts')
-  const { validateSource } = await import('../../reconcile/run/run.ts')
-  const {
-    REGENT_PASSWORD_LISTS: passwordLists,
-    REGENT_VAULT_DIR: vaultDir,
-    REGENT_KEY_STORE_DIR: keyStoreDir,
-  } = process.env
-  const service = await openService({
-    location: {},
-    key: randomBytes(32),
-    passwordBlacklists: passwordLists ? openPasswordBlacklists(passwordLists) : UNKNOWN_BLACKLISTS,
-    vaultDirectory: vaultDir ? openVaultDirectory(vaultDir) : UNKNOWN_VAULT,
-    keyStoreDirectory: keyStoreDir ? openKeyStoreDirectory(keyStoreDir) : UNKNOWN_KEY_STORES,
-  })
-  try {
-    await bootstrap(service)
-    return await validateSource(service, source, options)
-  } finally {
-    await service.close()
-  }
-}
-
-/** The password blacklists of a server, which are unknown: any list may exist. */
-const UNKNOWN_BLACKLISTS: PasswordBlacklists = { has: () => true, contains: async () => false }
-
-/** The vault of a server, which is unknown: any secret may exist. */
-const UNKNOWN_VAULT: VaultDirectory = { isSet: true, read: async () => '' }

@@ -4,7 +4,7 @@ import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { flatten, getField, isGenerated, isSecret } from '../../kinds/compare.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { listVaultReferences } from '../../kinds/vault-reference.ts'
@@ -17,6 +17,7 @@ import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { getCredentialsByUser } from '../../service/users/credentials.ts'
 import { findDefaultRoleName } from '../../service/users/default-role.ts'
+import { omitMemberships } from '../formats/organizations.ts'
 import { escapeVariables, transformTextsByPath } from '../substitute-variables.ts'
 import { buildDocument } from './build-document.ts'
 import { completePartialExport, type ExportedRole } from './complete-partial-export.ts'
@@ -52,7 +53,10 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
     objects.push(...(kind === 'user' && options.secrets ? await addCredentials(context, listed) : listed))
   }
   const document = await renderRealm(context, objects, options)
-  return readObject(transformTextsByPath(document, escapeVariables))
+  // Without organizations, all these lists are empty. Keycloak: refuses them.
+  const users =
+    document.organizations === undefined && document.users && readObjects(document.users).map(omitMemberships)
+  return readObject(transformTextsByPath({ ...document, ...(users && { users }) }, escapeVariables))
 }
 
 /** Exports a realm without its users, and with masked secrets. Variables are not escaped. A constant number of statements. */
@@ -134,13 +138,17 @@ async function renderRealm(
   const exported = objects.map((object) => toExportedObject(context, object, options))
   const selectObjects = options.full ? completeObjects : minimizeObjects
   const selected = selectObjects(context.realm.name, exported, getCreationEffects(objects))
-  return { ...buildDocument(selected), ...(await getRenamedDefaultRole(context)) }
+  return { ...buildDocument(selected), ...(await declareDefaultRole(context, options.full)) }
 }
 
-/** Returns the declaration of the default role if it does not have the name that it has in every new realm. */
-async function getRenamedDefaultRole(context: Context): Promise<Representation> {
+/**
+ * Returns the declaration of the default role, or nothing if it has the name that it has in every new realm. Keycloak: creates another default
+ * role if an import has its objects without this declaration, so that a full export always has it.
+ */
+async function declareDefaultRole(context: Context, isFull = false): Promise<Representation> {
   const name = await findDefaultRoleName(context)
-  return name === undefined || name === getDefaultRoleName(context.realm.name) ? {} : { defaultRole: { name } }
+  const isDeclared = isFull || name !== getDefaultRoleName(context.realm.name)
+  return name !== undefined && isDeclared ? { defaultRole: { name } } : {}
 }
 
 /** Adds the credentials of users, which are not listed since no comparison needs them. */
@@ -175,5 +183,7 @@ export function toExportedObject(
           ([path, value]) =>
             !isGenerated(kind, path, representation) || listVaultReferences(kind, path, value).length > 0,
         )
-  return { kind: name, key, id: options.ids ? id : undefined, fields: Object.fromEntries(included) }
+  // Keycloak: refuses required actions with ids.
+  const hasId = options.ids && name !== 'requiredAction'
+  return { kind: name, key, id: hasId ? id : undefined, fields: Object.fromEntries(included) }
 }

@@ -6,6 +6,7 @@ import { USER_STORAGE } from '../../kinds/component-types.ts'
 import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isEmpty, type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { KEY_PROVIDER } from '../../kinds/key-providers.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { type DeclaredObject, parseRealm } from '../parse-realm.ts'
@@ -21,6 +22,8 @@ export interface MigrationOptions {
   readonly secrets?: boolean | undefined
   /** Whether the ids of all objects are included. */
   readonly ids?: boolean | undefined
+  /** The names of key providers whose keys are included although they could be generated. Default: none. */
+  readonly keyProviders?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -59,23 +62,29 @@ function removeMissingSettings({ fields, ...object }: ExportedObject): ExportedO
 
 function toExportedObject(
   { kind: name, key, id, fields, maskedSecrets }: DeclaredObject,
-  { secrets, ids }: MigrationOptions,
+  { secrets, ids, keyProviders }: MigrationOptions,
 ): ExportedObject {
   const kind = kinds[name]
   const getMask = (path: string) => (getField(kind, path).unorderedLists ? [MASK] : MASK)
   const masks = Object.fromEntries(maskedSecrets.map((path) => [path, getMask(path)]))
   const allFields: FlatFields = { ...fields, ...masks }
   const representation = unflatten(kind, allFields)
+  const hasKey = name === 'component' && isKeyProvider(key.at(-1)!, keyProviders)
   const exportedFields = Object.entries(allFields).filter(
     ([path, value]) =>
       !(kind.fields[path]?.appliedOnChange && isEmpty(value)) &&
       (!isGenerated(kind, path, representation) ||
         listVaultReferences(kind, path, value).length > 0 ||
-        (secrets && !maskedSecrets.includes(path))),
+        ((secrets || hasKey) && !maskedSecrets.includes(path))),
   )
   // Applications refer to users by id, and users refer to their user store.
   const needsId = kind.isUserData ? fields.serviceAccountClientId == null : isUserStore(name, key.at(-1)!)
   return { kind: name, key, id: ids || needsId ? id : undefined, fields: Object.fromEntries(exportedFields) }
+}
+
+function isKeyProvider(path: string, names: ReadonlySet<string> | undefined): boolean {
+  const { providerType, name } = parseComponentPath(path)
+  return providerType === KEY_PROVIDER && name !== undefined && names?.has(name) === true
 }
 
 function compareKeys({ key: a }: DeclaredObject, { key: b }: DeclaredObject): number {

@@ -12,6 +12,7 @@ import {
 } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { formatAddress, splitTree } from '../../kinds/tree.ts'
+import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { migrateRepresentation } from '../../realm-file/versions/version-steps.ts'
 import { createDocument } from '../../realm-file/yaml/document.ts'
 import { DocumentError, sortByPosition } from '../../realm-file/yaml/problem.ts'
@@ -115,6 +116,8 @@ interface ImportOptions {
   readonly ids?: 'declared' | 'new'
   /** Returns which lists are authoritative: elements that the content does not declare are removed. */
   readonly isAuthoritative?: (desired: DesiredRealm) => PlanInput['isAuthoritative']
+  /** Whether fields that Regent does not know are errors or ignored. Default: errors. */
+  readonly unknownFields?: UnknownFieldPolicy
 }
 
 /**
@@ -124,7 +127,7 @@ interface ImportOptions {
 export async function importContent(
   context: WriteContext,
   realm: Representation,
-  { ids = 'declared', isAuthoritative = () => () => false }: ImportOptions = {},
+  { ids = 'declared', isAuthoritative = () => () => false, unknownFields }: ImportOptions = {},
 ): Promise<AppliedObjects> {
   const { children, fields, alternativeFields } = kinds.realm
   const isContent = (field: string) =>
@@ -138,7 +141,7 @@ export async function importContent(
     addRealmRoles({ realm: context.realm.name, ...Object.fromEntries(content) }),
   )
   const documents = [createDocument('body', value)]
-  const [declared] = readDesiredRealms(documents, { vault: context.vault })
+  const [declared] = readDesiredRealms(documents, { vault: context.vault, unknownFields })
   const desired = ids === 'new' ? removeIds(declared!) : declared!
   const part = { source: '', desired, settings: {}, tenant: undefined, hasNewSettings: false }
   const observed = await observe(context, [part], desired)

@@ -11,7 +11,7 @@ import { findTenantPermissions } from '../../service/context/source-permissions.
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import type { GetGeneratedSecret } from '../../service/sources/generated-secrets.ts'
 import type { SourceContent } from '../read/source-content.ts'
-import { compareRealmNames, type DesiredRealm, readDesiredRealms } from './desired-realm.ts'
+import { compareRealmNames, type DesiredObject, type DesiredRealm, readDesiredRealms } from './desired-realm.ts'
 import { createEmptyRealm, mergeParts, type SourcePart } from './merge-parts.ts'
 
 /** The sources of a run, and the caller who starts it. */
@@ -23,6 +23,8 @@ export interface RunInput {
   readonly only?: ReadonlySet<string> | undefined
   /** Realms of which the store may lack objects: references to these are noted instead of refused. Default: none. */
   readonly incompleteRealms?: ReadonlySet<string> | undefined
+  /** Returns the paths of declared values of an object that are not compared, since the live ones are unknown. Default: none. */
+  readonly listIncomparable?: ((realm: string, object: DesiredObject) => readonly string[]) | undefined
   /** Whether declared values that are not enforced are errors. */
   readonly strict?: boolean | undefined
   /** The permission that the caller needs in each realm. Default: to administer it. */

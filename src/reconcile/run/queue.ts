@@ -23,6 +23,7 @@ import { observe } from '../observe/observe.ts'
 import type { Obstacle } from '../plan/obstacles.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import type { SourceContent } from '../read/source-content.ts'
+import { removeIncomparable } from './incomparable-values.ts'
 import { removeUnknownReferences } from './unknown-references.ts'
 
 /** A realm to reconcile. */
@@ -71,7 +72,9 @@ export async function readQueue(run: RunInput): Promise<Queue> {
   const getSecret = await loadGeneratedSecrets(run.service, sourcesWithSecrets, currentNames)
   const merged = await removeUnknownReferences(
     run,
-    mergeSources(run.service, { sources: digested, before, unchanged, removed, getSecret }),
+    mergeSources(run.service, { sources: digested, before, unchanged, removed, getSecret }).map((realm) =>
+      removeIncomparable(run, realm),
+    ),
   )
   const renamed = await findRenamedRealms(run, merged)
   const realms = merged.map((realm) => {

@@ -8,12 +8,14 @@ import {
   readTexts,
 } from '../../../kinds/json.ts'
 import { type AdminServer, toObject, toObjects } from './admin-server.ts'
-import { readUsers } from './read-users.ts'
+import { readNamedUsers, readUsers } from './read-users.ts'
 
 /** Options of reading a realm. */
 export interface ReadRealmOptions {
   /** Whether to read client secrets. The admin API returns no other secrets. */
   readonly secrets?: boolean | undefined
+  /** Returns the names of the users to read, by the realm without its users. Default: all users are read. */
+  readonly selectUsers?: ((realm: Representation) => ReadonlySet<string>) | undefined
 }
 
 /** Keycloak: the export contains workflows as components without names. They are read from their own endpoint instead. */
@@ -26,13 +28,15 @@ const WORKFLOWS = 'org.keycloak.models.workflow.WorkflowProvider'
 export async function readRealm(
   server: AdminServer,
   name: string,
-  { secrets }: ReadRealmOptions = {},
+  { secrets, selectUsers }: ReadRealmOptions = {},
 ): Promise<Representation> {
   const path = encodeURIComponent(name)
   const realm = toObject(await server.post(`${path}/partial-export?exportClients=true&exportGroupsAndRoles=true`))
   const { [WORKFLOWS]: _, ...components } = readObject(realm.components)
   const [users, organizations, workflows, localizationTexts, clients] = await Promise.all([
-    readUsers(server, path, realm),
+    selectUsers
+      ? readNamedUsers(server, path, { realm, usernames: selectUsers(realm) })
+      : readUsers(server, path, realm),
     realm.organizationsEnabled === true ? readOrganizations(server, path) : [],
     server.get(`${path}/workflows`, []),
     readLocalizationTexts(server, path),
