@@ -291,6 +291,18 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       },
     },
   },
+  'docs/migrate-from-terraform.md': {
+    async prepare(session) {
+      const recorded = join(root, 'test', 'cli', 'terraform')
+      await cp(join(recorded, 'terraform.tfstate'), session.path('state.json'))
+      await cp(join(recorded, 'acme.yaml'), session.path('keycloak.yaml'))
+      await session.run('regent apply keycloak.yaml --name keycloak')
+      await session.run('regent source forget keycloak acme --yes')
+      await session.run('REGENT_USER=admin; REGENT_PASSWORD=admin; export REGENT_USER REGENT_PASSWORD')
+      await session.serve('--source', '')
+      session.replacements.set('https://id.example.com', session.server!.url)
+    },
+  },
   'docs/migrate-from-keycloak-config-cli.md': {
     async prepare(session) {
       await mkdir(session.path('config'))

@@ -1,7 +1,7 @@
 // Migrates a realm from a Keycloak server: reads it, writes it as files, and applies them.
 import { readdir, stat } from 'node:fs/promises'
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { readObjects } from '../../kinds/json.ts'
+import { type Representation, readObjects } from '../../kinds/json.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { formatPosition } from '../../lib/source-position.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
@@ -20,11 +20,16 @@ import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
 import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { readSource, serializeSource } from './source.ts'
 
-interface ImportFlags extends StoreFlags, MigrationOptions {
-  readonly realm: string
+/** The flags of the files that an import writes. */
+export interface FileFlags {
   readonly dir?: string
   readonly file?: string
   readonly output: string
+  readonly secrets?: boolean | undefined
+}
+
+interface ImportFlags extends StoreFlags, MigrationOptions, FileFlags {
+  readonly realm?: string
   readonly apply: boolean
   readonly strict?: true
   readonly allowMaster?: true
@@ -37,20 +42,22 @@ interface ImportFlags extends StoreFlags, MigrationOptions {
 }
 
 /** `regent import`: reads a realm through the admin API of a Keycloak server, writes it as files, and applies them. */
-export async function importCommand(url: string, flags: ImportFlags): Promise<void> {
-  const { realm } = flags
+export async function importCommand(url: string | undefined, options: ImportFlags): Promise<void> {
+  const { realm } = options
+  if (url === undefined) throw new Error('Pass the URL of a Keycloak server, or --terraform-state and a file.')
+  if (realm === undefined) throw new Error('Pass --realm with the realm to migrate.')
+  const flags = { ...options, realm }
   if (realm === MASTER && !flags.allowMaster) {
     throw new Error(
       `The ${MASTER} realm has the administrators of every realm, who would then administer this server too. Pass --allow-master to import it.`,
     )
   }
-  if (flags.file !== undefined && flags.dir !== undefined) throw new Error('Pass --file or --dir, not both.')
   if (flags.strict && !flags.apply)
     throw new Error(
       'Pass --strict or --no-apply, not both. To check the files, run "regent validate --strict" on them.',
     )
   const target = flags.file ?? flags.dir ?? realm
-  await assertUnoccupied(target)
+  await assertUnoccupied(target, flags)
   const from = url.replace(/\/+$/, '')
   const state: ImportState = { files: 'none' }
   await interruptible(
@@ -72,18 +79,14 @@ function describeFiles(target: string, { files }: ImportState): string {
 
 async function readAndApply(
   { from, target, state }: { readonly from: string; readonly target: string; readonly state: ImportState },
-  flags: ImportFlags,
+  flags: ImportFlags & { readonly realm: string },
 ): Promise<void> {
   const { realm } = flags
   const server = new AdminServer(from, readCredentials(from, flags))
   const read = await runWithProgress((signal) => raceAbort(readRealm(server, realm, flags), signal))
   const { document, warnings } = migrateRealm(from, read, flags)
   state.files = 'incomplete'
-  if (flags.file === undefined) await runWithProgress(() => writeFolder(target, document, flags))
-  else {
-    await writeRealmFile(target, renderDocument(document, flags.output), flags)
-    console.log(`Wrote ${target}.`)
-  }
+  await writeFiles(target, document, flags)
   state.files = 'complete'
   for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource([target], { name: `${from} ${realm}` })
@@ -92,8 +95,16 @@ async function readAndApply(
   if (flags.apply) await applyOnce(source, realm, flags)
 }
 
-// Files of an earlier import must not be taken for those of this one.
-async function assertUnoccupied(target: string): Promise<void> {
+/** Writes a realm as a folder, or as the file of `--file`. */
+export async function writeFiles(target: string, document: Representation, flags: FileFlags): Promise<void> {
+  if (flags.file === undefined) return runWithProgress(() => writeFolder(target, document, flags))
+  await writeRealmFile(target, renderDocument(document, flags.output), flags)
+  console.log(`Wrote ${target}.`)
+}
+
+/** Throws if the target exists: files of an earlier import must not be taken for those of this one. */
+export async function assertUnoccupied(target: string, { file, dir }: FileFlags): Promise<void> {
+  if (file !== undefined && dir !== undefined) throw new Error('Pass --file or --dir, not both.')
   const existing = await stat(target).catch(() => undefined)
   if (!existing || (existing.isDirectory() && !(await readdir(target)).length)) return
   throw new Error(
