@@ -306,7 +306,9 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
   'docs/migrate-from-keycloak-config-cli.md': {
     async prepare(session) {
       await mkdir(session.path('config'))
-      await session.write('config/acme.yaml', 'realm: acme\nenabled: true\n')
+      const title = '$(env:KEYCLOAK_TITLE_$(env:KEYCLOAK_STAGE:-dev):-ACME)'
+      await session.write('config/acme.yaml', `realm: acme\nenabled: true\ndisplayName: ${title}\n`)
+      await session.write('config/clients.yaml', 'realm: acme\nclients:\n  - clientId: shop\n')
       await session.run('REGENT_USER=admin; REGENT_PASSWORD=admin')
     },
     outputs: {

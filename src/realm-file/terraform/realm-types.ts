@@ -175,7 +175,6 @@ const readSteps = (steps: Json): Json =>
     withoutEmpty({
       uses: step.uses ?? null,
       after: step.after ?? null,
-      priority: step.priority ?? null,
       with: step.config ?? null,
     }),
   )
