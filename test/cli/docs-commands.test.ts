@@ -281,6 +281,9 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       async 'regent plan acme-realm.json'(session) {
         await session.run('regent export acme --output json > acme-realm.json')
       },
+      async 'regent plan export'(session) {
+        await cp(join(root, 'test', 'cli', 'directory-export'), session.path('export'), { recursive: true })
+      },
     },
     outputs: {
       async '  note: migration from Keycloak'(session) {

@@ -60,7 +60,9 @@ describe('import --terraform-state', () => {
       const plan = await cli.run('plan', target, '--name', 'terraform', '--detailed-exitcode')
       expect(plan).toMatchObject({ code: 0, err: '', out: expect.stringContaining('realm acme: unchanged') })
     }
-    expect(await readFile(join(cli.folder, 'acme.yaml'), 'utf8')).not.toMatch(/(shop|partner|google)-secret|(mail|reader)-password/)
+    expect(await readFile(join(cli.folder, 'acme.yaml'), 'utf8')).not.toMatch(
+      /(shop|partner|google)-secret|(mail|reader)-password/,
+    )
   })
 
   test('lists what the files do not contain by address', async () => {
