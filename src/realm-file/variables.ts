@@ -52,7 +52,7 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ['properties', inVariable('take the value out of the properties file')],
   ['resourcebundle', inVariable('take the value out of the resource bundle')],
   ['script', inVariable('compute the value before the run')],
-  ['sys', inVariable('take the value of the Java system property')],
+  ['sys', 'set an environment variable to the value, and write $(env:NAME)'],
   ['url', inFile('download the file before the run (curl --output)')],
   ['urldecoder', inVariable('decode the value before the run')],
   ['urlencoder', inVariable('encode the value before the run')],

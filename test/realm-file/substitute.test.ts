@@ -186,7 +186,7 @@ describe('refusals', () => {
     [
       'a lookup of keycloak-config-cli',
       '$(sys:user.dir)',
-      '$(sys:user.dir) is not read: take the value of the Java system property, set it as an environment variable, and write $(env:NAME).',
+      '$(sys:user.dir) is not read: set an environment variable to the value, and write $(env:NAME).',
     ],
     ['a misspelt form', '$(ENV:HOST)', 'did you mean $(env:…)?'],
     ['a property', '$(some.property)', '$(some.property) is unknown'],
