@@ -445,15 +445,19 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'import',
-    summary: 'Migrate a realm from a Keycloak server',
+    summary: 'Migrate a realm from Keycloak, or from a Terraform state',
     examples: [
       ['regent import https://sso.example.com --realm shop --from-user admin', 'migrate the realm shop into files'],
       ['regent import https://sso.example.com --realm shop --from-user admin --check', 'show what will not work'],
+      ['terraform state pull | regent import --terraform-state -', 'write what a Terraform state declares as files'],
     ],
-    arguments: [argument('<url>', 'URL of the Keycloak server')],
+    arguments: [argument('[url]', 'URL of the Keycloak server')],
     options: [
       ...storeOptions,
-      option('--realm <realm>', 'Migrate this realm').makeOptionMandatory(),
+      option('--realm <realm>', 'Migrate this realm', { fallback: 'the only realm of a Terraform state' }),
+      option('--terraform-state <file>', 'Read this state instead of a server; - for stdin').conflicts([
+        ...['strict', 'ids', 'fromUser', 'fromPassword', 'fromToken', 'fromClient', 'fromClientSecret', 'fromRealm'],
+      ]),
       option('--dir <folder>', 'Write a file for each object into this folder', { fallback: 'the name of the realm' }),
       option('--file <file>', 'Write a single file instead'),
       fileFormatOption('Choose the form of the files'),
@@ -468,7 +472,10 @@ export const commands: readonly CommandEntry[] = [
       option('--allow-master', 'Permit the master realm'),
       ...otherServerOptions,
     ],
-    run: async ([url], flags) => (await import('./commands/import.ts')).importCommand(url, flags),
+    run: async ([url], flags) =>
+      flags.terraformState === undefined
+        ? (await import('./commands/import.ts')).importCommand(url, flags)
+        : (await import('./commands/import-terraform-state.ts')).importTerraformState(url, flags),
   },
   {
     name: 'get',

@@ -21,6 +21,7 @@ import { scopeMappings } from './formats/scope-mappings.ts'
 import { serviceAccounts } from './formats/service-accounts.ts'
 import { userFederation } from './formats/user-federation.ts'
 import { userProfile } from './formats/user-profile.ts'
+import { workflows } from './formats/workflows.ts'
 import { listMigrations } from './versions/version-steps.ts'
 import type { Document } from './yaml/document.ts'
 import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
@@ -32,6 +33,7 @@ const converters: readonly FormatConverter[] = [
   assignedScopes,
   groups,
   organizations,
+  workflows,
   components,
   userFederation,
   userProfile,

@@ -27,11 +27,39 @@ function resolve(variable: Variable, options: VariableOptions): string {
   if (colon > 0 && resolver === 'env') return resolveEnv(name.slice(colon + 1), variable, options)
   if (colon > 0 && resolver === 'file') return resolveFile(name.slice(colon + 1), variable, options)
   if (colon > 0 && resolver === 'generated') return resolveGenerated(name.slice(colon + 1), variable)
+  const replacement = colon > 0 ? replacements.get(resolver.toLowerCase()) : undefined
+  if (replacement !== undefined)
+    throw new VariableError(`${variable.source} is not read: ${replacement}. For the text "$(" write "$$("`)
   const hint = findNearestWord(resolver, ['env', 'file', 'generated'])
   const advice =
     hint === undefined ? 'use $(env:NAME), $(file:PATH) or $(generated:NAME).' : `did you mean $(${hint}:…)?`
   throw new VariableError(`${variable.source} is unknown: ${advice} For the text "$(" write "$$("`)
 }
+
+const inVariable = (step: string) => `${step}, set it as an environment variable, and write $(env:NAME)`
+const inFile = (step: string) => `${step}, and write $(file:PATH)`
+
+/** The replacements of the other lookups of keycloak-config-cli, which are those of Apache Commons Text. */
+const replacements: ReadonlyMap<string, string> = new Map([
+  ['base64', inVariable('decode or encode the value before the run')],
+  ['base64decoder', inVariable('decode the value before the run (base64 --decode)')],
+  ['base64encoder', inVariable('encode the value before the run (base64)')],
+  ['const', 'write the value of the Java constant'],
+  ['date', inVariable('format the date before the run (date)')],
+  ['dns', inVariable('look up the address before the run (getent hosts)')],
+  ['java', inVariable('determine the value before the run')],
+  ['localhost', inVariable('determine the name before the run (hostname)')],
+  ['properties', inVariable('take the value out of the properties file')],
+  ['resourcebundle', inVariable('take the value out of the resource bundle')],
+  ['script', inVariable('compute the value before the run')],
+  ['sys', 'set an environment variable to the value, and write $(env:NAME)'],
+  ['url', inFile('download the file before the run (curl --output)')],
+  ['urldecoder', inVariable('decode the value before the run')],
+  ['urlencoder', inVariable('encode the value before the run')],
+  ['xml', inVariable('take the value out of the XML file before the run')],
+  ['xmldecoder', inVariable('decode the value before the run')],
+  ['xmlencoder', inVariable('encode the value before the run')],
+])
 
 /** The beginning of a variable for a secret that Regent generates. */
 export const GENERATED_SECRET_PREFIX = '$(generated:'

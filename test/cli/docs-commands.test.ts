@@ -299,6 +299,9 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       async 'regent plan acme-realm.json'(session) {
         await session.run('regent export acme --output json > acme-realm.json')
       },
+      async 'regent plan export'(session) {
+        await cp(join(root, 'test', 'cli', 'directory-export'), session.path('export'), { recursive: true })
+      },
     },
     outputs: {
       async '  note: migration from Keycloak'(session) {
@@ -309,10 +312,24 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       },
     },
   },
+  'docs/migrate-from-terraform.md': {
+    async prepare(session) {
+      const recorded = join(root, 'test', 'cli', 'terraform')
+      await cp(join(recorded, 'terraform.tfstate'), session.path('state.json'))
+      await cp(join(recorded, 'acme.yaml'), session.path('keycloak.yaml'))
+      await session.run('regent apply keycloak.yaml --name keycloak')
+      await session.run('regent source forget keycloak acme --yes')
+      await session.run('REGENT_USER=admin; REGENT_PASSWORD=admin; export REGENT_USER REGENT_PASSWORD')
+      await session.serve('--source', '')
+      session.replacements.set('https://id.example.com', session.server!.url)
+    },
+  },
   'docs/migrate-from-keycloak-config-cli.md': {
     async prepare(session) {
       await mkdir(session.path('config'))
-      await session.write('config/acme.yaml', 'realm: acme\nenabled: true\n')
+      const title = '$(env:KEYCLOAK_TITLE_$(env:KEYCLOAK_STAGE:-dev):-ACME)'
+      await session.write('config/acme.yaml', `realm: acme\nenabled: true\ndisplayName: ${title}\n`)
+      await session.write('config/clients.yaml', 'realm: acme\nclients:\n  - clientId: shop\n')
       await session.run('REGENT_USER=admin; REGENT_PASSWORD=admin')
     },
     outputs: {

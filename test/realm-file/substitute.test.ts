@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { escapeVariables, substituteVariables } from '../../src/realm-file/substitute-variables.ts'
@@ -13,6 +15,7 @@ const env = {
   PASSWORD: 'hunter2',
   RAW: '$(env:HOST) {"a": [',
 }
+const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'migrate-from-keycloak-config-cli.md'), 'utf8')
 const files: Record<string, string> = {
   '/run/secret': 'from a file\n',
   '/run/windows': 'x\r\n',
@@ -177,8 +180,13 @@ describe('refusals', () => {
     ['another encoding', '$(file:ISO-8859-1:/run/secret)', 'files are read as UTF-8, not as ISO-8859-1'],
     [
       'an unknown form',
+      '$(secret:NAME)',
+      '$(secret:NAME) is unknown: use $(env:NAME), $(file:PATH) or $(generated:NAME)',
+    ],
+    [
+      'a lookup of keycloak-config-cli',
       '$(sys:user.dir)',
-      '$(sys:user.dir) is unknown: use $(env:NAME), $(file:PATH) or $(generated:NAME)',
+      '$(sys:user.dir) is not read: set an environment variable to the value, and write $(env:NAME).',
     ],
     ['a misspelt form', '$(ENV:HOST)', 'did you mean $(env:…)?'],
     ['a property', '$(some.property)', '$(some.property) is unknown'],
@@ -187,6 +195,13 @@ describe('refusals', () => {
     ['a script', '$${javascript: 1 + 1}', 'is not supported'],
   ])('%s is refused with advice', (_, text, expected) => {
     expect(complaint(text)).toContain(expected)
+  })
+
+  test('each lookup that the guide for keycloak-config-cli lists is refused with what replaces it', () => {
+    const lookups = [...guide.matchAll(/\$\((\w+):…\)/g)].map(([, name]) => name!)
+    expect(lookups.length).toBeGreaterThan(15)
+    for (const name of lookups)
+      expect(complaint(`$(${name}:value)`), name).toMatch(/ is not read: .*(\$\(env:NAME\)|\$\(file:PATH\)|constant)/)
   })
 
   test('a variable that the settings do not allow is refused, with or without a default, and never read', () => {

@@ -1,7 +1,7 @@
 // Migrates a realm from a Keycloak server: reads it, writes it as files, and applies them.
 import { readdir, stat } from 'node:fs/promises'
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { readObjects } from '../../kinds/json.ts'
+import { type Representation, readObjects } from '../../kinds/json.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import { formatPosition } from '../../lib/source-position.ts'
 import { raceAbort } from '../../lib/timing/race-abort.ts'
@@ -22,26 +22,36 @@ import { interruptible, runWithProgress } from '../terminal/interruption.ts'
 import { checkImport } from './import-check.ts'
 import { readSource, serializeSource } from './source.ts'
 
-interface ImportFlags extends StoreFlags, OtherServerFlags, KeyFlags, Pick<MigrationOptions, 'secrets' | 'ids'> {
-  readonly realm: string
+/** The flags of the files that an import writes. */
+export interface FileFlags {
   readonly dir?: string
   readonly file?: string
   readonly output: string
+  readonly secrets?: boolean | undefined
+}
+
+interface ImportFlags extends StoreFlags, OtherServerFlags, KeyFlags, Pick<MigrationOptions, 'ids'>, FileFlags {
+  readonly realm?: string
   readonly apply: boolean
   readonly strict?: true
   readonly check?: true
   readonly allowMaster?: true
 }
 
+/** The flags of the import of a realm. */
+type RealmFlags = ImportFlags & { readonly realm: string }
+
 /** `regent import`: reads a realm through the admin API of a Keycloak server, writes it as files, and applies them. */
-export async function importCommand(url: string, flags: ImportFlags): Promise<void> {
-  const { realm } = flags
+export async function importCommand(url: string | undefined, options: ImportFlags): Promise<void> {
+  const { realm } = options
+  if (url === undefined) throw new Error('Pass the URL of a Keycloak server, or --terraform-state and a file.')
+  if (realm === undefined) throw new Error('Pass --realm with the realm to migrate.')
+  const flags = { ...options, realm }
   if (realm === MASTER && !flags.allowMaster) {
     throw new Error(
       `The ${MASTER} realm has the administrators of every realm, who would then administer this server too. Pass --allow-master to import it.`,
     )
   }
-  if (flags.file !== undefined && flags.dir !== undefined) throw new Error('Pass --file or --dir, not both.')
   if (flags.strict && !flags.apply)
     throw new Error(
       'Pass --strict or --no-apply, not both. To check the files, run "regent validate --strict" on them.',
@@ -49,7 +59,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
   const from = url.replace(/\/+$/, '')
   if (flags.check) return checkRealm(from, flags)
   const target = flags.file ?? flags.dir ?? realm
-  await assertUnoccupied(target)
+  await assertUnoccupied(target, flags)
   const state: ImportState = { files: 'none' }
   await interruptible(
     () => readAndApply({ from, target, state }, flags),
@@ -70,18 +80,14 @@ function describeFiles(target: string, { files }: ImportState): string {
 
 async function readAndApply(
   { from, target, state }: { readonly from: string; readonly target: string; readonly state: ImportState },
-  flags: ImportFlags,
+  flags: RealmFlags,
 ): Promise<void> {
   const { realm } = flags
   const { document, warnings, keyProviders } = await runWithProgress((signal) =>
     raceAbort(readMigration(openOtherServer(from, flags), from, flags), signal),
   )
   state.files = 'incomplete'
-  if (flags.file === undefined) await runWithProgress(() => writeFolder(target, document, flags))
-  else {
-    await writeRealmFile(target, renderDocument(document, flags.output), flags)
-    console.log(`Wrote ${target}.`)
-  }
+  await writeFiles(target, document, flags)
   state.files = 'complete'
   for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource([target], { name: `${from} ${realm}` })
@@ -91,7 +97,7 @@ async function readAndApply(
 }
 
 /** Reads a realm, with the keys of the file that flags name, and converts it. */
-async function readMigration(server: AdminServer, from: string, flags: ImportFlags) {
+async function readMigration(server: AdminServer, from: string, flags: RealmFlags) {
   const read = await readRealm(server, flags.realm, flags)
   const { realm, providers } = await addSigningKeys(server, read, flags)
   const migrated = migrateRealm(from, realm, { ...flags, keyProviders: providers })
@@ -99,7 +105,7 @@ async function readMigration(server: AdminServer, from: string, flags: ImportFla
 }
 
 /** `regent import --check`: prints what an import carries over, and what does not work afterwards. */
-async function checkRealm(from: string, flags: ImportFlags): Promise<void> {
+async function checkRealm(from: string, flags: RealmFlags): Promise<void> {
   const server = openOtherServer(from, flags)
   const text = await runWithProgress((signal) =>
     raceAbort(
@@ -110,8 +116,16 @@ async function checkRealm(from: string, flags: ImportFlags): Promise<void> {
   console.log(text)
 }
 
-// Files of an earlier import must not be taken for those of this one.
-async function assertUnoccupied(target: string): Promise<void> {
+/** Writes a realm as a folder, or as the file of `--file`. */
+export async function writeFiles(target: string, document: Representation, flags: FileFlags): Promise<void> {
+  if (flags.file === undefined) return runWithProgress(() => writeFolder(target, document, flags))
+  await writeRealmFile(target, renderDocument(document, flags.output), flags)
+  console.log(`Wrote ${target}.`)
+}
+
+/** Throws if the target exists: files of an earlier import must not be taken for those of this one. */
+export async function assertUnoccupied(target: string, { file, dir }: FileFlags): Promise<void> {
+  if (file !== undefined && dir !== undefined) throw new Error('Pass --file or --dir, not both.')
   const existing = await stat(target).catch(() => undefined)
   if (!existing || (existing.isDirectory() && !(await readdir(target)).length)) return
   throw new Error(

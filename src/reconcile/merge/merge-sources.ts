@@ -11,7 +11,8 @@ import { findTenantPermissions } from '../../service/context/source-permissions.
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import type { GetGeneratedSecret } from '../../service/sources/generated-secrets.ts'
 import type { SourceContent } from '../read/source-content.ts'
-import { compareRealmNames, type DesiredObject, type DesiredRealm, readDesiredRealms } from './desired-realm.ts'
+import type { DesiredObject } from './desired-object.ts'
+import { compareRealmNames, type DesiredRealm, readDesiredRealms } from './desired-realm.ts'
 import { createEmptyRealm, mergeParts, type SourcePart } from './merge-parts.ts'
 
 /** The sources of a run, and the caller who starts it. */

@@ -95,8 +95,17 @@ export class ArtifactSource {
    * archive is not accepted or contains no documents.
    */
   async read(): Promise<SourceContent & SerializedSource> {
-    const { name, folder = '', repository, unknownFields, env, isAllowed, findAgeKeys, displayName, environment } =
-      this.#options
+    const {
+      name,
+      folder = '',
+      repository,
+      unknownFields,
+      env,
+      isAllowed,
+      findAgeKeys,
+      displayName,
+      environment,
+    } = this.#options
     this.#attemptedRevision = this.#artifact.revision
     this.#root ??= await this.#download()
     const root = this.#root

@@ -1,7 +1,8 @@
 // Removes declared values that cannot be compared, since the live ones are unknown.
 import { describeObject } from '../../kinds/tree.ts'
 import type { DocumentWarning } from '../../realm-file/yaml/problem.ts'
-import { collectSecrets, type DesiredObject } from '../merge/desired-realm.ts'
+import type { DesiredObject } from '../merge/desired-object.ts'
+import { collectSecrets } from '../merge/desired-realm.ts'
 import type { MergedRealm, RunInput } from '../merge/merge-sources.ts'
 
 /** Returns a realm without the declared values that are not compared, with a note for each field. */
