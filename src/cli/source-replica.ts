@@ -4,7 +4,7 @@ import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import type { LeaseCandidate, LeaseWork } from '../service/operations/leases.ts'
 import { paint } from './paint.ts'
-import { terminalReporter } from './terminal-reporter.ts'
+import { terminalReporter } from './terminal/source-reporter.ts'
 import type { WatchedSource } from './watched-source.ts'
 
 /** Returns a candidate for the lease that applies the sources while it holds it. `failed` is called if the store cannot be reached. */

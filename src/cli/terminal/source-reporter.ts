@@ -1,11 +1,11 @@
 // Prints the outcomes of a server's sources on the terminal.
-import { chunks } from '../lib/chunks.ts'
-import type { SourceEvent, SourceReporter } from '../reconcile/following/followed-source.ts'
-import { formatTime } from '../reconcile/model/attribution.ts'
-import { listOutcomeLines } from '../reconcile/report/text-report.ts'
-import type { RunOutcome } from '../reconcile/run/run.ts'
-import { paint } from './paint.ts'
-import { renderError } from './render-error.ts'
+import { chunks } from '../../lib/chunks.ts'
+import type { SourceEvent, SourceReporter } from '../../reconcile/following/followed-source.ts'
+import { formatTime } from '../../reconcile/model/attribution.ts'
+import { listOutcomeLines } from '../../reconcile/report/text-report.ts'
+import type { RunOutcome } from '../../reconcile/run/run.ts'
+import { paint } from '../paint.ts'
+import { renderError } from '../render-error.ts'
 
 /** Lines written at a time. */
 const LINES = 1_000
