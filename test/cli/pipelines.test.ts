@@ -1,5 +1,6 @@
 // What editors and pipelines use: templates of `regent init`, the JSON schema, reports of `regent lint`, and the steps of the files for
 // pre-commit, GitHub and GitLab, which run with a shell as there.
+import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -188,14 +189,42 @@ describe('regent lint', () => {
   })
 })
 
+const hasPreCommit = spawnSync('pre-commit', ['--version']).status === 0
+
+test.skipIf(!hasPreCommit)(
+  'pre-commit runs the hooks on a repository, where it is installed',
+  async () => {
+    const hooks = await readYaml<object[]>('.pre-commit-hooks.yaml')
+    // The command under test is in the path, so that nothing is installed.
+    const local = { repo: 'local', hooks: hooks.map((hook) => ({ ...hook, language: 'system' })) }
+    const folder = join(cli.folder, 'repository')
+    await mkdir(folder)
+    await writeFile(join(folder, '.pre-commit-config.yaml'), JSON.stringify({ repos: [local] }))
+    const run = async (realm: string) => {
+      await writeFile(join(folder, 'realm.yaml'), realm)
+      const { code, out } = await cli.shell(
+        'cd repository && git init --quiet && git add --all && pre-commit run --all-files',
+        { PRE_COMMIT_HOME: join(cli.folder, 'pre-commit') },
+      )
+      return { code, lines: out.match(/^regent \w+\.+\w+$/gm)?.map((line) => line.replace(/\.+/, ' ')) }
+    }
+    const valid = RISKY.replace(/clients[\s\S]*/, 'revokeRefreshToken: true\n')
+    expect(await run(valid)).toEqual({ code: 0, lines: ['regent validate Passed', 'regent lint Passed'] })
+    expect(await run(RISKY)).toEqual({ code: 1, lines: ['regent validate Passed', 'regent lint Failed'] })
+  },
+  60_000,
+)
+
 test('the hooks of pre-commit run commands that pass for valid files, and fail for others', async () => {
   const hooks =
     await readYaml<{ id: string; entry: string; args: string[]; pass_filenames: boolean }[]>('.pre-commit-hooks.yaml')
   expect(hooks.map(({ id }) => id)).toEqual(['regent-validate', 'regent-lint'])
-  const codes = async () =>
-    Promise.all(
-      hooks.map(async ({ entry, args }) => (await cli.shell(`cd hooked && ${entry} ${args.join(' ')}`, {})).code),
-    )
+  const codes = async () => {
+    const results: (number | null)[] = []
+    for (const { entry, args } of hooks)
+      results.push((await cli.shell(`cd hooked && ${entry} ${args.join(' ')}`, {})).code)
+    return results
+  }
   await mkdir(join(cli.folder, 'hooked'))
   await writeFile(
     join(cli.folder, 'hooked', 'realm.yaml'),
