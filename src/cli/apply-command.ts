@@ -18,6 +18,7 @@ export function renderApplyCommand(paths: readonly string[], flags: StoreFlags &
     'max-deletions-share': flags.maxDeletionsShare,
     'unknown-fields': flags.unknownFields === 'error' ? undefined : flags.unknownFields,
     variables: flags.variables?.join(','),
+    'age-key-file': flags.ageKeyFile,
   }
   const words = ['regent', 'apply', ...paths.map(renderPath), ...renderOptions(options)]
   return [...words, ...(flags.strict ? ['--strict'] : []), ...(flags.allowLockOut ? ['--allow-lock-out'] : [])]

@@ -327,15 +327,13 @@ export class YamlEditor {
 
   /** Renders a value behind the colon of a key at a column. */
   #renderValue(value: Json, column: number): string {
-    if (this.#isJson) return ` ${this.#renderFlow(value, false)}`
+    if (this.#isJson) return ` ${this.#renderFlow(value, false, ' '.repeat(column))}`
     const text = this.#dumpBlock(value)
     const isInline = value === null || typeof value !== 'object' || !Object.keys(value).length
     const indent = ' '.repeat(column + 2)
-    const block = isInline ? ` ${text}` : `\n${indent}${text}`
-    return block
-      .replaceAll('\n', isInline ? '\n' : `\n`)
+    return (isInline ? ` ${text}` : `\n${text}`)
       .split('\n')
-      .map((line, at) => (at > (isInline ? 0 : 1) && line !== '' ? indent + line : line))
+      .map((line, at) => (at > 0 && line !== '' ? indent + line : line))
       .join(this.#newline)
   }
 
