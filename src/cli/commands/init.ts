@@ -57,8 +57,8 @@ clients:
   minimal: '',
 } as const
 
-/** The schema in the package on npm, which editors load. */
-const SCHEMA = `https://unpkg.com/@regent-iam/regent@${version}/schema/realm.schema.json`
+/** The schema of this version in the repository, which editors load. */
+const SCHEMA = `https://raw.githubusercontent.com/regent-iam/regent/v${version}/schema/realm.schema.json`
 
 const createStarter = (realm: string, template: TemplateName) => `# yaml-language-server: $schema=${SCHEMA}
 realm: ${realm} # Regent changes only what is declared here. If you remove an object, the next apply deletes it.
