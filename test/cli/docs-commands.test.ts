@@ -296,6 +296,9 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.run('ACME_SMTP_PASSWORD=mail')
     },
     before: {
+      async 'regent plan acme.yaml'(session) {
+        await session.write('acme.yaml', 'realm: acme\ndisplayName: Acme\n')
+      },
       async 'regent plan acme-realm.json'(session) {
         await session.run('regent export acme --output json > acme-realm.json')
       },
