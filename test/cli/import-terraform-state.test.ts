@@ -73,7 +73,7 @@ describe('import --terraform-state', () => {
     expect(await other.run('plan', 'acme.yaml', '--detailed-exitcode')).toMatchObject({ code: 0 })
     const { authenticationFlows, clients } = JSON.parse((await other.run('export', 'acme', '--output', 'json')).out)
     expect(authenticationFlows).toContainEqual(expect.objectContaining({ alias: 'acme browser', topLevel: true }))
-    expect(clients).toContainEqual(expect.objectContaining({ clientId: 'shop', protocol: 'openid-connect' }))
+    expect(clients).toContainEqual(expect.objectContaining({ name: 'Payroll', protocol: 'saml' }))
     await other.remove()
   })
 
