@@ -65,6 +65,18 @@ describe('import --terraform-state', () => {
     )
   })
 
+  test('the files create the realm in a new store', async () => {
+    const other = await createCommandFolder()
+    const state = join(cli.folder, 'terraform.tfstate')
+    await other.run('import', '--terraform-state', state, '--file', 'acme.yaml', '--secrets')
+    expect(await other.run('apply', 'acme.yaml')).toMatchObject({ code: 0 })
+    expect(await other.run('plan', 'acme.yaml', '--detailed-exitcode')).toMatchObject({ code: 0 })
+    const { authenticationFlows, clients } = JSON.parse((await other.run('export', 'acme', '--output', 'json')).out)
+    expect(authenticationFlows).toContainEqual(expect.objectContaining({ alias: 'acme browser', topLevel: true }))
+    expect(clients).toContainEqual(expect.objectContaining({ name: 'Payroll', protocol: 'saml' }))
+    await other.remove()
+  })
+
   test('lists what the files do not contain by address', async () => {
     const { out } = await importState('terraform.tfstate', '--dir', 'listed')
     expect(out.replace(/^Wrote \d+ files/, 'Wrote files').replaceAll(/ {2,}/g, '  ')).toBe(`\

@@ -48,7 +48,7 @@ function readWorkflow({ id, config, subComponents }: Representation, at: number,
     steps: readObjects(readObject(subComponents)[STEP]).toSorted(comparePriorities).map(readStep),
   }
   for (const [setting, [text = '']] of Object.entries(texts)) {
-    const [field, member] = fields[setting] ?? []
+    const [field, member] = (Object.hasOwn(fields, setting) && fields[setting]) || []
     if (field === undefined)
       warn(['components', WORKFLOW, at, 'config', setting], `workflow ${texts.name?.[0]}: ${setting} is ignored`)
     else workflow[field] = member === undefined ? text : { ...readObject(workflow[field]), [member]: text }

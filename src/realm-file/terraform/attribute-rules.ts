@@ -49,7 +49,7 @@ export function applyRules(attributes: Representation, rules: Rules, target: Rul
   for (const [name, value] of Object.entries(attributes)) {
     if (isEmpty(value) || value === '') continue
     const scope = { ...target.scope, attributes, attribute: path + name }
-    const rule = rules[name] ?? findFieldOfSameName(name, scope.kind)
+    const rule = Object.hasOwn(rules, name) ? rules[name] : findFieldOfSameName(name, scope.kind)
     if (rule === undefined) {
       scope.report(scope.attribute, 'has no counterpart')
       continue
@@ -147,7 +147,10 @@ export const joined = (path: FieldPath, separator: string): AttributeRule =>
 
 /** Returns a rule for a value that Keycloak names differently. */
 export const renamed = (path: FieldPath, names: Readonly<Record<string, string>>): AttributeRule =>
-  converted(path, (value) => names[String(value)] ?? String(value))
+  converted(path, (value) => {
+    const text = String(value)
+    return Object.hasOwn(names, text) ? names[text] : text
+  })
 
 /** Returns a rule for a duration such as `1h30m0s`, which becomes seconds. */
 export const seconds = (path: FieldPath): AttributeRule => converted(path, readSeconds)

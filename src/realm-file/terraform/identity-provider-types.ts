@@ -32,7 +32,7 @@ const common: Rules = {
 
 const openid: Rules = {
   ...common,
-  ...settings('config', ['client_id', 'disable_user_info', 'jwks_url', 'login_hint', 'issuer', 'prompt', 'tenant_id']),
+  ...settings('config', ['client_id', 'disable_user_info', 'login_hint', 'issuer', 'prompt', 'tenant_id']),
   ...settings('config', ['authorization_url', 'token_url', 'logout_url', 'user_info_url', 'api_url', 'base_url']),
   ...settings('config', ['fetched_fields', 'hosted_domain', 'disable_type_claim_check']),
   ...settings('config', ['accepts_prompt_none_forward_from_client', 'backchannel_supported', 'ui_locales'], {
@@ -42,6 +42,10 @@ const openid: Rules = {
   client_secret: secret(text('config/clientSecret')),
   client_secret_wo_version: reported('belongs to a secret that no state contains: add the secret to the file'),
   default_scopes: text('config/defaultScope'),
+  jwks_url: applied((url, node) => {
+    node.set('config/useJwksUrl', 'true')
+    node.set('config/jwksUrl', url)
+  }),
   request_refresh_token: textIfTrue('config/offlineAccess'),
   use_user_ip_param: textIfTrue('config/userIp'),
 }

@@ -13,12 +13,13 @@ export class ObjectNode {
     this.#fields = fields
   }
 
-  /** Returns the object of a list with a key. A new one gets the fields. */
+  /** Returns the object of a list with a key. It gets the fields that it lacks, whichever resource came first. */
   getChild(list: FieldPath, key: string, fields: Representation): ObjectNode {
     const path = toNames(list)
     const id = JSON.stringify([path, key])
-    const child = this.#children.get(id) ?? { list: path, node: new ObjectNode(fields) }
+    const child = this.#children.get(id) ?? { list: path, node: new ObjectNode({}) }
     this.#children.set(id, child)
+    child.node.#fields = { ...fields, ...child.node.#fields }
     return child.node
   }
 
