@@ -182,6 +182,7 @@ export const documentOptions: readonly Option[] = [
     }).argParser(parseVariables),
     'REGENT_VARIABLES',
   ),
+  option('--replace-variables', 'Replace ${NAME} too, as an import of Keycloak does'),
   option('--age-key-file <file>', 'Decrypt documents with the age keys in this file', {
     variable: 'REGENT_AGE_KEY_FILE',
     fallback: 'SOPS_AGE_KEY and SOPS_AGE_KEY_FILE',

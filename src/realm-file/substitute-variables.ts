@@ -14,7 +14,7 @@ export interface SubstitutedDocument extends Document {
 }
 
 /**
- * Replaces every variable in the texts of a document with its value. Keys and `${…}`, which is Keycloak's, are not variables.
+ * Replaces every variable in the texts of a document with its value. Keys and other `${…}`, which are Keycloak's, are not variables.
  *
  * - `$(env:NAME)`: an environment variable. An empty one counts as set.
  * - `$(file:PATH)`, `$(file:UTF-8:PATH)`: the text of a file, without one line break at its end.
@@ -23,6 +23,7 @@ export interface SubstitutedDocument extends Document {
  * - `$(generated:NAME)`: a secret that Regent generates when it applies the document; it is not replaced here.
  * - `$$(`: the text `$(`.
  * - `${NAME}` in a `KeycloakRealmImport` with a placeholder of that name: the same as `$(env:NAME)`.
+ * - with `replacesPlaceholders`: `${NAME}` of an environment variable that is set, and `${NAME:default}`.
  *
  * The result is always a text. Variables in values are not replaced. Parts of the document without variables are not copied.
  * @throws DocumentError with every variable that is unknown, not set or not allowed.
@@ -30,7 +31,10 @@ export interface SubstitutedDocument extends Document {
 export function substituteVariables(document: DecryptedDocument, options: VariableOptions): SubstitutedDocument {
   const substituted = new Map(document.encrypted)
   const problems: DocumentProblem[] = []
-  const replacePlaceholders = createPlaceholderReplacer(document.value)
+  const replacePlaceholders = createPlaceholderReplacer(
+    document.value,
+    options.replacesPlaceholders ? options.env : undefined,
+  )
 
   function visitText(text: string, path: DocumentPath): string {
     if (text.includes(SCRIPT)) problems.push(createProblem(document, path, SCRIPT_PROBLEM))

@@ -10,6 +10,8 @@ export interface VariableOptions {
   readonly readFile: ((path: string) => string) | undefined
   /** Whether the settings allow a name or path. Called before a value is read. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Whether `${NAME}` of an environment variable is a variable too, as in Keycloak's imports. */
+  readonly replacesPlaceholders?: boolean | undefined
 }
 
 /**

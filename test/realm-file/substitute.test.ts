@@ -231,3 +231,29 @@ describe('refusals', () => {
     }
   })
 })
+
+describe('with replacesPlaceholders', () => {
+  const replacesPlaceholders = true
+  test.each([
+    ['${HOST}', 'example.com'],
+    ['https://${HOST}:${PORT}/${env.EMPTY}', 'https://example.com:8443/'],
+    ['${HOST:localhost}', 'example.com'],
+    ['${NO_SUCH_VARIABLE:localhost}', 'localhost'],
+    ['${NO_SUCH_VARIABLE:$(x)}', '$(x)'],
+    // Texts, vault references and templates of Keycloak are no placeholders.
+    [
+      '${role_admin} ${vault.smtp} ${CLAIM.email} ${NO_SUCH_VARIABLE}',
+      '${role_admin} ${vault.smtp} ${CLAIM.email} ${NO_SUCH_VARIABLE}',
+    ],
+  ])('%s becomes %s', (text, expected) => {
+    expect(result(text, { replacesPlaceholders })).toBe(expected)
+  })
+
+  test('a placeholder needs the same permission as a variable, and without it is a text', () => {
+    const isAllowed = () => false
+    expect(refusal('text: ${HOST}', { replacesPlaceholders, isAllowed }).message).toContain(
+      '$(env:HOST) is not allowed',
+    )
+    expect(result('${HOST} ${HOST:x}')).toBe('${HOST} ${HOST:x}')
+  })
+})

@@ -34,6 +34,7 @@ export interface SourceFlags extends SourceSettingsFlags {
   readonly allowLockOut?: true
   readonly strict?: true
   readonly variables?: readonly string[] | undefined
+  readonly replaceVariables?: true
   readonly ageKeyFile?: string | undefined
 }
 
@@ -103,10 +104,11 @@ function readIdentity({ name, environment }: SourceFlags): GivenIdentity {
   return { name, environment: environment ?? (process.env.REGENT_ENVIRONMENT || undefined) }
 }
 
-function toReadOptions({ unknownFields, variables = [], ageKeyFile }: SourceFlags) {
+function toReadOptions({ unknownFields, variables = [], ageKeyFile, replaceVariables }: SourceFlags) {
   const file = ageKeyFile ?? (process.env.REGENT_AGE_KEY_FILE || undefined)
   const findAgeKeys = createAgeKeyFinder({ file, env: process.env })
-  return { unknownFields, env: process.env, isAllowed: createVariableFilter(variables), findAgeKeys }
+  const isAllowed = createVariableFilter(variables)
+  return { unknownFields, env: process.env, isAllowed, findAgeKeys, replacesPlaceholders: replaceVariables }
 }
 
 async function readGitSource(

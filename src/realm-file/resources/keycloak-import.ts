@@ -1,4 +1,5 @@
-// `KeycloakRealmImport`, the resource of Keycloak's operator. Its placeholders `${NAME}` for Secrets become variables of that name.
+// Imports of Keycloak: its placeholders `${NAME}` become variables of that name, in the resource `KeycloakRealmImport` of its operator, and in
+// exports.
 import { type Json, type Representation, readObject, readPath } from '../../kinds/json.ts'
 
 /** The kind of the resource that Keycloak's operator imports. */
@@ -9,11 +10,24 @@ export function isKeycloakImport({ apiVersion, kind }: Representation): boolean 
   return String(apiVersion).startsWith('k8s.keycloak.org/') && kind === KEYCLOAK_IMPORT
 }
 
-/** Returns a function that replaces the placeholders in a text with variables (`$(env:NAME)`); undefined if the document has none. */
-export function createPlaceholderReplacer(value: Json): ((text: string) => string) | undefined {
-  if (!isKeycloakImport(readObject(value))) return undefined
-  const names = Object.keys(readObject(readPath(value, ['spec', 'placeholders'])))
-  if (!names.length) return undefined
+/**
+ * Returns a function that replaces the placeholders in a text with variables (`$(env:NAME)`); undefined if the document has none.
+ * `env`: `${NAME}` and `${env.NAME}` of a variable that is set are replaced too, and `${NAME:default}`, as Keycloak's import does. Absent:
+ * only those that a `KeycloakRealmImport` declares.
+ */
+export function createPlaceholderReplacer(
+  value: Json,
+  env?: Readonly<Record<string, string | undefined>>,
+): ((text: string) => string) | undefined {
+  const declared = isKeycloakImport(readObject(value))
+    ? Object.keys(readObject(readPath(value, ['spec', 'placeholders'])))
+    : []
+  if (!declared.length && !env) return undefined
   return (text) =>
-    text.replaceAll(/\$\{([^{}]+)\}/g, (placeholder, name) => (names.includes(name) ? `$(env:${name})` : placeholder))
+    text.replaceAll(/\$\{(?:env\.)?([^{}:]+)(?::([^{}]*))?\}/g, (placeholder, name: string, defaultValue?: string) => {
+      if (declared.includes(name)) return `$(env:${name})`
+      if (!env) return placeholder
+      if (defaultValue !== undefined) return `$(env:${name}:-${defaultValue.replaceAll('$(', '$$$$(')})`
+      return env[name] === undefined ? placeholder : `$(env:${name})`
+    })
 }

@@ -8,6 +8,7 @@ import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
+import type { VariableOptions } from '../../realm-file/variables.ts'
 import { type Document, toOverlayDocument } from '../../realm-file/yaml/document.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
@@ -22,6 +23,8 @@ export interface FileSourceOptions {
   readonly env: Record<string, string | undefined>
   /** Whether documents may take values from the environment variable or file of that name. */
   readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Whether `${NAME}` of an environment variable is a variable too, as in Keycloak's imports. */
+  readonly replacesPlaceholders?: boolean | undefined
   /** Finds the keys for files that SOPS has encrypted. Default: there are none. */
   readonly findAgeKeys?: FindAgeKeys | undefined
   /** Default: parses every file at every read. */
@@ -210,7 +213,10 @@ async function listFilesIn(
  * Returns the variables of documents in the file. Paths of `$(file:…)` are relative to the file's folder. As with dotenv, a variable of
  * the process takes precedence over that of the environment, which needs no permission, since the source itself declares it.
  */
-function variablesOf({ env, isAllowed, environment }: FileSourceOptions, file: string) {
+function variablesOf(
+  { env, isAllowed, environment, replacesPlaceholders }: FileSourceOptions,
+  file: string,
+): VariableOptions {
   const toPath = (name: string) => resolve(file, '..', name)
   const isOfProcess = (name: string) => env[name] !== undefined && isAllowed('env', name)
   const variables = Object.fromEntries(
@@ -218,6 +224,7 @@ function variablesOf({ env, isAllowed, environment }: FileSourceOptions, file: s
   )
   return {
     env: { ...env, ...variables },
+    replacesPlaceholders,
     readFile: (name: string) => readFileSync(toPath(name), 'utf8'),
     isAllowed: (kind: 'env' | 'file', name: string) =>
       kind === 'file' ? isAllowed(kind, toPath(name)) : Object.hasOwn(variables, name) || isAllowed(kind, name),

@@ -17,7 +17,7 @@ import { type GivenIdentity, locateSource, requireSourceName } from './source-id
 /** Options of reading a git source. */
 export interface GitSourceOptions
   extends GivenIdentity,
-    Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed' | 'findAgeKeys'> {
+    Pick<FileSourceOptions, 'unknownFields' | 'env' | 'isAllowed' | 'findAgeKeys' | 'replacesPlaceholders'> {
   /** File with the allowed signers, in the format of `gpg.ssh.allowedSignersFile`. Default: commits need no signature. */
   readonly signersFile?: string | undefined
   /** Whether the authors of commits are read. */
@@ -191,7 +191,7 @@ export class ClonedGitSource {
   }
 
   async #readCommit(commit: string): Promise<SourceContent & SerializedSource> {
-    const { address, unknownFields, env, isAllowed, findAgeKeys } = this.#options
+    const { address, unknownFields, env, isAllowed, findAgeKeys, replacesPlaceholders } = this.#options
     const folder = await mkdtemp(join(this.#clone.folder, 'commit-'))
     try {
       const root = join(await realpath(folder), 'files')
@@ -205,7 +205,15 @@ export class ClonedGitSource {
         )
       const repository = { root, getUrl: async () => address.url }
       const location = await locateSource(path, this.#options, repository)
-      const reading = { parse: this.#parse, displayName: this.address, unknownFields, env, isAllowed, findAgeKeys }
+      const reading = {
+        parse: this.#parse,
+        displayName: this.address,
+        unknownFields,
+        env,
+        isAllowed,
+        findAgeKeys,
+        replacesPlaceholders,
+      }
       const source = await readFileSource(location.path, {
         ...reading,
         name: requireSourceName(this.address, location, this.#options),
