@@ -3,10 +3,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as z from 'zod'
 import { getErrorCode } from '../../lib/error-code.ts'
-import { findNearestWord } from '../../lib/nearest-word.ts'
 import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
 import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
-import { DocumentError, type DocumentProblem, toJsonPointer } from '../../realm-file/yaml/problem.ts'
+import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
+import { listSchemaProblems } from './schema-problems.ts'
 
 /** The name of a project file. It is no document. */
 export const PROJECT_FILE = 'regent.yaml'
@@ -123,18 +123,13 @@ export async function readProject(folder: string, displayName?: string): Promise
     requireSeparateOverlays(data, document)
     return { folder, ...data, locate: document.locate }
   }
-  const problems = error.issues.flatMap((issue): DocumentProblem[] => {
-    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-    const toProblem = (at: typeof path, message: string) => ({
-      position: document.locate(at),
-      message,
-      path: toJsonPointer(at),
-    })
-    if (issue.code !== 'unrecognized_keys')
-      return [toProblem(path, `${path.join('.') || PROJECT_FILE}: ${issue.message}`)]
-    return issue.keys.map((key) => toProblem([...path, key], describeUnknownField(key, path.length === 0)))
-  })
-  throw new DocumentError(problems)
+  throw new DocumentError(
+    listSchemaProblems(document, error, {
+      name: PROJECT_FILE,
+      listFields: (path) => Object.keys(path.length ? environment.shape : projectFile.shape),
+      advice: `${PROJECT_FILE} names a source. Declare realms in files with other names.`,
+    }),
+  )
 }
 
 /** Throws DocumentError if an overlay is listed twice, or contains another one: its files would be read twice. */
@@ -152,12 +147,4 @@ function requireSeparateOverlays(
     return outer ? [{ position, message: `${path} is inside the overlay ${outer.path}: move it out of there` }] : []
   })
   if (problems.length) throw new DocumentError(problems)
-}
-
-function describeUnknownField(key: string, isTop: boolean): string {
-  const near = findNearestWord(key, isTop ? Object.keys(projectFile.shape) : Object.keys(environment.shape))
-  const advice = near
-    ? `Did you mean ${near}?`
-    : `${PROJECT_FILE} names a source. Declare realms in files with other names.`
-  return `unknown field ${key}. ${advice}`
 }

@@ -11,13 +11,15 @@ interface SettingsSchema {
   readonly name: string
   /** Returns the fields of the object at a path, one of which may be meant by an unknown field. */
   readonly listFields: (path: DocumentPath) => readonly string[]
+  /** The advice for an unknown field that resembles no other. */
+  readonly advice?: string
 }
 
 /** Returns the problems that the schema has found in a document. */
 export function listSchemaProblems(
   document: Document,
   { issues }: z.ZodError,
-  { name, listFields }: SettingsSchema,
+  { name, listFields, advice }: SettingsSchema,
 ): DocumentProblem[] {
   const toProblem = (path: DocumentPath, message: string): DocumentProblem => ({
     position: document.locate(path),
@@ -29,7 +31,8 @@ export function listSchemaProblems(
     if (issue.code !== 'unrecognized_keys') return [toProblem(path, `${path.join('.') || name}: ${issue.message}`)]
     return issue.keys.map((key) => {
       const near = findNearestWord(key, listFields(path))
-      return toProblem([...path, key], `unknown field ${key}${near ? `. Did you mean ${near}?` : ''}`)
+      const hint = near ? `Did you mean ${near}?` : advice
+      return toProblem([...path, key], `unknown field ${key}${hint ? `. ${hint}` : ''}`)
     })
   })
 }
