@@ -83,6 +83,13 @@ const scenarios: Readonly<Record<string, PageScenario>> = {
       await session.changeClient('shop', 'web', { name: 'Shop of Acme' })
     },
   },
+  'docs/previews.md': {
+    async prepare(session) {
+      await mkdir(session.path('realms'))
+      await session.write('realms/shop.yaml', 'realm: shop\ndisplayName: Shop\n')
+      await session.serve('--source', '')
+    },
+  },
   'docs/encrypted-files.md': {
     async prepare(session) {
       const recorded = join(root, 'test', 'realm-file', 'encrypted')
