@@ -122,6 +122,8 @@ export interface ChangeRepresentation {
   readonly path: string
   readonly from?: JsonData
   readonly to?: JsonData
+  /** Set if the values are masked or absent, since they are encrypted in a file. */
+  readonly encrypted?: string | true
   readonly add?: readonly NaturalKey[]
   readonly remove?: readonly NaturalKey[]
   readonly reason?: 'declared' | 'drift' | 'undeclared'
@@ -197,6 +199,7 @@ export interface DriftRepresentation {
   readonly path?: string
   readonly applied?: JsonData
   readonly live?: JsonData
+  readonly encrypted?: true
   readonly by?: AttributionRepresentation
   readonly policy: 'correct' | 'report' | 'selfHeal'
   readonly file: string
@@ -215,6 +218,7 @@ export interface AcceptedDriftRepresentation {
     readonly path?: string
     readonly declared?: JsonData
     readonly live?: JsonData
+    readonly encrypted?: true
   }[]
 }
 
@@ -238,6 +242,7 @@ export interface ListedObjectRepresentation {
 export interface FieldProvenanceRepresentation {
   readonly path: string
   readonly value?: JsonData
+  readonly encrypted?: true
   readonly declarations: readonly {
     readonly source: string
     readonly revision: string

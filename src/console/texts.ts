@@ -37,6 +37,7 @@ export const texts = {
   removed: 'removed',
   added: 'added',
   secret: 'secret',
+  encrypted: 'encrypted',
   connection: { connecting: 'Connecting …', live: 'Live', interrupted: 'Connection lost. Reconnecting …' },
   nav: {
     main: 'Console',
@@ -241,6 +242,7 @@ export const texts = {
     live: 'live',
     deletedObject: 'The object was deleted, but is still declared.',
     secretChanged: 'The secret was changed.',
+    encryptedChanged: 'The value is encrypted in its file, and was changed.',
     policies: {
       correct: 'corrected by the next apply',
       report: 'only reported',
@@ -256,6 +258,7 @@ export const texts = {
     acceptHint: 'Commit this change to the source, so that the live value is declared.',
     acceptRemoval: 'Remove the declaration of the object.',
     acceptSecret: 'Declare the new secret. It is not shown here.',
+    acceptEncrypted: 'Set the live value with "sops edit". It is not shown here.',
     by: 'by',
   },
   history: {

@@ -63,12 +63,37 @@ test('plans, applies and the history mask encrypted values, also of fields that 
   for (const output of outputs) expect(output).not.toMatch(/s3cret|shop@example|mail\.example/)
   expect((await run('plan', 'complete.yaml', ...KEY)).out).toContain('Nothing to do.')
   const exported = await run('export', 'shop')
-  expect(exported.out).toContain('displayName: Shop')
-  expect(exported.out).not.toContain('s3cret')
+  expect(exported.out).toContain('clientId: web')
+  expect(exported.out).not.toMatch(/s3cret|displayName|mail\.example/)
   for (const file of cli.database
     ? []
     : await readdir(join(cli.folder, 'data'), { recursive: true, withFileTypes: true }))
     if (file.isFile()) expect(await readFile(join(file.parentPath, file.name), 'latin1')).not.toContain('s3cret')
+}, 60_000)
+
+test('drift, why, diff, accept and export do not show encrypted values', async () => {
+  expect((await run('apply', 'complete.yaml', ...KEY)).code).toBe(0)
+  const [revision] = (await run('history', 'shop')).out.match(/\br\d+/) ?? []
+  await callAsAdmin(server.url, { method: 'PUT', path: '/shop', body: { displayName: 'Shop at another place' } })
+  const outputs = {
+    drift: await run('drift', 'shop'),
+    driftJson: await run('drift', 'shop', '--output', 'json'),
+    explanation: await run('why', 'shop', 'displayName'),
+    diff: await run('diff', 'shop', revision!),
+    rollback: await run('rollback', 'shop', revision!, '--dry-run'),
+    accept: await run('accept', 'shop'),
+    write: await run('accept', 'shop', '--write', 'complete.yaml', ...KEY),
+    export: await run('export', 'shop', '--full'),
+  }
+  for (const [name, { out, err }] of Object.entries(outputs))
+    expect({ name, text: out + err }).toEqual({ name, text: expect.not.stringMatching(/Shop|mail\.example/) })
+  expect(outputs.drift.out).toContain('(encrypted value changed)')
+  expect(outputs.explanation.out).toContain('displayName: (encrypted)')
+  expect(outputs.diff.out).toContain('(encrypted value changes)')
+  expect(outputs.accept.out).toMatch(/displayName was changed, by admin .*: set the live value with "sops edit"/)
+  expect(outputs.write.out).toContain('displayName is encrypted: set the live value with "sops edit"')
+  await run('apply', 'complete.yaml', ...KEY)
+  expect((await run('drift', 'shop')).out).not.toContain('displayName')
 }, 60_000)
 
 /** Creates a folder for a server of its own, with the recorded files. */

@@ -73,6 +73,7 @@ function renderComment({ file, line, kind, key, path, live, by, ...edit }: Sourc
   const place = `# ${file}:${line}: ${describeObject(kind, key)}`
   const author = by ? `, by ${renderAttribution(by)}` : ''
   if (path === undefined) return [`${place} was deleted${author}: remove it`]
+  if (edit.encrypted) return [`${place}: ${path} was changed${author}: set the live value with "sops edit"`]
   if (!('declared' in edit)) return [`${place}: ${path} was changed${author}: declare the new secret, or a variable`]
   const { name, key: member } = resolveField(kinds[kind], path)
   const value = member === undefined ? live : { [member]: live }

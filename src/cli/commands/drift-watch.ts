@@ -81,7 +81,7 @@ function describeDrift({ event, drift }: DriftEvent): string {
   const { path, applied, live } = drift
   if (event === 'resolved') return path === undefined ? ' exists again' : `: ${path} no longer differs`
   if (path === undefined) return ' was deleted'
-  if (!('applied' in drift)) return `: ${path} was changed (a secret)`
+  if (!('applied' in drift)) return `: ${path} was changed (${drift.encrypted ? 'an encrypted value' : 'a secret'})`
   const change = renderLiveChange({ kind: drift.kind, path, from: applied, to: live })
   return `: ${path}: ${listValueLines(change, paint).join('; ')}`
 }

@@ -43,7 +43,9 @@ function toRow(drift: Drift): string[] {
       ? 'deleted'
       : 'applied' in drift
         ? renderChangeLines(drift, drift.path)
-        : '(secret changed)',
+        : drift.encrypted
+          ? '(encrypted value changed)'
+          : '(secret changed)',
     drift.by ? renderAttribution(drift.by) : 'unknown',
     `${drift.file}:${drift.line}`,
   ]

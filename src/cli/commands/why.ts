@@ -21,10 +21,11 @@ function render({ kind, key, by: creator, fields, isJournalComplete }: ObjectExp
 }
 
 function renderReason(
-  { path, value, declarations, by: author, ...rest }: FieldExplanation,
+  { path, value, encrypted, declarations, by: author, ...rest }: FieldExplanation,
   isJournalComplete: boolean,
 ): string[] {
-  const renderedValue = 'value' in { value, ...rest } && value !== undefined ? renderValue(value) : '(secret)'
+  const renderedValue =
+    'value' in { value, ...rest } && value !== undefined ? renderValue(value) : encrypted ? '(encrypted)' : '(secret)'
   const positions = declarations.map(
     ({ source, revision, file, line }) =>
       `      declared at ${file}:${line} (source ${source}, revision ${shortenRevision(revision)})`,

@@ -68,8 +68,9 @@ export function DriftItems({
   )
 }
 
-function DriftValue({ drift: { path, applied, live } }: { readonly drift: DriftRepresentation }) {
+function DriftValue({ drift: { path, applied, live, encrypted } }: { readonly drift: DriftRepresentation }) {
   if (path === undefined) return <span class="problem">{texts.drift.deletedObject}</span>
+  if (encrypted) return <span class="quiet">{texts.drift.encryptedChanged}</span>
   if (applied === undefined && live === undefined) return <span class="quiet">{texts.drift.secretChanged}</span>
   return <ChangedValue change={{ from: applied ?? null, to: live ?? null }} />
 }
@@ -130,6 +131,8 @@ function AcceptDialog({
                   </p>
                   {edit.path === undefined ? (
                     <p>{texts.drift.acceptRemoval}</p>
+                  ) : edit.encrypted ? (
+                    <p>{texts.drift.acceptEncrypted}</p>
                   ) : edit.live === undefined ? (
                     <p>{texts.drift.acceptSecret}</p>
                   ) : (

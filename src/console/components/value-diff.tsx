@@ -37,9 +37,10 @@ function toComparable(value: JsonData | undefined): string {
 export function ChangedValue({
   change,
 }: {
-  readonly change: Pick<ChangeRepresentation, 'from' | 'to' | 'add' | 'remove'>
+  readonly change: Pick<ChangeRepresentation, 'from' | 'to' | 'encrypted' | 'add' | 'remove'>
 }) {
-  const { from, to, add, remove } = change
+  const { from, to, encrypted, add, remove } = change
+  if (encrypted !== undefined) return <span class="quiet">{texts.encrypted}</span>
   if (add || remove) return <KeyChanges added={(add ?? []).map(toKeyText)} removed={(remove ?? []).map(toKeyText)} />
   if (Array.isArray(from ?? []) && Array.isArray(to ?? []) && areTexts(from) && areTexts(to)) {
     const [before, after] = [toTexts(from), toTexts(to)]

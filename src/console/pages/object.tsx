@@ -116,14 +116,12 @@ function ObjectDetails({ object: { yaml, provenance, history } }: { readonly obj
 function Provenance({ fields }: { readonly fields: readonly FieldProvenanceRepresentation[] }) {
   return (
     <dl class="provenance">
-      {fields.map(({ path, value, declarations, by }) => (
+      {fields.map(({ path, value, encrypted, declarations, by }) => (
         <div key={path}>
           <dt>
             <code>{path}</code>
           </dt>
-          <dd>
-            <Value value={value} />
-          </dd>
+          <dd>{encrypted ? <span class="quiet">{texts.encrypted}</span> : <Value value={value} />}</dd>
           <dd class="quiet">
             {declarations.map(({ source, revision, file, line }) => (
               <span key={`${source} ${file} ${line}`}>

@@ -109,7 +109,9 @@ export const regentOperations: readonly Operation[] = [
       secrets: z
         .stringbool()
         .optional()
-        .describe('Whether to export secrets in plain text. Default: false, which masks them.'),
+        .describe(
+          'Whether to export secrets in plain text. Default: false, which masks them, and omits values that are encrypted in files.',
+        ),
       ids: z.stringbool().optional().describe('Whether to export ids. Default: false.'),
       full: z.stringbool().optional().describe('Whether to export values that equal the defaults. Default: false.'),
     }),

@@ -63,8 +63,9 @@ const listedObject = nameSchema(
 
 const objectChange = z.object({
   path: z.string().describe('Field; for a map, `field.key`.'),
-  from: z.json().optional().describe('Previous value; absent for secrets.'),
-  to: z.json().optional().describe('Value after the change; absent for secrets.'),
+  from: z.json().optional().describe('Previous value; absent for secrets and encrypted values.'),
+  to: z.json().optional().describe('Value after the change; absent for secrets and encrypted values.'),
+  encrypted: z.literal(true).optional().describe('Whether the value is encrypted in its file.'),
 })
 
 const inspectedObject = nameSchema(
@@ -76,7 +77,11 @@ const inspectedObject = nameSchema(
       id: z.string().describe('Id of the object.'),
       path: z.string().describe('Path of the object, as in a realm file; empty for the realm.'),
       url: z.string().optional().describe('Path of the object in the admin API. Absent if it has none of its own.'),
-      yaml: z.string().describe('A realm file that declares the object, in YAML. Secrets are masked.'),
+      yaml: z
+        .string()
+        .describe(
+          'A realm file that declares the object, in YAML. Secrets are masked, and values omitted that are encrypted in files.',
+        ),
       provenance: reasons.optional(),
       history: z
         .array(

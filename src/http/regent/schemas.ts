@@ -106,7 +106,9 @@ const change = nameSchema(
       encrypted: z
         .string()
         .optional()
-        .describe('Digest of the new value, if it is encrypted in its file; from and to are masked then.'),
+        .describe(
+          'Digest of the new value, if it or the last applied one is encrypted in its file; from and to are masked then.',
+        ),
       add: z.array(key).optional().describe('Added elements of a relation.'),
       remove: z.array(key).optional().describe('Removed elements of a relation.'),
       reason: z
@@ -356,8 +358,9 @@ export const drift = z
     kind: z.string().describe('Kind of the object.'),
     key,
     path: z.string().optional().describe('The field; absent if the object was deleted.'),
-    applied: z.json().optional().describe('Last applied value; absent for secrets.'),
-    live: z.json().optional().describe('Live value; absent for secrets.'),
+    applied: z.json().optional().describe('Last applied value; absent for secrets and encrypted values.'),
+    live: z.json().optional().describe('Live value; absent for secrets and encrypted values.'),
+    encrypted: z.literal(true).optional().describe('Whether the value is encrypted in its file.'),
     by: attribution.optional(),
     policy: z
       .enum(['correct', 'report', 'selfHeal'])
@@ -434,7 +437,8 @@ export const reasons = z
       .array(
         z.object({
           path: z.string().describe('Field; for a map, `field.key`.'),
-          value: z.json().optional().describe('The live value; absent for secrets.'),
+          value: z.json().optional().describe('The live value; absent for secrets and encrypted values.'),
+          encrypted: z.literal(true).optional().describe('Whether the value is encrypted in its file.'),
           declarations: z
             .array(
               z.object({

@@ -39,8 +39,9 @@ const edit = nameSchema(
         .string()
         .optional()
         .describe('Field. Absent if the object was deleted and its declaration must be removed.'),
-      declared: z.json().optional().describe('Declared value; absent for secrets.'),
-      live: z.json().optional().describe('Live value, to declare instead; absent for secrets.'),
+      declared: z.json().optional().describe('Declared value; absent for secrets and encrypted values.'),
+      live: z.json().optional().describe('Live value, to declare instead; absent for secrets and encrypted values.'),
+      encrypted: z.literal(true).optional().describe('Whether the value is encrypted in its file.'),
       by: attribution.optional(),
     })
     .describe('A declaration that differs from the live value.'),

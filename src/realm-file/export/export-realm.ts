@@ -7,11 +7,13 @@ import { kinds } from '../../kinds/index.ts'
 import { type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
+import { formatAddress } from '../../kinds/tree.ts'
 import { listVaultReferences } from '../../kinds/vault-reference.ts'
 import { listServiceAccounts } from '../../service/clients/service-accounts.ts'
 import type { Context } from '../../service/context/context.ts'
 import { cacheLargeValues } from '../../service/context/realm-values.ts'
 import { transformTexts } from '../../service/context/secrets.ts'
+import { type EncryptedFieldLookup, findEncryptedFields } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { requirePermissions } from '../../service/permissions/require-permissions.ts'
@@ -42,7 +44,8 @@ export interface PartialExportOptions {
 }
 
 /**
- * Exports a realm in the format of Keycloak's exports, without what its creation would add. A constant number of statements.
+ * Exports a realm in the format of Keycloak's exports, without what its creation would add, and unless secrets are exported, without the
+ * values that are encrypted in the files of its sources. A constant number of statements.
  * @throws Forbidden without the permission to administer the realm.
  */
 export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
@@ -52,7 +55,8 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
     const listed = await writers[kind].list(context, {})
     objects.push(...(kind === 'user' && options.secrets ? await addCredentials(context, listed) : listed))
   }
-  const document = await renderRealm(context, objects, options)
+  const isEncrypted = options.secrets ? undefined : await findEncryptedFields(context)
+  const document = await renderRealm(context, objects, { ...options, isEncrypted })
   // Without organizations, all these lists are empty. Keycloak: refuses them.
   const users =
     document.organizations === undefined && document.users && readObjects(document.users).map(omitMemberships)
@@ -67,7 +71,7 @@ export async function exportRealmWithoutUsers(context: Context): Promise<Represe
     const clients = objects.filter((object) => object.kind === 'client')
     objects.push(...(await (kind === 'user' ? listServiceAccounts(context, clients) : writers[kind].list(context, {}))))
   }
-  return renderRealm(context, objects, {})
+  return renderRealm(context, objects, { isEncrypted: await findEncryptedFields(context) })
 }
 
 /**
@@ -133,12 +137,31 @@ function isIncluded(kind: KindName, { clients, groupsAndRoles }: PartialExportOp
 async function renderRealm(
   context: Context,
   objects: readonly LiveObject[],
-  options: ExportOptions,
+  { isEncrypted, ...options }: ExportOptions & { readonly isEncrypted?: EncryptedFieldLookup | undefined },
 ): Promise<Representation> {
   const exported = objects.map((object) => toExportedObject(context, object, options))
   const selectObjects = options.full ? completeObjects : minimizeObjects
   const selected = selectObjects(context.realm.name, exported, getCreationEffects(objects))
-  return { ...buildDocument(selected), ...(await declareDefaultRole(context, options.full)) }
+  const ids = new Map(objects.map(({ kind, key, id }) => [formatAddress(kind, key), id]))
+  const published = isEncrypted
+    ? selected.map((object) =>
+        omitEncryptedFields(object, ids.get(formatAddress(object.kind, object.key)), isEncrypted),
+      )
+    : selected
+  return { ...buildDocument(published), ...(await declareDefaultRole(context, options.full)) }
+}
+
+/**
+ * Returns an exported object without its encrypted fields. They are omitted, since a mask would be applied as their value. `id`: that of
+ * the live object.
+ */
+export function omitEncryptedFields(
+  { fields, ...object }: ExportedObject,
+  id: string | undefined,
+  isEncrypted: EncryptedFieldLookup,
+): ExportedObject {
+  const published = Object.entries(fields).filter(([path]) => id === undefined || !isEncrypted(object.kind, id, path))
+  return { ...object, fields: Object.fromEntries(published) }
 }
 
 /**

@@ -26,9 +26,11 @@ export interface SourceEdit {
   readonly key: Key
   /** The field; absent where the object was deleted, and its declaration must be removed. */
   readonly path?: string
-  /** The declared value, and the live value to declare instead; absent for secrets. */
+  /** The declared value, and the live value to declare instead; absent for secrets and encrypted values. */
   readonly declared?: Json
   readonly live?: Json
+  /** Whether the value is encrypted in the file of a source. */
+  readonly encrypted?: true
   readonly by?: Attribution
 }
 
@@ -127,7 +129,7 @@ function toReference({ kind, key, fields }: ExportedObject): ExportedObject {
   return { kind, key, fields: { [naturalKey]: fields[naturalKey]! } }
 }
 
-function toSourceEdit({ source, file, line, kind, key, path, applied, live, by }: Drift): SourceEdit {
+function toSourceEdit({ source, file, line, kind, key, path, applied, live, encrypted, by }: Drift): SourceEdit {
   return {
     source,
     file,
@@ -137,6 +139,7 @@ function toSourceEdit({ source, file, line, kind, key, path, applied, live, by }
     ...(path !== undefined && { path }),
     ...(path !== undefined && applied !== undefined && { declared: toDeclaredForm(kind, path, applied) }),
     ...(path !== undefined && live !== undefined && { live: toDeclaredForm(kind, path, live) }),
+    ...(encrypted && { encrypted }),
     ...(by && { by }),
   }
 }

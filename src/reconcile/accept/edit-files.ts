@@ -114,6 +114,7 @@ class FileEditor {
       return this.#remove(objects, (problem) =>
         remain(`was deleted, and its declaration cannot be removed here, since ${problem}: remove it by hand`),
       )
+    if (edit.encrypted) return remain('is encrypted: set the live value with "sops edit"')
     if (!('declared' in edit)) return remain('is a secret: declare the new one, or a variable')
     const { declared = null, live = null } = edit
     const current = object.fields[path]

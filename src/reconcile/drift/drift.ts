@@ -27,9 +27,11 @@ export interface Drift {
   readonly key: Key
   /** The field; absent where the object was deleted. */
   readonly path?: string
-  /** The last applied value and the live value; absent for secrets. */
+  /** The last applied value and the live value; absent for secrets and encrypted values. */
   readonly applied?: Json
   readonly live?: Json
+  /** Whether the value is encrypted in the file of a source. */
+  readonly encrypted?: true
   readonly by?: Attribution
   /** `correct`: the next apply corrects it. `report`: it stays. `selfHeal`: it is corrected at once. */
   readonly policy: Exclude<DriftPolicy, 'accept'>
@@ -69,11 +71,13 @@ export async function listRealmDrift(context: Context): Promise<Drift[]> {
   }
   const rowsByObject = Map.groupBy(rows, toObjectName)
   return rows.flatMap((row) =>
-    compareRow(row, live.get(toObjectName(row)), changedBy).flatMap((difference): Drift[] => {
-      const { path, by } = difference
+    compareRow(row, live.get(toObjectName(row)), changedBy).flatMap((compared): Drift[] => {
+      const { path, by } = compared
       const declaring = rowsByObject
         .get(toObjectName(row))!
         .filter(({ fields }) => path === undefined || path in fields)
+      const isEncrypted = path !== undefined && declaring.some(({ encrypted }) => encrypted?.includes(path))
+      const difference = isEncrypted ? omitValues(compared) : compared
       const policy = getDriftPolicy(
         declaring.map(({ settings }) => settings),
         { kind: row.kind, path, by },
@@ -81,6 +85,14 @@ export async function listRealmDrift(context: Context): Promise<Drift[]> {
       return policy === 'accept' ? [] : [{ realm: context.realm.name, ...difference, policy }]
     }),
   )
+}
+
+function omitValues({
+  applied: _,
+  live: __,
+  ...rest
+}: Omit<Drift, 'realm' | 'policy'>): Omit<Drift, 'realm' | 'policy'> {
+  return { ...rest, encrypted: true }
 }
 
 const toObjectName = ({ kind, object }: InventoryRow): string => `${kind} ${object}`

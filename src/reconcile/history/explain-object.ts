@@ -27,8 +27,10 @@ export interface DeclarationPosition {
 /** The value of a field, with its declarations and its last change. */
 export interface FieldExplanation {
   readonly path: string
-  /** The live value; absent for secrets. */
+  /** The live value; absent for secrets and encrypted values. */
   readonly value?: Json
+  /** Whether the value is encrypted in the file of a source. */
+  readonly encrypted?: true
   readonly declarations: readonly DeclarationPosition[]
   /** The last change, or the creation of the object. */
   readonly by?: Attribution
@@ -71,6 +73,7 @@ export async function explainLiveObject(
   const rows = await listInventoryOfObject(context, kind, live.id)
   const entries = await listLatestEntries(context, [{ kind, object: live.id }])
   const revisions = new Map((await listRealmSources(context)).map(({ source, revision }) => [source, revision]))
+  const encrypted = new Set(rows.flatMap((row) => row.encrypted ?? []))
   const changed = new Set(entries.flatMap((entry) => (entry.operation === 'update' ? Object.keys(entry.fields) : [])))
   const declaredOrChanged = [...new Set([...rows.flatMap((row) => Object.keys(row.fields)), ...changed])].sort()
   const paths =
@@ -89,7 +92,8 @@ export async function explainLiveObject(
       const by = changed.has(path) ? changedBy(kind, live.id, path) : creator
       return {
         path,
-        ...(!isSecret(kinds[kind], path) && { value: valueAt(kinds[kind], fields, path) }),
+        ...(!isSecret(kinds[kind], path) && !encrypted.has(path) && { value: valueAt(kinds[kind], fields, path) }),
+        ...(encrypted.has(path) && { encrypted: true }),
         declarations: rows
           .filter((row) => path in row.fields)
           .map(({ source, file, line, lines }) => ({

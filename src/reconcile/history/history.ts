@@ -7,6 +7,7 @@ import { digestSecrets } from '../../service/context/secrets.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
 import { asStoreOperator } from '../../service/context/store-operator.ts'
 import { type Revision, Rollback } from '../../service/context/store-types.ts'
+import type { Vault } from '../../service/context/vault.ts'
 import {
   findExistingRevisions,
   findOldestEntry,
@@ -15,6 +16,7 @@ import {
   recordHistoryAndSuspend,
 } from '../../service/journal/history.ts'
 import { flushJournal } from '../../service/journal/journal.ts'
+import { type EncryptedFieldLookup, findEncryptedFields } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
 import {
   getCallerAccess,
@@ -26,7 +28,14 @@ import { requirePermissions } from '../../service/permissions/require-permission
 import { apply, recordsAdminEvents } from '../execute/apply.ts'
 import { countEffects } from '../execute/effects.ts'
 import { type RealmOutcome, toObjectChanges, toRealmOutcome } from '../execute/realm-outcome.ts'
-import type { Action } from '../model/action.ts'
+import {
+  type Action,
+  type FieldChange,
+  isRelationChange,
+  maskAction,
+  maskEncryptedValues,
+  type ValueChange,
+} from '../model/action.ts'
 import { planRollback } from './plan-rollback.ts'
 import { type CurrentState, diffStates, type JournalChange } from './timeline.ts'
 
@@ -43,15 +52,33 @@ export async function listHistory(
 }
 
 /**
- * Returns the changes between two revisions of a realm. Default of `to`: the live state. Throws invalid where a number is not a
- * revision. A few statements per kind.
+ * Returns the changes between two revisions of a realm, without values of fields that are encrypted in the files of its sources. Default
+ * of `to`: the live state. Throws invalid where a number is not a revision. A few statements per kind.
  */
 export async function diffRevisions(context: Context, from: number, to = context.realm.revision): Promise<Action[]> {
+  return (await findChanges(context, from, to)).map(maskAction)
+}
+
+/** Returns the changes between two revisions, with their values. Those that reports mask are marked. */
+async function findChanges(context: Context, from: number, to: number): Promise<Action[]> {
   requirePermissions(context, 'roll-back-realm')
   await requireRevisions(context, [from, to])
   const [older, newer] = [Math.min(from, to), Math.max(from, to)]
   const entries = (await listEntriesBetween(context, older, newer)) as readonly JournalChange[]
-  return diffStates(entries, await listLiveStates(context, entries), { from, to })
+  const actions = diffStates(entries, await listLiveStates(context, entries), { from, to })
+  const isEncrypted = await findEncryptedFields(context)
+  return actions.map((action) => markEncryptedChanges(action, context.vault, isEncrypted))
+}
+
+function markEncryptedChanges(action: Action, vault: Vault, isEncrypted: EncryptedFieldLookup): Action {
+  const { kind, id, operation } = action
+  const isMarked = (change: FieldChange): change is ValueChange =>
+    !isRelationChange(change) && id !== undefined && isEncrypted(kind, id, change.path)
+  if (!action.changes.some(isMarked)) return action
+  const changes = action.changes.map((change) =>
+    isMarked(change) ? { ...change, encrypted: vault.digest(JSON.stringify(change.to)) } : change,
+  )
+  return { ...action, changes, ...(operation === 'create' && { hasEncryptedValues: true }) }
 }
 
 /**
@@ -67,7 +94,7 @@ export function rollback(
   // Sources with `ownership: refuse` do not refuse a rollback, which suspends them.
   return service.write({ ...caller, actor, allowDrift: true }, { realm, withMaster: true }, async (context) => {
     requirePermissions(context, 'roll-back-realm')
-    const reversals = await diffRevisions(context, context.version - 1, revision)
+    const reversals = await findChanges(context, context.version - 1, revision)
     const plan = await planRollback(context, reversals, revision)
     const access = await getCallerAccess(context, caller)
     const effects = await countEffects(context, plan)
@@ -81,7 +108,7 @@ export function rollback(
     if (dryRun) throw new Rollback(outcome)
     if (recordsAdminEvents(context, plan, applied)) recordObjectEvents(context, toObjectChanges(plan, applied))
     await flushJournal(context)
-    await recordHistoryAndSuspend(context, plan, { revision, by: actor.user ?? actor.kind })
+    await recordHistoryAndSuspend(context, maskEncryptedValues(plan), { revision, by: actor.user ?? actor.kind })
     return outcome
   })
 }

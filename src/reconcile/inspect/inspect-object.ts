@@ -6,13 +6,14 @@ import type { Key, KindName } from '../../kinds/kind.ts'
 import { findParent } from '../../kinds/tree.ts'
 import { buildDocument } from '../../realm-file/export/build-document.ts'
 import { getCreationEffects } from '../../realm-file/export/creation-effects.ts'
-import { toExportedObject } from '../../realm-file/export/export-realm.ts'
+import { omitEncryptedFields, toExportedObject } from '../../realm-file/export/export-realm.ts'
 import { type ExportedObject, minimizeObjects } from '../../realm-file/export/minimize-objects.ts'
 import { escapeVariables, transformTextsByPath } from '../../realm-file/substitute-variables.ts'
 import type { Context } from '../../service/context/context.ts'
 import { digestSecrets } from '../../service/context/secrets.ts'
 import type { StoredEntry } from '../../service/context/store-types.ts'
 import { listObjectEntries } from '../../service/journal/history.ts'
+import { type EncryptedFieldLookup, findEncryptedFields } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { findLiveRealm, type LiveObject } from '../../service/objects/live-objects.ts'
 import { getViewPermission } from '../../service/objects/object-list.ts'
@@ -22,12 +23,18 @@ import { createMissingObjectError, formatObjectPath } from '../history/object-pa
 import type { Attribution } from '../model/action.ts'
 import { toAttribution } from '../model/attribution.ts'
 
-/** A change of an object, with the values before and after it; absent for secrets. */
+/** A change of an object, with the values before and after it; absent for secrets and encrypted values. */
 export interface ObjectRevision {
   readonly revision: number
   readonly operation: StoredEntry['operation']
   readonly by: Attribution
-  readonly changes: readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[]
+  readonly changes: readonly {
+    readonly path: string
+    readonly from?: Json
+    readonly to?: Json
+    /** Whether the value is encrypted in the file of a source. */
+    readonly encrypted?: true
+  }[]
 }
 
 /** An object with what is known about it, as far as the caller may view it. */
@@ -54,19 +61,24 @@ export async function inspectObject(context: Context, kind: KindName, key: Key):
   const [live] = await writers[kind].list(context, { keys: [key] })
   if (!live) throw createMissingObjectError(context.realm.name, { kind, key })
   const path = formatObjectPath(kind, key)
+  const isEncrypted = await findEncryptedFields(context)
   return {
     kind,
     key: live.key,
     id: live.id,
     path,
-    document: await renderDeclaration(context, live),
+    document: await renderDeclaration(context, live, isEncrypted),
     ...(isPermitted(context, 'administer-realm') && { provenance: await explainLiveObject(context, live) }),
-    ...(isPermitted(context, 'roll-back-realm') && { history: await listChanges(context, live) }),
+    ...(isPermitted(context, 'roll-back-realm') && { history: await listChanges(context, live, isEncrypted) }),
   }
 }
 
 /** Returns the realm file that declares an object, with references to the objects that contain it. */
-async function renderDeclaration(context: Context, live: LiveObject): Promise<Representation> {
+async function renderDeclaration(
+  context: Context,
+  live: LiveObject,
+  isEncrypted: EncryptedFieldLookup,
+): Promise<Representation> {
   const realm = (await findLiveRealm(context))!
   const exported = toExportedObject(context, live, {})
   const [minimal = exported] = minimizeObjects(
@@ -76,7 +88,7 @@ async function renderDeclaration(context: Context, live: LiveObject): Promise<Re
   ).slice(-1)
   const ancestors =
     live.kind === 'realm' ? [] : [toReference('realm', [context.realm.name]), ...listAncestors(live.key)]
-  const document = buildDocument([...ancestors, minimal])
+  const document = buildDocument([...ancestors, omitEncryptedFields(minimal, live.id, isEncrypted)])
   return readObject(transformTextsByPath(document, escapeVariables))
 }
 
@@ -90,7 +102,11 @@ function toReference(kind: KindName, key: Key): ExportedObject {
 }
 
 /** Returns the changes of an object: each entry has the previous values, and the later state has the values after it. */
-async function listChanges(context: Context, live: LiveObject): Promise<ObjectRevision[]> {
+async function listChanges(
+  context: Context,
+  live: LiveObject,
+  isEncrypted: EncryptedFieldLookup,
+): Promise<ObjectRevision[]> {
   const kind = kinds[live.kind]
   const entries = await listObjectEntries(context, { kind: live.kind, id: live.id, max: MAX_CHANGES })
   const state = { ...digestSecrets(context.vault, kind, live.representation) }
@@ -99,6 +115,7 @@ async function listChanges(context: Context, live: LiveObject): Promise<ObjectRe
     const changes = Object.entries(fields).map(([path, from]) => {
       const to = valueAt(kind, state, path)
       state[path] = from
+      if (isEncrypted(live.kind, live.id, path)) return { path, encrypted: true as const }
       return isSecret(kind, path) ? { path } : { path, from, to }
     })
     return { revision: number, operation, by: toAttribution(entry), changes: operation === 'update' ? changes : [] }

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
+import type { DocumentPath } from '../../lib/source-position.ts'
 import { version } from '../../lib/version.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
@@ -220,8 +222,20 @@ export function digestByRealm(service: Service, source: SourceContent): Readonly
   )
 }
 
-function toDigestInput({ file, start, digest, objectPaths: states }: Document): unknown[] {
-  return [file, start.line, digest, states]
+function toDigestInput(document: Document): unknown[] {
+  const { file, start, digest, objectPaths: states } = document
+  // The inventory seals a value once its file encrypts it.
+  const encrypted = document.isEncrypted([]) ? listEncryptedPaths(document, document.value) : []
+  return [file, start.line, digest, states, ...encrypted]
+}
+
+function listEncryptedPaths({ isEncrypted }: Pick<Document, 'isEncrypted'>, value: Json): DocumentPath[] {
+  const list = (path: DocumentPath, member: Json): DocumentPath[] => {
+    if (!isEncrypted(path)) return []
+    const members = Object.entries(typeof member === 'object' ? (member ?? {}) : {})
+    return [path, ...members.flatMap(([name, below]) => list([...path, name], below))]
+  }
+  return list([], value)
 }
 
 /** Returns the name of the realm that a document declares. */

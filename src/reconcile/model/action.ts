@@ -32,7 +32,7 @@ export interface ValueChange extends ChangeCause {
   readonly from: Json
   /** The new value; null removes it. */
   readonly to: Json
-  /** A digest of the new value, if it is encrypted in its file. Reports mask it. */
+  /** A digest of the new value, if it or the last applied value is encrypted in its file. Reports mask both values. */
   readonly encrypted?: string
 }
 
@@ -122,12 +122,14 @@ export function maskEncryptedValues(plan: RealmPlan): RealmPlan {
   if (!actions.some(hasEncryptedChange) && !ignoredDrift.some(({ encrypted }) => encrypted)) return plan
   return {
     ...plan,
-    actions: actions.map((action) =>
-      hasEncryptedChange(action) ? { ...action, ...toPlainAction(action, action.changes.map(maskChange)) } : action,
-    ),
+    actions: actions.map(maskAction),
     ignoredDrift: ignoredDrift.map((drift) => (drift.encrypted ? { ...drift, declared: MASK, live: MASK } : drift)),
   }
 }
+
+/** Returns an action without the values that are encrypted in their files. */
+export const maskAction = (action: Action): Action =>
+  hasEncryptedChange(action) ? { ...action, ...toPlainAction(action, action.changes.map(maskChange)) } : action
 
 const isEncrypted = (change: FieldChange): change is ValueChange =>
   !isRelationChange(change) && change.encrypted !== undefined
@@ -137,7 +139,9 @@ const hasEncryptedChange = (action: Action): boolean =>
   action.operation === 'create' ? action.hasEncryptedValues === true : action.changes.some(isEncrypted)
 
 const maskChange = (change: FieldChange): FieldChange =>
-  isEncrypted(change) ? { ...change, from: change.from === null ? null : MASK, to: MASK } : change
+  isEncrypted(change) ? { ...change, from: maskValue(change.from), to: maskValue(change.to) } : change
+
+const maskValue = (value: Json): Json => (value === null ? null : MASK)
 
 /** A remark about a plan that is no change. */
 export interface Note {

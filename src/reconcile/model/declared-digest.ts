@@ -6,11 +6,14 @@ import type { ObjectDeclaration } from './plan-input.ts'
 /** The digest in an inventory row whose object is no longer declared. */
 export const NOT_DECLARED = ''
 
-/** Returns a digest of a declaration: of kind, key, fields in any order, file and line. */
-export function digestDeclaration(declaration: Pick<ObjectDeclaration, 'kind' | 'key' | 'fields' | 'origin'>): string {
-  const { kind, key, origin } = declaration
+/** Returns a digest of a declaration: of kind, key, fields in any order, file and line. Of encrypted values, it covers keyed digests. */
+export function digestDeclaration(
+  declaration: Pick<ObjectDeclaration, 'kind' | 'key' | 'fields' | 'origin' | 'encrypted'>,
+): string {
+  const { kind, key, origin, encrypted } = declaration
   const { file, line } = origin.position
-  const fields = Object.entries(toFlatFields(declaration)).sort(([a], [b]) => (a < b ? -1 : 1))
+  const values = { ...toFlatFields(declaration), ...(encrypted && Object.fromEntries(encrypted)) }
+  const fields = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify([kind, key, fields, file, line]), 'base64url')
 }
 

@@ -27,6 +27,8 @@ export interface ManagedObject {
   readonly object: string
   readonly key: Key
   readonly fields: FlatFields
+  /** The paths of those values that were encrypted in their file; absent if none was. */
+  readonly encrypted?: readonly string[]
   readonly file: string
   readonly line: number
   /** Whether others have changed the object since the last apply. */

@@ -156,6 +156,9 @@ function mergeRows(row: ManagedObject, before: ManagedObject): ManagedObject {
     marked: before.marked || row.marked,
     drifted: row.drifted || before.drifted ? { ...row.drifted, ...before.drifted } : null,
     accepted: row.accepted || before.accepted ? { ...row.accepted, ...before.accepted } : null,
+    ...((row.encrypted || before.encrypted) && {
+      encrypted: [...new Set([...(row.encrypted ?? []), ...(before.encrypted ?? [])])],
+    }),
     ...((row.isRetained || before.isRetained) && { isRetained: true as const }),
   }
 }

@@ -1,4 +1,5 @@
 // Binds declarations to live objects. Pure.
+import { hash } from 'node:crypto'
 import type { Json } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { Attribution } from '../model/action.ts'
@@ -24,6 +25,15 @@ export interface DeclaredField {
 /** Returns the declared fields of an object as a list. */
 export function listFields({ fields, encrypted }: Pick<ObjectDeclaration, 'fields' | 'encrypted'>): DeclaredField[] {
   return [...fields].map(([path, { value, origin }]) => ({ path, value, origin, encrypted: encrypted?.get(path) }))
+}
+
+/** Returns the mark of a change to a value, if the last applied value was encrypted in its file: reports mask the values then. */
+export function markFormerlyEncrypted(
+  managed: ManagedObject | undefined,
+  path: string,
+  to: Json,
+): { readonly encrypted?: string } {
+  return managed?.encrypted?.includes(path) ? { encrypted: hash('sha256', JSON.stringify(to), 'base64url') } : {}
 }
 
 /** Returns who last changed a path of a live object, if the journal still holds that. */

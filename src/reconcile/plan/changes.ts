@@ -11,7 +11,7 @@ import {
 } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { FieldChange } from '../model/action.ts'
-import { type BoundObject, type DeclaredField, findAuthor } from './binding.ts'
+import { type BoundObject, type DeclaredField, findAuthor, markFormerlyEncrypted } from './binding.ts'
 import { findIgnoringPolicy, findPolicyOfDrift } from './ignored-drift.ts'
 import { findUndeclaredElements } from './undeclared-elements.ts'
 
@@ -34,7 +34,8 @@ function findValueChange(object: BoundObject, { path, value, origin, encrypted }
   const isDrifted = last !== undefined && !isSameValue(field, last, current)
   const by = isDrifted ? findAuthor(object, path) : undefined
   const reason = isDrifted && isSameValue(field, value, last) ? 'drift' : 'declared'
-  const change = { path, from: current, to: value, reason, ...(encrypted !== undefined && { encrypted }) } as const
+  const mark = encrypted === undefined ? markFormerlyEncrypted(object.managed, path, value) : { encrypted }
+  const change = { path, from: current, to: value, reason, ...mark } as const
   return [{ ...change, ...(by && { by }), position: origin.locate(path) }]
 }
 
@@ -52,12 +53,13 @@ function findCredentialChange(
     : [{ path, from: current, to: value, reason: 'declared', position: origin.locate(path) }]
 }
 
-function removeAllKeys({ live }: BoundObject, { path, origin }: DeclaredField): FieldChange[] {
+function removeAllKeys({ live, managed }: BoundObject, { path, origin }: DeclaredField): FieldChange[] {
   return listMapPaths(live.fields, path).map((key) => ({
     path: key,
     from: live.fields[key]!,
     to: null,
     reason: 'declared',
+    ...markFormerlyEncrypted(managed, key, null),
     position: origin.locate(path),
   }))
 }

@@ -19,7 +19,7 @@ import { declaresRoles } from '../../kinds/user.ts'
 import type { FieldChange } from '../model/action.ts'
 import { toFlatFields } from '../model/declared-digest.ts'
 import type { ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
-import type { BoundObject } from './binding.ts'
+import { type BoundObject, markFormerlyEncrypted } from './binding.ts'
 
 /**
  * Returns the changes of fields that were applied and are no longer declared: they return to the value that creation gives, unless
@@ -58,7 +58,14 @@ function findResetFields(
     }
     if (!isSameValue(getField(kind, path), last, current)) return []
     const to: Json = getDefaults()[path] ?? null
-    return isSameValue(getField(kind, path), to, current) ? [] : [{ path, from: current, to, reason: 'undeclared' }]
+    const change = {
+      path,
+      from: current,
+      to,
+      reason: 'undeclared',
+      ...markFormerlyEncrypted(managed, path, to),
+    } as const
+    return isSameValue(getField(kind, path), to, current) ? [] : [change]
   })
 }
 

@@ -88,6 +88,7 @@ function* createChangedRows(
       object,
       key,
       fields: toFlatFields(declaration),
+      ...listEncryptedPaths(declaration),
       file,
       line,
       marked: false,
@@ -124,11 +125,22 @@ function addUnreadFields(
     ...row,
     ...(isOutside && { file: before.file, line: before.line, lines: before.lines }),
     fields: { ...row.fields, ...addUnread(null, before.fields) },
+    encrypted: [...(row.encrypted ?? []), ...(before.encrypted ?? []).filter((path) => paths.includes(path))],
     marked: before.marked,
     declaredDigest: null,
     drifted: addUnread(row.drifted, before.drifted),
     accepted: addUnread(row.accepted, before.accepted),
   }
+}
+
+/**
+ * Returns the paths of the encrypted values that the inventory seals. It does not seal names of objects, which plans show, and which the
+ * erasure of users looks for.
+ */
+function listEncryptedPaths({ kind, encrypted }: DesiredObject): Pick<InventoryRow, 'encrypted'> {
+  const { fields, naturalKey } = kinds[kind]
+  const paths = [...(encrypted?.keys() ?? [])].filter((path) => path !== naturalKey && !fields[path]?.refersTo)
+  return paths.length ? { encrypted: paths.sort() } : {}
 }
 
 function* concatenate<T>(...all: Iterable<T>[]): Generator<T> {

@@ -383,14 +383,14 @@ function toFindingNotes(findings: readonly LintFinding[]): Note[] {
 }
 
 function renderIgnoredDrift(drift: IgnoredDrift, limits: ValueLimits): DriftText {
-  const { kind, key, path, declared, live, accepted, by } = drift
+  const { kind, key, path, declared, live, encrypted, accepted, by } = drift
   const name = describeObject(kind, key)
   const author = by ? ` by ${renderAttribution(by)}` : ''
   if (path === undefined) {
     const ending = accepted ? ', since that is accepted' : ''
     return { text: `${name} was deleted${author}; it is not created again${ending}`, lines: [] }
   }
-  const isShown = !isSecret(kinds[kind], path)
+  const isShown = !encrypted && !isSecret(kinds[kind], path)
   const change = renderLiveChange({ kind, path, from: declared, to: live }, limits)
   const isShort = isShown && !isBlock(change) && !isList(live)
   const value = isShort ? ` to ${renderValue(live, limits)}` : ''

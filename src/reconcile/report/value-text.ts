@@ -15,6 +15,8 @@ export interface LiveChange {
   readonly path: string
   readonly from?: Json | undefined
   readonly to?: Json | undefined
+  /** Whether the declared value is encrypted in its file. */
+  readonly encrypted?: true | undefined
 }
 
 /** A changed value as texts. */
@@ -36,9 +38,10 @@ export type ValueText =
 
 /** Renders the change of a live value. */
 export function renderLiveChange(
-  { kind, path, from = null, to = null }: LiveChange,
+  { kind, path, from = null, to = null, encrypted }: LiveChange,
   limits: ValueLimits = TEXT_LIMITS,
 ): ValueText {
+  if (encrypted) return { form: 'remark', text: '(encrypted value changed)' }
   const { field } = resolveField(kinds[kind], path)
   const base = { path, reason: 'drift' } as const
   const change: FieldChange = field.relation
@@ -66,7 +69,11 @@ export function renderChange(
   const { field } = resolveField(kind, path)
   if (isSecret(kind, path))
     return { form: 'remark', text: isNew ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)' }
-  if (encrypted !== undefined) return { form: 'remark', text: isNew ? '(encrypted)' : '(encrypted value changes)' }
+  if (encrypted !== undefined)
+    return {
+      form: 'remark',
+      text: isNew ? '(encrypted)' : to === null ? '(encrypted) → none' : '(encrypted value changes)',
+    }
   if (isList(to) && field.type !== 'json')
     return isNew ? renderNewList(to, limits) : renderListChange({ field, from: isList(from) ? from : [], to }, limits)
   return isNew ? { form: 'value', to: renderValue(to, limits) } : toValueText(renderValueChange(from, to, limits))

@@ -21,6 +21,7 @@ import {
 } from '../approve/plan-storage.ts'
 import type { PlannedRealm, RealmOutcome } from '../execute/realm-outcome.ts'
 import type { RunInput } from '../merge/merge-sources.ts'
+import { maskAction } from '../model/action.ts'
 import { blame } from '../model/attribution.ts'
 import { type DigestedPlan, digestRealmPlan } from '../plan/plan-digest.ts'
 import { findStaleDeletions, findStaleObjects, type StaleObject } from '../plan/stale.ts'
@@ -137,7 +138,10 @@ function compareWithSaved(saved: SavedPlanWithContent, { realm, planned, outcome
   const current: DigestedPlan = planned ?? { plan: { realm, creates: false, actions: [] } }
   const savedOutcome = getSavedOutcome(saved).realms.find(({ plan }) => plan.realm === realm)
   const then = { actions: savedOutcome?.plan.actions ?? [], consequences: savedOutcome?.consequences ?? [] }
-  const now = { actions: current.plan.actions, consequences: outcome?.consequences ?? then.consequences }
+  const now = {
+    actions: current.plan.actions.map(maskAction),
+    consequences: outcome?.consequences ?? then.consequences,
+  }
   const digest = saved.realms.find(({ name }) => name === realm)?.digest
   const isDifferent = digestRealmPlan(current) !== digest
   const changes = [

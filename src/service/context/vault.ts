@@ -9,7 +9,8 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-const SEALED = 'sealed:'
+/** The beginning of sealed texts. */
+export const SEALED = 'sealed:'
 
 /** Seals and opens secrets. */
 export interface Vault {

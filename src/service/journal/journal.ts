@@ -19,6 +19,7 @@ import { isPermitted } from '../permissions/require-permissions.ts'
 import { insertEvents } from './admin-events.ts'
 import { recordAuditEvents, toAuditedAdminEvents, toAuditedChanges } from './audit-trail.ts'
 import { findOverwrittenDeclarations, refuseOverwrites } from './ownership.ts'
+import { openValues } from './sealed-values.ts'
 
 /** The most entries that are sent without waiting for the response. */
 const MOST_SENT = 100
@@ -131,13 +132,13 @@ async function insertJournal(
   context: WriteContext,
   { first, entries, userEntries, wakeUps, sources, returnsProtected }: FlushedEntries,
 ): Promise<void> {
-  const { tx, realm, changedAt, actor } = context
+  const { tx, realm, vault, changedAt, actor } = context
   const common = { at: changedAt, actor, except: sources, wakeUps, returnsProtected }
   const protectedUsers = userEntries.length
     ? await insertUserEntries(tx, realm.number, { ...common, entries: userEntries })
     : []
   const protectedObjects = entries.length ? await insertEntries(tx, realm.number, { ...common, first, entries }) : []
-  const rows = [...protectedUsers, ...protectedObjects]
+  const rows = [...protectedUsers, ...protectedObjects].map((row) => openValues(vault, row))
   if (!rows.length) return
   const overwritten = findOverwrittenDeclarations([...userEntries, ...entries], context.newValues, rows)
   const isRollback = context.actor.rolledBackTo !== undefined

@@ -38,6 +38,7 @@ import { failure } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
 import type { RealmRow } from '../context/store-types.ts'
 import { getLastVersion } from '../journal/history.ts'
+import { openValues, sealValues } from '../journal/sealed-values.ts'
 import { requirePermissions } from '../permissions/require-permissions.ts'
 import { recordGeneratedSecrets } from './generated-secrets.ts'
 
@@ -94,8 +95,13 @@ export function listRealmSources({ tx, realm }: Context): Promise<RealmSourceRow
 }
 
 /** Returns the inventory rows of an object. One statement. */
-export function listInventoryOfObject({ tx, realm }: Context, kind: KindName, object: string): Promise<InventoryRow[]> {
-  return selectInventoryOfObject(tx, realm.number, { kind, object })
+export async function listInventoryOfObject(
+  { tx, realm, vault }: Context,
+  kind: KindName,
+  object: string,
+): Promise<InventoryRow[]> {
+  const rows = await selectInventoryOfObject(tx, realm.number, { kind, object })
+  return rows.map((row) => openValues(vault, row))
 }
 
 /** Returns the managed objects of some kinds in the realm. One statement. */
@@ -211,7 +217,7 @@ async function recordSource(
 ): Promise<void> {
   const { tx, realm, now } = context
   const { source, revision, digest, settings, tenant, origin, declaredRealm, generatedSecrets, removedObjects } = record
-  const rowChunks = chunks(record.inventory, CHUNK_SIZE)
+  const rowChunks = chunks(sealRows(context, record.inventory), CHUNK_SIZE)
   const applied = await recordApplied(tx, realm.number, {
     application: { source, revision, digest, settings, tenant, origin, at: now },
     inventory: rowChunks.next().value || [],
@@ -228,6 +234,10 @@ async function recordSource(
   if (removedObjects.length)
     await deleteInventory(tx, realm.number, { source: applied.source, objects: removedObjects })
   if (record.isEmpty) await deleteApplied(tx, realm.number, applied.source)
+}
+
+function* sealRows({ vault }: WriteContext, rows: Iterable<InventoryEntry>): Generator<InventoryEntry> {
+  for (const row of rows) yield sealValues(vault, row)
 }
 
 /** Yields the actions as JSON texts. Of a large plan the texts alone need much memory. */

@@ -26,7 +26,7 @@ const managedColumns = {
   kind: textOf<KindName>(),
   object: text,
   key: json<Key>(),
-  /** Last applied values by field path, normalized; digests of secrets. */
+  /** Last applied values by field path, normalized; digests of secrets. Values that are encrypted in their file are sealed. */
   fields: json<Readonly<Record<string, Json>>>(),
   file: text,
   line: integer,
@@ -49,20 +49,26 @@ const inventoryRow = row({
   accepted: optional(json<Readonly<Record<string, Json>>>()),
 })
 
+/** The values of a row that are encrypted in their file. */
+interface EncryptedValues {
+  /** Their paths, in order; absent if there are none, and in stored rows, where the values themselves are sealed. */
+  readonly encrypted?: readonly string[]
+}
+
 /** A row of the inventory: what a source manages of an object. */
-export type InventoryRow = RowOf<typeof inventoryRow>
+export type InventoryRow = RowOf<typeof inventoryRow> & EncryptedValues
 
 /** Describes an inventory row of a changed object, with the settings of its source. */
 const markedInventoryRow = row({ ...inventoryRow.columns, settings: json<SourceSettings>() })
 
 /** An inventory row of an object that others have changed. */
-export type MarkedInventoryRow = RowOf<typeof markedInventoryRow>
+export type MarkedInventoryRow = RowOf<typeof markedInventoryRow> & EncryptedValues
 
 /** Describes an inventory row of an object that is being changed, with the settings of its source. */
 export const protectedInventoryRow = row({ ...managedColumns, settings: json<SourceSettings>() })
 
 /** An inventory row of an object that is being changed, of a source that warns of, or refuses, changes by others. */
-export type ProtectedInventoryRow = RowOf<typeof protectedInventoryRow>
+export type ProtectedInventoryRow = RowOf<typeof protectedInventoryRow> & EncryptedValues
 
 const existingRow = row({ ...inventoryRow.columns, isTenant: boolean, newDigest: absent(text) })
 
@@ -226,6 +232,21 @@ export async function selectManagedObjects(
 ): Promise<{ kind: KindName; object: string }[]> {
   return query(row({ kind: textOf<KindName>(), object: text }))`
     select distinct kind, object from inventory where realm = ${realm} and kind = any(${kinds}::text[])`.all(tx)
+}
+
+/** A field of a managed object. */
+export interface ManagedField {
+  readonly kind: KindName
+  readonly object: string
+  readonly path: string
+}
+
+/** Returns the fields with a last applied value that begins with the prefix. One statement. */
+export function selectFieldsByPrefix(tx: Transaction, realm: number, prefix: string): Promise<ManagedField[]> {
+  return query(row({ kind: textOf<KindName>(), object: text, path: text }))`
+    select distinct i.kind, i.object, f.key as path
+    from inventory i cross join lateral jsonb_each_text(i.fields) f
+    where i.realm = ${realm} and starts_with(f.value, ${prefix})`.all(tx)
 }
 
 /** Returns those of the ids that are in the inventory of other sources, even if the object is deleted. One statement. */
