@@ -63,7 +63,7 @@ function replaceHidden(value: Json, pointer: string, replaced: (pointer: string)
 const DECLARED = {
   displayName: 'hidden name',
   attributes: { color: 'hidden color', size: 'large' },
-  clients: [{ clientId: 'web', description: 'hidden text', redirectUris: ['hidden://one', 'https://two.example/*'] }],
+  clients: [{ clientId: 'web', description: 'hidden text', redirectUris: ['hidden://one/*'] }],
 }
 
 const read = <Result>(run: (context: Context) => Promise<Result>) => service.read(SYSTEM, realm, run)
@@ -116,6 +116,7 @@ test('drift of an encrypted value is found and corrected, and nothing that lists
   ]
   for (const output of outputs) expect(JSON.stringify(output)).not.toContain('hidden')
   expect(outputs.at(-1)).toContain('(encrypted value changes)')
+  expect(JSON.stringify(outputs)).toContain('the redirect URI (encrypted) has a wildcard')
   await applySource(service, encrypt(DECLARED))
   expect((await getLive('client', 'web')).representation.description).toBe('hidden text')
   expect(await listDrift(service, SYSTEM, realm)).toEqual([])

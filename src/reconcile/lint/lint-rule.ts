@@ -13,6 +13,8 @@ export interface LintedObject {
   readonly fields: DeclaredFields
   /** Paths of secrets that the document contains in plain text. */
   readonly literal: readonly string[]
+  /** Encrypted values of fields that are no secrets, by path. */
+  readonly encrypted?: ReadonlyMap<string, string> | undefined
   /** Whether the document only refers to the object, without declaring fields. */
   readonly isReference: boolean
   readonly origin: DeclarationOrigin

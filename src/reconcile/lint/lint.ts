@@ -15,7 +15,7 @@ export interface LintFinding {
   readonly kind: KindName
   readonly key: Key
   readonly path?: string
-  /** Says what is wrong and what to do. Never contains a secret. */
+  /** Says what is wrong and what to do. Never contains a secret or an encrypted value. */
   readonly message: string
   readonly position: SourcePosition
 }
@@ -56,14 +56,17 @@ export function findLintFindings(realm: string, objects: readonly LintedObject[]
 }
 
 function toFinding(rule: string, object: LintedObject, { path, element, message }: RuleViolation): LintFinding {
-  const { kind, key, fields, origin } = object
+  const { kind, key, fields, encrypted, origin } = object
   const declared = path === undefined ? undefined : [...fields].find(([fieldPath]) => fieldPath === path)?.[1]
+  // A message quotes at most the element.
+  const isQuoted = path !== undefined && element !== undefined && encrypted?.has(path)
+  const text = isQuoted ? message.replace(element, () => '(encrypted)') : message
   return {
     rule,
     kind,
     key,
     ...(path !== undefined && { path }),
-    message: `${describeObject(kind, key)}: ${message}`,
+    message: `${describeObject(kind, key)}: ${text}`,
     position:
       path !== undefined && declared
         ? declared.origin.locate(path, element === undefined ? undefined : [element])
