@@ -5,7 +5,9 @@ import type { Kind } from '../kinds/kind.ts'
 import { parseVaultReference } from '../kinds/vault-reference.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
 import { toFieldPath } from './object-origin.ts'
+import { transformTextsByPath } from './substitute-variables.ts'
 import { parseGeneratedSecret } from './variables.ts'
+import type { Document } from './yaml/document.ts'
 
 const NONE: readonly string[] = []
 
@@ -30,6 +32,18 @@ export function listEncryptedFields(
 ): readonly string[] {
   const paths = Object.keys(fields).filter((path) => !isSecret(kind, path) && isEncrypted(toFieldPath(kind, path)))
   return paths.length ? paths : NONE
+}
+
+/** Returns the texts of documents that are encrypted in their files. */
+export function listEncryptedTexts(documents: readonly Document[]): ReadonlySet<string> {
+  const texts = new Set<string>()
+  for (const { value, isEncrypted } of documents)
+    if (isEncrypted([]))
+      transformTextsByPath(value, (text, path) => {
+        if (isEncrypted(path)) texts.add(text)
+        return text
+      })
+  return texts
 }
 
 /** Returns the paths of the texts in a secret that reveal it. References to a vault and generated secrets do not. */

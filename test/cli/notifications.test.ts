@@ -77,7 +77,7 @@ test('receivers are notified of what a source applies, of its refused and pendin
     sources: [{ name: 'test', revision }],
     by: 'test',
     summary: expect.stringMatching(/^Applied: 3\d created, 0 updated, 0 deleted\.$/),
-    objects: expect.arrayContaining([{ operation: 'update', kind: 'realm', key: ['acme'] }]),
+    objects: expect.arrayContaining([{ operation: 'create', kind: 'realm', key: ['acme'] }]),
   })
   expect(applied.headers).toMatchObject({
     'x-regent-event': 'applied',

@@ -5,9 +5,12 @@ import type { Json } from '../../src/kinds/json.ts'
 import { markVariables } from '../../src/realm-file/yaml/document.ts'
 import { findAcceptedDrift } from '../../src/reconcile/accept/accept.ts'
 import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { ActionError } from '../../src/reconcile/execute/action-error.ts'
 import { explainObject } from '../../src/reconcile/history/explain-object.ts'
 import { diffRevisions, rollback } from '../../src/reconcile/history/history.ts'
 import { inspectObject } from '../../src/reconcile/inspect/inspect-object.ts'
+import { compareRealms } from '../../src/reconcile/merge/compare-realms.ts'
+import { readDesiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
 import type { SourceContent } from '../../src/reconcile/read/source-content.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import type { Context } from '../../src/service/context/context.ts'
@@ -178,4 +181,38 @@ test('a source that refuses changes by others refuses that of an encrypted value
   await applySource(service, encrypt(DECLARED, { ownership: 'refuse' }))
   await expect(changeDescription('hidden change')).rejects.toThrow('is managed by the source')
   await changeDescription('hidden text')
+})
+
+test('a refusal does not quote encrypted values', async () => {
+  const refused: Record<string, Json>[] = [
+    { browserFlow: 'hidden-flow' },
+    { passwordPolicy: 'hiddenPolicy(1)' },
+    { clients: [{ clientId: 'web', defaultClientScopes: ['hidden-scope'] }] },
+  ]
+  for (const value of refused) {
+    const error: unknown = await applySource(service, encrypt(value)).then(
+      () => 'applied',
+      (reason: unknown) => reason,
+    )
+    const text = error instanceof ActionError ? [error.message, ...error.problems].map(String).join() : String(error)
+    expect(text, JSON.stringify(value)).toContain('(encrypted)')
+    expect(text).not.toContain('hidden')
+  }
+})
+
+test('a comparison of documents masks encrypted values', () => {
+  const read = (value: Readonly<Record<string, Json>>) => {
+    const [desired] = readDesiredRealms(encrypt(value).documents, { vault: service.vault })
+    return desired!
+  }
+  const [before, after] = [read(DECLARED), read({ ...DECLARED, displayName: 'hidden other', clients: [] })]
+  const created = read({ ...DECLARED, clients: [...DECLARED.clients, { clientId: 'new', description: 'hidden new' }] })
+  const text = JSON.stringify([
+    compareRealms(before, after),
+    compareRealms(after, before),
+    compareRealms(before, created),
+  ])
+  expect(text).toContain('"path":"displayName"')
+  expect(text).toContain('"key":["new"]')
+  expect(text).not.toContain('hidden')
 })

@@ -8,6 +8,8 @@ import { type Format, type OutcomeFlags, printOutcome, printTable } from '../pri
 import { readSource, type SourceFlags, serializeSource } from './source.ts'
 
 const ADDRESS = '/regent/v1/previews'
+/** The most hours of a preview, and the longest label, in characters. */
+const [MAX_HOURS, MAX_LABEL] = [720, 40]
 
 /** The flags of `regent preview create`. */
 interface PreviewFlags extends StoreFlags, SourceFlags, OutcomeFlags {
@@ -17,8 +19,10 @@ interface PreviewFlags extends StoreFlags, SourceFlags, OutcomeFlags {
 
 /** `regent preview create`: creates a preview of each realm that the documents change, and prints the plans and addresses. */
 export async function create(paths: readonly string[], flags: PreviewFlags): Promise<void> {
+  const { hours } = flags
+  if (hours > MAX_HOURS) throw new Error(`A preview lasts at most ${MAX_HOURS} hours. Pass fewer with --hours.`)
   const source = await readSource(paths, flags)
-  const query = new URLSearchParams({ hours: String(flags.hours), ...(flags.label && { label: flags.label }) })
+  const query = new URLSearchParams({ hours: String(hours), ...(flags.label && { label: toLabel(flags.label) }) })
   const previews = await withConnection({ ...flags, projectFolder: source.folder }, 'fail', (connection) =>
     connection.request<(PlannedPreview & { readonly issuer: string })[]>('POST', `${ADDRESS}?${query}`, {
       body: serializeSource(source),
@@ -32,6 +36,9 @@ export async function create(paths: readonly string[], flags: PreviewFlags): Pro
       `Preview of ${of} until ${formatTime(until)}: ${flags.output === 'markdown' ? `\`${realm}\`` : realm}, issuer ${issuer}`,
     )
 }
+
+/** Returns a label without the characters that the name of a realm must not have, such as the slash of a branch. */
+const toLabel = (text: string): string => text.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_LABEL)
 
 /** `regent preview list`: lists the previews. */
 export async function list(flags: StoreFlags & { readonly output: Format }): Promise<void> {

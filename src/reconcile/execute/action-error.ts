@@ -19,6 +19,12 @@ export class ActionError extends Error {
     this.further = further
   }
 
+  /** Returns the error with changed messages. */
+  withMessages(change: (message: string) => string): ActionError {
+    const further = this.further.map((error) => error.withMessages(change))
+    return Object.assign(new ActionError(this.action, this.cause, further), { message: change(this.message) })
+  }
+
   /** Each failure at the position of the refused field, or else of the object; without objects that no document declares. */
   get problems(): DocumentProblem[] {
     const position = this.#findFieldPosition() ?? this.#findObjectPosition()

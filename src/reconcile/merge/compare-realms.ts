@@ -2,7 +2,7 @@
 import { findDifferences, getField, readKeys, subtractKeys } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { formatAddress } from '../../kinds/tree.ts'
-import type { Action, FieldChange } from '../model/action.ts'
+import { type Action, type FieldChange, maskAction } from '../model/action.ts'
 import { toFlatFields } from '../model/declared-digest.ts'
 import type { DesiredObject } from './desired-object.ts'
 import type { DesiredRealm } from './desired-realm.ts'
@@ -55,8 +55,10 @@ function toAction(
   { declarable }: ComparedRealm,
   { operation, changes }: Pick<Action, 'operation' | 'changes'>,
 ): Action {
-  if (!declarable) return { operation, kind, key, changes, position: origin.position }
-  return { operation, kind, key, changes: changes.map(({ position: _, ...change }) => change) }
+  const hasEncryptedValues = changes.some((change) => 'encrypted' in change)
+  const action = { operation, kind, key, ...(hasEncryptedValues && { hasEncryptedValues: true as const }) }
+  if (!declarable) return maskAction({ ...action, changes, position: origin.position })
+  return maskAction({ ...action, changes: changes.map(({ position: _, ...change }) => change) })
 }
 
 /** Returns objects by address. The realm itself has one without its name, which may differ. */
@@ -90,7 +92,9 @@ function listChanges(
     const { path } = difference
     const position = after.fields.get(path)?.origin.locate(path)
     const cause = { path, reason: 'declared' as const, ...(position && { position }) }
-    if (!getField(kind, path).relation) return [{ ...difference, ...cause }]
+    const encrypted = after.encrypted?.get(path) ?? before?.encrypted?.get(path)
+    if (!getField(kind, path).relation)
+      return [{ ...difference, ...cause, ...(encrypted !== undefined && { encrypted }) }]
     const [removed, added] = [readKeys(difference.from), readKeys(difference.to)]
     const [add, remove] = [subtractKeys(added, removed), subtractKeys(removed, added)]
     return add.length || remove.length ? [{ ...cause, add, remove }] : []

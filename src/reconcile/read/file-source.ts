@@ -95,7 +95,7 @@ export async function readFileSource(
   }
   return {
     name,
-    revision: createRevision(texts),
+    revision: createRevision(texts, options.environment?.variables),
     documents,
     warnings,
     unknownFields,

@@ -72,17 +72,19 @@ export interface EnvironmentFiles {
   readonly environmentByOverlay: ReadonlyMap<string, string>
 }
 
-/** Returns the files of a project in an environment, or of its base. Throws DocumentError if an overlay does not exist. */
+/** Returns the files of a project in an environment, or of its base. Throws DocumentError if an overlay of any environment does not exist. */
 export async function findEnvironmentFiles(
   { folder, environments = {}, locate }: Project,
   name: string | undefined,
 ): Promise<EnvironmentFiles> {
   const { variables = {}, overlays = [] } = name === undefined ? {} : (environments[name] ?? {})
-  for (const [at, path] of overlays.entries())
-    if (!(await stat(join(folder, path)).catch(() => undefined)))
-      throw new DocumentError([
-        { position: locate(['environments', name!, 'overlays', at]), message: `${path}: no such file or folder` },
-      ])
+  // The files of a folder that is misspelt in another environment would belong to the base of this one.
+  for (const [other, { overlays: paths = [] }] of Object.entries(environments))
+    for (const [at, path] of paths.entries())
+      if (!(await stat(join(folder, path)).catch(() => undefined)))
+        throw new DocumentError([
+          { position: locate(['environments', other, 'overlays', at]), message: `${path}: no such file or folder` },
+        ])
   const environmentByOverlay = new Map(
     Object.entries(environments)
       .toReversed()

@@ -40,13 +40,15 @@ export function deserializeSource(declared: DeclaredSource): SourceContent {
   return { name, revision, unknownFields, settings, origin, removals, files, ...opened }
 }
 
-/** Returns the revision of files that have no other one: a digest of them. */
+/** Returns the revision of files that have no other one: a digest of them, and of the variables of their environment. */
 export function createRevision(
   files: readonly Pick<SerializedSource['files'][number], 'file' | 'text' | 'overlay'>[],
+  variables: Readonly<Record<string, string>> = {},
 ): string {
   const hash = createHash('sha256')
   for (const { file, text, overlay } of files)
     hash.update(`${file}\0${text}\0${overlay === undefined ? '' : `${overlay}\0`}`)
+  if (Object.keys(variables).length) hash.update(JSON.stringify(variables))
   return `sha256:${hash.digest('hex').slice(0, 12)}`
 }
 

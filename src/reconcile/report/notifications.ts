@@ -4,7 +4,7 @@ import { formatPosition } from '../../lib/source-position.ts'
 import type { Notification } from '../../service/messages/notifications.ts'
 import type { SourceState } from '../../service/sources/source-status.ts'
 import { formatTime, shortenRevision } from '../model/attribution.ts'
-import { type RenderedOutcome, renderSummary } from './outcome-text.ts'
+import { getShownOperation, type RenderedOutcome, renderSummary } from './outcome-text.ts'
 
 /** The lines about objects, problems or drift in a text. */
 const MAX_LINES = 10
@@ -25,7 +25,10 @@ export function notifyApplied(
   { sources, author }: { readonly sources: readonly NotifiedSource[]; readonly author: string },
 ): Notification {
   const summary = renderSummary({ realms: [{ plan, consequences }] }, 'applied')
-  const objects = plan.actions.map(({ operation, kind, key }) => ({ operation, kind, key }))
+  const objects = plan.actions.map((action) => {
+    const { kind, key } = action
+    return { operation: getShownOperation(plan, action), kind, key }
+  })
   const changes = objects.map(({ operation, kind, key }) => `${operation} ${describeObject(kind, key)}`)
   const approved = approval ? `, approved by ${approval.by}` : ''
   return {

@@ -337,7 +337,7 @@ function renderNothingDone(realms: RenderedOutcome['realms'], tense: OutcomeTens
 }
 
 /** Returns the operation to show: the update of a realm that the same plan creates is part of its creation. */
-function getShownOperation(
+export function getShownOperation(
   { creates }: RealmPlan,
   { kind, operation }: Pick<Action, 'kind' | 'operation'>,
 ): Action['operation'] {

@@ -2,12 +2,15 @@
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { reportProgress } from '../../lib/timing/progress.ts'
 import { trace } from '../../lib/tracing.ts'
+import { listEncryptedTexts } from '../../realm-file/literal-secrets.ts'
+import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import { hasPermission } from '../../service/context/admin-permissions.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
 import { findSourcePermissions } from '../../service/context/source-permissions.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
 import { deleteSavedPlans } from '../../service/sources/saved-plans.ts'
 import type { SavedPlanReference } from '../approve/plan-storage.ts'
+import { ActionError } from '../execute/action-error.ts'
 import type { PlannedRealm, RealmOutcome } from '../execute/realm-outcome.ts'
 import { compareRealmNames, type DesiredRealm } from '../merge/desired-realm.ts'
 import type { RunInput } from '../merge/merge-sources.ts'
@@ -33,7 +36,11 @@ export function planSources(service: Service, caller: Caller, sources: readonly 
 }
 
 /** Plans the sources of a run. Each plan is executed once and rolled back, which shows its consequences. */
-export async function planRun(input: RunInput): Promise<RunOutcome> {
+export function planRun(input: RunInput): Promise<RunOutcome> {
+  return withoutEncryptedTexts(input, () => planEach(input))
+}
+
+async function planEach(input: RunInput): Promise<RunOutcome> {
   const started = await startRun(input)
   const run = input.permission === 'plan-changes' ? { ...started, caller: await findPlanner(started) } : started
   return toRunOutcome(run, await reconcileEach(run, 'plan', (realm) => dryRunRealm(run, realm)))
@@ -93,18 +100,40 @@ export async function applyRun({
 }: RunInput & { readonly savedPlan?: SavedPlanToApply }): Promise<RunOutcome> {
   const { applyCounts } = input.service
   try {
-    const run = { ...(await startRun(input)), savedPlan }
-    const realms = await reconcileEach(run, 'apply', async (realm) => {
-      const outcome = await applyRealm(run, realm)
-      if (summarize(outcome) === 'changed') await reportProgress({ phase: 'applied', realm: realm.desired.name })
-      return outcome
-    })
-    applyCounts[realms.some((realm) => summarize(realm) === 'changed') ? 'changed' : 'unchanged']++
-    await deleteStalePlans(run, realms)
-    return toRunOutcome(run, realms)
+    return await withoutEncryptedTexts(input, () => applyEach(input, savedPlan))
   } catch (error) {
     applyCounts.failed++
     throw error
+  }
+}
+
+async function applyEach(input: RunInput, savedPlan: SavedPlanToApply | undefined): Promise<RunOutcome> {
+  const { applyCounts } = input.service
+  const run = { ...(await startRun(input)), savedPlan }
+  const realms = await reconcileEach(run, 'apply', async (realm) => {
+    const outcome = await applyRealm(run, realm)
+    if (summarize(outcome) === 'changed') await reportProgress({ phase: 'applied', realm: realm.desired.name })
+    return outcome
+  })
+  applyCounts[realms.some((realm) => summarize(realm) === 'changed') ? 'changed' : 'unchanged']++
+  await deleteStalePlans(run, realms)
+  return toRunOutcome(run, realms)
+}
+
+/** Runs the work. Its errors about documents do not contain texts that are encrypted in their files. */
+async function withoutEncryptedTexts<T>({ sources }: RunInput, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DocumentError || error instanceof ActionError)) throw error
+    const texts = [...listEncryptedTexts(sources.flatMap(({ documents }) => documents))]
+    // A message may quote a part of a value, such as the name of a password policy.
+    const parts = texts.flatMap((text) => text.match(/[\w.-]{4,}/g) ?? [])
+    const quotable = [...texts, ...parts].filter((text) => text !== '').sort((a, b) => b.length - a.length)
+    const redact = (message: string) =>
+      quotable.reduce((redacted, text) => redacted.replaceAll(text, '(encrypted)'), message)
+    if (error instanceof ActionError) throw error.withMessages(redact)
+    throw new DocumentError(error.problems.map((problem) => ({ ...problem, message: redact(problem.message) })))
   }
 }
 
