@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { init } from '../../src/cli/commands/init.ts'
 import { readSource, type SourceFlags, serializeSource } from '../../src/cli/commands/source.ts'
 import { connect } from '../../src/cli/connect.ts'
@@ -14,7 +14,7 @@ import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { renameSource } from '../../src/service/sources/source-status.ts'
-import { createCommandFolder } from '../support/cli.ts'
+import { type CommandFolder, callAsAdmin, createCommandFolder, type RunningServer } from '../support/cli.ts'
 import { committer } from '../support/git.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -367,5 +367,61 @@ describe('a project file', () => {
     await expect(connect(flags)).rejects.toThrow(
       'regent.yaml names the server https://id.test. To send it your credentials, pass --server https://id.test.',
     )
+  })
+
+  describe('with a server', () => {
+    let cli: CommandFolder
+    let server: RunningServer
+    beforeAll(async () => {
+      cli = await createCommandFolder()
+      server = await cli.serve('--source', '')
+      await mkdir(join(cli.folder, 'realms'))
+      await writeFile(join(cli.folder, 'realms', 'guarded.yaml'), 'realm: guarded\n')
+    })
+    afterAll(() => cli.remove())
+
+    const credentials = ['--user', 'admin', '--password', 'admin', '--environment', 'staging']
+    const declare = (url: string) =>
+      writeFile(join(cli.folder, 'regent.yaml'), `name: test\nenvironments:\n  staging:\n    server: ${url}\n`)
+    const refusal = (origin: string) =>
+      `regent.yaml names the server http://127.0.0.1:9 for the environment staging, and ${origin} names ${server.url}. Nothing was applied. Pass --server http://127.0.0.1:9,`
+
+    test('permits no other server of an option, a variable or a context', async () => {
+      await declare('http://127.0.0.1:9')
+      for (const command of [['apply'], ['plan'], ['preview', 'create'], ['validate']]) {
+        const { code, err } = await cli.run(...command, 'realms', ...credentials, '--server', server.url)
+        expect({ command, code, err }).toEqual({ command, code: 1, err: expect.stringContaining(refusal('--server')) })
+      }
+      const line = `regent apply realms ${credentials.join(' ')}`
+      const byVariable = await cli.shell(line, { REGENT_SERVER: server.url })
+      expect(byVariable).toMatchObject({ code: 1, err: expect.stringContaining(refusal('REGENT_SERVER')) })
+      const contexts = { contexts: { other: { server: server.url, realm: 'master', user: 'admin' } } }
+      await mkdir(join(cli.folder, 'config'))
+      await writeFile(join(cli.folder, 'config', 'contexts.json'), JSON.stringify(contexts), { mode: 0o600 })
+      const byContext = await cli.shell('regent apply realms --environment staging --context other', {})
+      expect(byContext).toMatchObject({ code: 1, err: expect.stringContaining(refusal('--context other')) })
+      expect((await callAsAdmin(server.url, { path: '/guarded' })).status).toBe(404)
+    }, 60_000)
+
+    test('permits a plan in a store of its own, and neither an apply nor a saved plan', async () => {
+      await declare('http://127.0.0.1:9')
+      const local = ['realms', '--environment', 'staging', '--data', 'other']
+      for (const [command, ...options] of [['apply'], ['plan', '--save']]) {
+        const { code, err } = await cli.run(command!, ...local, ...options)
+        const message =
+          'regent.yaml names the server http://127.0.0.1:9 for the environment staging, and this command would open a store itself.'
+        expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(message) })
+      }
+      expect(await cli.run('plan', ...local)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('realm guarded (new)'),
+      })
+    }, 60_000)
+
+    test('permits that server, also with a slash at the end', async () => {
+      await declare(`${server.url}/`)
+      expect(await cli.run('apply', 'realms', ...credentials, '--server', server.url)).toMatchObject({ code: 0 })
+      expect((await callAsAdmin(server.url, { path: '/guarded' })).status).toBe(200)
+    }, 60_000)
   })
 })

@@ -9,7 +9,7 @@ import { type Connection, type RequestContent, request, type StoreFlags, withCon
 import { setExitCode } from '../exit-codes.ts'
 import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { confirm, isInteractive } from '../prompt.ts'
-import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
+import { readSource, type SourceFlags, serializeSource, toApprovalHeaders, toStoreFlags } from './source.ts'
 
 type ApplyFlags = StoreFlags & SourceFlags & OutcomeFlags & { readonly plan?: string; readonly yes?: true }
 
@@ -42,7 +42,7 @@ async function applySource(paths: readonly string[], flags: ApplyFlags): Promise
   const source = await readSource(paths, flags)
   const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
   const strict = flags.strict ? 'strict=true' : ''
-  return withConnection({ ...flags, projectFolder: source.folder }, 'create', async (connection) => {
+  return withConnection({ ...flags, ...toStoreFlags(source, 'apply') }, 'create', async (connection) => {
     if (!flags.yes && isInteractive() && flags.output === 'text') {
       const outcome = await applyConfirmed(connection, { content, strict }, flags)
       if (outcome) return outcome

@@ -13,7 +13,14 @@ import { type OutcomeFlags, printOutcome } from '../print.ts'
 import { printHint } from '../terminal/hint.ts'
 import { runWithProgress } from '../terminal/interruption.ts'
 import { isSavedPlan } from './apply.ts'
-import { readDocuments, readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
+import {
+  readDocuments,
+  readSource,
+  type SourceFlags,
+  serializeSource,
+  toApprovalHeaders,
+  toStoreFlags,
+} from './source.ts'
 
 interface PlanCommandFlags extends StoreFlags, SourceFlags, OutcomeFlags, OtherServerFlags {
   readonly detailedExitcode?: boolean
@@ -30,7 +37,7 @@ export async function plan(paths: readonly string[], flags: PlanCommandFlags): P
   const address = `/regent/v1/plan?${new URLSearchParams(query)}`
   const content = { body: serializeSource(source), headers: toApprovalHeaders(flags), reportsProgress: true }
   const outcome = await withConnection(
-    { ...flags, projectFolder: source.folder },
+    { ...flags, ...toStoreFlags(source, flags.save ? 'apply' : 'plan') },
     flags.save ? 'fail' : 'discard',
     (connection) => connection.request<RunOutcome>('POST', address, content),
   )

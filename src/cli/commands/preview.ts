@@ -5,7 +5,7 @@ import { formatTime } from '../../reconcile/model/attribution.ts'
 import type { Preview } from '../../service/admin-api/realms/previews.ts'
 import { request, type StoreFlags, withConnection } from '../connect.ts'
 import { type Format, type OutcomeFlags, printOutcome, printTable } from '../print.ts'
-import { readSource, type SourceFlags, serializeSource } from './source.ts'
+import { readSource, type SourceFlags, serializeSource, toStoreFlags } from './source.ts'
 
 const ADDRESS = '/regent/v1/previews'
 /** The most hours of a preview, and the longest label, in characters. */
@@ -23,7 +23,7 @@ export async function create(paths: readonly string[], flags: PreviewFlags): Pro
   if (hours > MAX_HOURS) throw new Error(`A preview lasts at most ${MAX_HOURS} hours. Pass fewer with --hours.`)
   const source = await readSource(paths, flags)
   const query = new URLSearchParams({ hours: String(hours), ...(flags.label && { label: toLabel(flags.label) }) })
-  const previews = await withConnection({ ...flags, projectFolder: source.folder }, 'fail', (connection) =>
+  const previews = await withConnection({ ...flags, ...toStoreFlags(source, 'plan') }, 'fail', (connection) =>
     connection.request<(PlannedPreview & { readonly issuer: string })[]>('POST', `${ADDRESS}?${query}`, {
       body: serializeSource(source),
     }),

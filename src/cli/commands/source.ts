@@ -55,8 +55,8 @@ export async function readSource(paths: readonly string[], flags: SourceFlags): 
   const address = findGitAddress(paths)
   if (address) return { ...(await readGitSource(address, { ...identity, ...toReadOptions(flags) })), settings }
   const opened = await openInputs(paths, (path) => locateNamedSource(path, identity))
-  const { name, folder } = opened.location
-  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder, root: opened.root }
+  const { name, folder, server } = opened.location
+  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder, root: opened.root, server }
 }
 
 /** Reads the documents at paths or a git URL, for a command that needs no name of the source. */
@@ -139,6 +139,14 @@ export function serializeSource({
   files,
 }: SerializedSource): SerializedSource {
   return { name, revision, unknownFields, settings, scope, origin, files }
+}
+
+/** Returns the flags that restrict a command to the server of a source. */
+export function toStoreFlags(
+  { folder, server }: Pick<ReadSource, 'folder' | 'server'>,
+  operation: 'plan' | 'apply',
+): Pick<StoreFlags, 'projectFolder' | 'required'> {
+  return { projectFolder: folder, ...(server !== undefined && { required: { server, operation } }) }
 }
 
 /** Returns the headers that permit what would be refused otherwise. */

@@ -8,7 +8,7 @@ import { type StoreFlags, withConnection } from '../connect.ts'
 import { withNewStore } from '../new-store.ts'
 import { type Format, print } from '../print.ts'
 import { runWithProgress } from '../terminal/interruption.ts'
-import { readDocuments, readSource, type SourceFlags, serializeSource } from './source.ts'
+import { readDocuments, readSource, type SourceFlags, serializeSource, toStoreFlags } from './source.ts'
 
 /**
  * `regent validate`: plans documents, and prints what a plan refuses and notes. Without `--server` it plans them on a new store in
@@ -33,7 +33,7 @@ export async function validate(
             return validateSource(service, source, { realms, strict })
           }),
         )
-      : await withConnection(flags, 'fail', (connection) =>
+      : await withConnection({ ...flags, ...toStoreFlags(source, 'plan') }, 'fail', (connection) =>
           connection.request<RunOutcome>('POST', `/regent/v1/plan${strict ? '?strict=true' : ''}`, {
             body: serializeSource(source),
             reportsProgress: true,

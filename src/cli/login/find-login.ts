@@ -29,6 +29,8 @@ export interface StoreFlags extends LoginFlags {
   /** The folder whose project file may name a server. Default: the working directory. */
   readonly projectFolder?: string | undefined
   readonly environment?: string | undefined
+  /** The server of the project file, if the command plans or applies the source of that file. */
+  readonly required?: { readonly server: string; readonly operation: 'plan' | 'apply' }
 }
 
 /** A server, and the context that names it. */
@@ -39,40 +41,71 @@ export interface CommandServer {
   readonly isImplied?: true
   /** The user named the server itself, and not a context. */
   readonly isServerNamed?: true
+  /** The option or variable that names the server or the context. */
+  readonly origin?: string
 }
 
 const FOLDER = 'data'
 
 /**
  * Returns the server of a command; undefined if it opens a store itself. Precedence: flags, variables, the project file, the context in use.
- * @throws Error if the project file names a server without a context, or if both a context and the folder `data` could be meant
+ * @throws Error if the project file names a server without a context, or another server, or if both a context and the folder `data` could
+ * be meant
  */
 export async function findCommandServer(flags: StoreFlags): Promise<CommandServer | undefined> {
+  const chosen = await chooseServer(flags)
+  requireProjectServer(chosen, flags)
+  return chosen
+}
+
+async function chooseServer(flags: StoreFlags): Promise<CommandServer | undefined> {
   const { REGENT_CONTEXT, REGENT_SERVER, REGENT_DATABASE, REGENT_DATABASE_DIRECT, REGENT_DATA } = process.env
   const { context, server, database, data } = flags
   if (context !== undefined && (server ?? database ?? data) !== undefined)
     throw new Error('Pass either --context, or --server, --database or --data.')
   if (server !== undefined && (database ?? data) !== undefined)
     throw new Error('Pass either --server, or --database or --data.')
-  if (context !== undefined) return findNamedContext(context)
-  if (server) return findNamedServer(server)
+  if (context !== undefined) return findNamedContext(context, '--context')
+  if (server) return findNamedServer(server, '--server')
   if (database ?? data) return undefined
-  if (REGENT_CONTEXT) return findNamedContext(REGENT_CONTEXT)
-  if (REGENT_SERVER) return findNamedServer(REGENT_SERVER)
+  if (REGENT_CONTEXT) return findNamedContext(REGENT_CONTEXT, 'REGENT_CONTEXT')
+  if (REGENT_SERVER) return findNamedServer(REGENT_SERVER, 'REGENT_SERVER')
   if (REGENT_DATABASE || REGENT_DATABASE_DIRECT || REGENT_DATA) return undefined
   return (await findProjectContext(flags)) ?? findCurrentContext()
 }
 
-async function findNamedContext(name: string): Promise<CommandServer> {
+/**
+ * A project file that names a server permits no other one. A plan in a store of its own harms nothing; an apply there, or a saved plan,
+ * could be in the database of any server.
+ */
+function requireProjectServer(chosen: CommandServer | undefined, { required, environment }: StoreFlags): void {
+  if (!required || (!chosen && required.operation === 'plan')) return
+  const { server } = required
+  if (chosen && toComparable(chosen.server) === toComparable(server)) return
+  const name = environment ?? (process.env.REGENT_ENVIRONMENT || undefined)
+  const project = `regent.yaml names the server ${server}${name === undefined ? '' : ` for the environment ${name}`}`
+  if (!chosen)
+    throw new Error(
+      `${project}, and this command would open a store itself. Nothing was applied. Pass --server ${server}, or plan without --save. To apply to another store, choose an environment without a server.`,
+    )
+  throw new Error(
+    `${project}, and ${chosen.origin ?? 'the context in use'} names ${chosen.server}. Nothing was applied. Pass --server ${server}, choose the environment of ${chosen.server}, or change regent.yaml.`,
+  )
+}
+
+/** Returns a URL without the differences that do not matter: letter case of the host, default port, slashes at the end. */
+const toComparable = (url: string): string => new URL(url).href.replace(/\/+$/, '')
+
+async function findNamedContext(name: string, origin: string): Promise<CommandServer> {
   const context = getContext(await readContexts(), name)
-  return { server: context.server, context }
+  return { server: context.server, context, origin: `${origin} ${name}` }
 }
 
 /** Returns a server with the context of a log-in there, if there is one. @throws Error if the text is not an http or https URL. */
-async function findNamedServer(text: string): Promise<CommandServer> {
+async function findNamedServer(text: string, origin: string): Promise<CommandServer> {
   const server = parseServer(text)
   const context = await findContextOf(server)
-  return { server, isServerNamed: true, ...(context && { context }) }
+  return { server, isServerNamed: true, origin, ...(context && { context }) }
 }
 
 /** Returns the URL of a server without slashes at the end. @throws Error if the text is not an http or https URL. */
@@ -102,7 +135,7 @@ async function findProjectContext({ projectFolder, environment }: StoreFlags): P
   const context = await findContextOf(server.replace(/\/+$/, ''))
   if (context) return { server: context.server, context, isImplied: true }
   throw new Error(
-    `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}. To log in there, run "regent login --server ${server}". For a store of your own, pass --data or --database.`,
+    `regent.yaml names the server ${server}. To send it your credentials, pass --server ${server}. To log in there, run "regent login --server ${server}". To plan in a store of your own, pass --data or --database.`,
   )
 }
 

@@ -223,7 +223,7 @@ export class ClonedGitSource {
         environment: location.environment,
       })
       const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
-      return { ...source, revision: commit, commits }
+      return { ...source, revision: commit, commits, server: location.server }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

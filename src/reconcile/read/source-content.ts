@@ -49,6 +49,8 @@ export interface SourceContent {
   readonly unknownFields?: UnknownFieldPolicy | undefined
   /** Settings of the source: pruning, drift policies, guards. */
   readonly settings?: SourceSettings | undefined
+  /** The only server to which it may be applied, as its project file declares. Absent: any. */
+  readonly server?: string | undefined
   /** The git repository and folder of the files; without a repository, the path of the folder. Absent: there are no files. */
   readonly origin?: string | undefined
   /** The last commits, the newest first. Absent: they are unknown. */

@@ -54,6 +54,8 @@ export interface SourceLocation {
   /** The files and folders that are read, relative to the root, if the source has more. */
   readonly scope: readonly string[] | undefined
   readonly project: Project | undefined
+  /** The server that the project file names for the environment. */
+  readonly server: string | undefined
   /** The variables and overlays of the environment; undefined without a project file. */
   readonly environment: EnvironmentFiles | undefined
   readonly isInRepository: boolean
@@ -101,8 +103,9 @@ export async function locateSource(
   const isPart = !identity.isComplete && (file !== folder || isSubfolder)
   const scope = isPart ? [toRelative(root, file)] : undefined
   const environment = project && (await findEnvironmentFiles(project, identity.environment))
+  const server = getServer(project, identity.environment)
   const isInRepository = repository !== undefined
-  return { name, origin, path: file, folder, root, scope, project, environment, isInRepository }
+  return { name, origin, path: file, folder, root, scope, project, server, environment, isInRepository }
 }
 
 /** Throws SourceError unless the environment is one of the project. */
@@ -153,9 +156,12 @@ export function identifyGitSource({ url, path }: GitAddress, identity: GivenIden
 /** Returns the server that the project of a folder names, for the environment if one is given. Throws SourceError or DocumentError. */
 export async function findProjectServer(folder: string, environment: string | undefined): Promise<string | undefined> {
   const project = await findProject(folder, findCheckout(folder)?.root)
-  if (environment === undefined) return project?.server
-  requireEnvironment(project, environment)
-  return project?.environments?.[environment]?.server ?? project?.server
+  if (environment !== undefined) requireEnvironment(project, environment)
+  return getServer(project, environment)
+}
+
+function getServer(project: Project | undefined, environment: string | undefined): string | undefined {
+  return project?.environments?.[environment ?? '']?.server ?? project?.server
 }
 
 /** Returns the git repository that contains the folder; undefined if there is none. */
