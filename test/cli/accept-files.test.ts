@@ -70,3 +70,37 @@ test('paths restrict the edits, and a second run has nothing to accept', async (
   expect(JSON.parse((await accept()).out)).toEqual({ files: [], edits: 0, remaining: [] })
   expect((await run('accept', 'shop', 'clients/web/name', '--write', 'realms')).out).toBe('Nothing to accept.\n')
 }, 60_000)
+
+test('files of an environment are read with its variables, and are not edited if it has overlays', async () => {
+  const folder = join(cli.folder, 'environments')
+  const base = 'realm: envs\ndisplayName: $(env:ENVS_NAME)\ndisplayNameHtml: Base\nclients:\n  - clientId: api\n'
+  const overlay = 'realm: envs\ndisplayNameHtml: Production\nclients:\n  - clientId: api\n    $patch: delete\n'
+  const project =
+    'name: envs\nenvironments:\n  staging: { variables: { ENVS_NAME: Staging } }\n' +
+    '  production: { variables: { ENVS_NAME: Production }, overlays: [production.yaml] }\n'
+  await mkdir(folder)
+  await writeFile(join(folder, 'regent.yaml'), project)
+  await writeFile(join(folder, 'realm.yaml'), base)
+  await writeFile(join(folder, 'production.yaml'), overlay)
+  const change = () =>
+    callAsAdmin(server.url, { method: 'PUT', path: '/envs', body: { displayName: 'Live', displayNameHtml: 'Live' } })
+  const accept = (environment: string) => run('accept', 'envs', '--write', 'environments', '--environment', environment)
+
+  expect((await run('apply', 'environments', '--environment', 'production')).code).toBe(0)
+  await change()
+  const { code, out, err } = await accept('production')
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toContain(
+    '--write does not edit files of an environment with overlays, such as production.yaml: a change of the base would be in all environments. Nothing was edited.',
+  )
+  expect(await readFile(join(folder, 'realm.yaml'), 'utf8')).toBe(base)
+  expect(await readFile(join(folder, 'production.yaml'), 'utf8')).toBe(overlay)
+
+  await callAsAdmin(server.url, { method: 'DELETE', path: '/envs' })
+  expect((await run('apply', 'environments', '--environment', 'staging')).code).toBe(0)
+  await change()
+  const edited = await accept('staging')
+  expect(edited.err).toBe('')
+  expect(edited.out).toContain('displayName cannot be edited here, since it has a variable: edit it by hand')
+  expect(await readFile(join(folder, 'realm.yaml'), 'utf8')).toBe(base.replace('Html: Base', 'Html: Live'))
+}, 60_000)

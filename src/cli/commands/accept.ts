@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import { resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
@@ -10,7 +10,7 @@ import { renderAttribution } from '../../reconcile/model/attribution.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
 import { renderDocument } from '../realm-files.ts'
-import { readChangedTexts, readSource, type SourceFlags } from './source.ts'
+import { type ReadSource, readChangedTexts, readSource, type SourceFlags, toStoreFlags } from './source.ts'
 
 interface AcceptFlags extends StoreFlags, SourceFlags {
   readonly output: string
@@ -25,22 +25,41 @@ export async function accept(realm: string, paths: readonly string[], flags: Acc
     ...paths.map((path): [string, string] => ['path', path]),
     ...(flags.users ? [['users', 'true'] as [string, string]] : []),
   ])
-  const accepted = await request<AcceptedDrift>(flags, 'GET', `/regent/v1/accept/${encodeURIComponent(realm)}?${query}`)
-  if (flags.write !== undefined) await writeAccepted(realm, accepted, { ...flags, write: flags.write })
+  const source = flags.write === undefined ? undefined : await readEditableSource(flags.write, flags)
+  const accepted = await request<AcceptedDrift>(
+    { ...flags, ...(source && toStoreFlags(source, 'plan')) },
+    'GET',
+    `/regent/v1/accept/${encodeURIComponent(realm)}?${query}`,
+  )
+  if (source) await writeAccepted(realm, accepted, { source, flags })
   else if (flags.output === 'json') console.log(JSON.stringify(accepted, null, 2))
   else console.log(render(accepted, paths))
+}
+
+/** A source in local files. */
+type EditableSource = ReadSource & { readonly root: string }
+
+/** Reads the source whose files are edited. @throws Error if an edit could be in the wrong file */
+async function readEditableSource(path: string, flags: AcceptFlags): Promise<EditableSource> {
+  const source = await readSource([path], flags)
+  const { root, environment } = source
+  if (root === undefined)
+    throw new Error('Files of a remote repository cannot be edited: clone it, and pass its folder.')
+  const [overlay] = environment?.overlays ?? []
+  if (overlay !== undefined)
+    throw new Error(
+      `--write does not edit files of an environment with overlays, such as ${relative(root, overlay)}: a change of the base would be in all environments. Nothing was edited. Run "regent accept" without --write, and declare the values in the base or in an overlay.`,
+    )
+  return { ...source, root }
 }
 
 /** Edits the files of the source so that they declare what was accepted, and lists what remains to do. */
 async function writeAccepted(
   realm: string,
   accepted: AcceptedDrift,
-  flags: AcceptFlags & { readonly write: string },
+  { source, flags }: { readonly source: EditableSource; readonly flags: AcceptFlags },
 ): Promise<void> {
-  const source = await readSource([flags.write], flags)
   const { root } = source
-  if (root === undefined)
-    throw new Error('Files of a remote repository cannot be edited: clone it, and pass its folder.')
   const { editFiles } = await import('../../reconcile/accept/edit-files.ts')
   const { texts, count, remaining } = await editFiles(accepted, {
     ...{ name: source.name, realm, texts: new Map(source.files.map(({ file, text }) => [file, text])) },

@@ -5,6 +5,7 @@ import { createAgeKeyFinder } from '../../reconcile/read/age-key-files.ts'
 import { readFileSource } from '../../reconcile/read/file-source.ts'
 import { type GitAddress, parseGitAddress } from '../../reconcile/read/git-address.ts'
 import { type GitSourceOptions, openGitSource } from '../../reconcile/read/git-source.ts'
+import type { EnvironmentFiles } from '../../reconcile/read/project-file.ts'
 import type { SerializedSource, SourceContent } from '../../reconcile/read/source-content.ts'
 import {
   type GivenIdentity,
@@ -43,6 +44,8 @@ export interface ReadSource extends SourceContent, SerializedSource {
   /** Its folder, and the folder that names of files are relative to, unless it is in a remote repository. */
   readonly folder?: string
   readonly root?: string | undefined
+  /** The variables and overlays of its environment. */
+  readonly environment?: EnvironmentFiles | undefined
 }
 
 /**
@@ -56,7 +59,8 @@ export async function readSource(paths: readonly string[], flags: SourceFlags): 
   if (address) return { ...(await readGitSource(address, { ...identity, ...toReadOptions(flags) })), settings }
   const opened = await openInputs(paths, (path) => locateNamedSource(path, identity))
   const { name, folder, server } = opened.location
-  return { ...(await readInputs(paths, { ...opened, name }, flags)), settings, folder, root: opened.root, server }
+  const content = await readInputs(paths, { ...opened, name }, flags)
+  return { ...content, settings, folder, server, root: opened.root, environment: opened.environment }
 }
 
 /** Reads the documents at paths or a git URL, for a command that needs no name of the source. */
@@ -77,12 +81,12 @@ export async function readDocuments(
 
 /** Reads the documents of a source again, from changed texts of its files. */
 export function readChangedTexts(
-  { name, root = '.' }: ReadSource,
+  { name, root = '.', environment }: ReadSource,
   texts: ReadonlyMap<string, string>,
   flags: SourceFlags,
 ): Promise<SourceContent> {
   const inputs = [...texts].map(([file, text]) => ({ file, bytes: Buffer.from(text), path: resolve(root, file) }))
-  return readFileSource(inputs, { ...toReadOptions(flags), name, root })
+  return readFileSource(inputs, { ...toReadOptions(flags), name, root, environment })
 }
 
 /** Returns the git URL if it is the only path. */
