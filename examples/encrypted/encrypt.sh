@@ -4,5 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 [ -f key.txt ] || age-keygen -o key.txt
-sops encrypt --age "$(age-keygen -y key.txt)" --encrypted-regex '^(secret|password)$' plain.yaml > realm.yaml
+# The keys of all secret fields in realm files.
+secrets='(^credentials|[sS]ecret(\.key|\.rotated)?|[pP]assword|bindCredential|[pP]rivate\.?[kK]ey|api\.key)$'
+sops encrypt --age "$(age-keygen -y key.txt)" --encrypted-regex "$secrets" plain.yaml > realm.yaml
 regent "${COMMAND:-apply}" realm.yaml --age-key-file key.txt "$@"
