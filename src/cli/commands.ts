@@ -456,7 +456,8 @@ export const commands: readonly CommandEntry[] = [
       ...storeOptions,
       option('--realm <realm>', 'Migrate this realm', { fallback: 'the only realm of a Terraform state' }),
       option('--terraform-state <file>', 'Read this state instead of a server; - for stdin').conflicts([
-        ...['strict', 'ids', 'fromUser', 'fromPassword', 'fromToken', 'fromClient', 'fromClientSecret', 'fromRealm'],
+        ...['check', 'strict', 'ids', 'keys', 'keyAlias', 'keysPassword'],
+        ...['fromUser', 'fromPassword', 'fromToken', 'fromClient', 'fromClientSecret', 'fromRealm'],
       ]),
       option('--dir <folder>', 'Write a file for each object into this folder', { fallback: 'the name of the realm' }),
       option('--file <file>', 'Write a single file instead'),

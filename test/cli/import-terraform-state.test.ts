@@ -1,6 +1,6 @@
 // `regent import --terraform-state`: test/cli/terraform has a configuration, the state that OpenTofu wrote when it applied the configuration
 // to Keycloak, and the realm as Keycloak then returned it.
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRealm } from '../../src/realm-file/parse-realm.ts'
@@ -191,9 +191,14 @@ These secrets are left out. Add each as a variable, or pass --secrets:
     expect(await readFile(join(cli.folder, 'two.yaml'), 'utf8')).toBe('realm: two\n')
   })
 
-  test('refuses a URL and options for servers', async () => {
+  test('refuses a URL and options for servers, and writes nothing', async () => {
     expect((await importState('terraform.tfstate', 'https://id.example.com')).err).toContain('not both')
     expect((await importState('terraform.tfstate', '--from-user', 'admin')).err).toContain('--from-user')
+    for (const option of [['--check'], ['--keys', 'keys.p12'], ['--key-alias', 'signing'], ['--keys-password', 'secret']])
+      expect(await importState('terraform.tfstate', '--dir', 'refused', ...option)).toMatchObject({
+        ...{ code: 1, out: '', err: expect.stringContaining(option[0]!) },
+      })
+    await expect(readdir(join(cli.folder, 'refused'))).rejects.toThrow('ENOENT')
     expect((await cli.run('import')).err).toContain('Pass the URL of a Keycloak server')
     expect((await cli.run('import', 'https://id.example.com')).err).toContain('Pass --realm')
   })
