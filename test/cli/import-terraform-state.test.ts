@@ -194,7 +194,12 @@ These secrets are left out. Add each as a variable, or pass --secrets:
   test('refuses a URL and options for servers, and writes nothing', async () => {
     expect((await importState('terraform.tfstate', 'https://id.example.com')).err).toContain('not both')
     expect((await importState('terraform.tfstate', '--from-user', 'admin')).err).toContain('--from-user')
-    for (const option of [['--check'], ['--keys', 'keys.p12'], ['--key-alias', 'signing'], ['--keys-password', 'secret']])
+    for (const option of [
+      ['--check'],
+      ['--keys', 'keys.p12'],
+      ['--key-alias', 'signing'],
+      ['--keys-password', 'secret'],
+    ])
       expect(await importState('terraform.tfstate', '--dir', 'refused', ...option)).toMatchObject({
         ...{ code: 1, out: '', err: expect.stringContaining(option[0]!) },
       })
