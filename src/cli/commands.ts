@@ -467,7 +467,7 @@ export const commands: readonly CommandEntry[] = [
       strict,
       option('--secrets', 'Include the secrets of clients, in the clear'),
       option('--ids', 'Include the ids of all objects, not only of users'),
-      option('--keys <file>', 'Import keys from this key store or export file'),
+      option('--keys <file>', 'Import keys from this key store or export'),
       option('--key-alias <name>', 'Import the key of this name in the key store'),
       option('--keys-password <password>', 'Open the key store with it', { variable: 'REGENT_KEYS_PASSWORD' }),
       option('--allow-master', 'Permit the master realm'),

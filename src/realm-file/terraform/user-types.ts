@@ -23,15 +23,10 @@ const checkExhaustive: Rule = applied((isExhaustive, _node, { attribute, report 
 })
 
 /** Converts role ids to the fields `realmRoles` and `clientRoles`. */
-const roleIds: Rule = applied((ids, node, { realm }) =>
-  addRoles(
-    node,
-    toList(ids).map((id) => realm.references.resolve('role', id)),
-  ),
-)
+const roleIds: Rule = applied((ids, node, scope) => addRoles(node, resolveEach('role', ids, scope)))
 
-const compositeRoles: Rule = applied((ids, node, { realm }) => {
-  for (const { name, client } of toList(ids).map((id) => realm.references.resolve('role', id)))
+const compositeRoles: Rule = applied((ids, node, scope) => {
+  for (const { name, client } of resolveEach('role', ids, scope))
     node.add(client === undefined ? 'composites/realm' : ['composites', 'client', client], name)
 })
 
