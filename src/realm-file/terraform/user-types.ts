@@ -2,7 +2,17 @@
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { type Representation, readObjects } from '../../kinds/json.ts'
 import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
-import { applied, converted, ignored, type Rule, type Rules, reported, toList, valueLists } from './attribute-rules.ts'
+import {
+  applied,
+  converted,
+  ignored,
+  type Rule,
+  type Rules,
+  reported,
+  resolveEach,
+  toList,
+  valueLists,
+} from './attribute-rules.ts'
 import type { ObjectNode } from './object-node.ts'
 import { MissingReference, type RealmScope } from './references.ts'
 import {
@@ -108,9 +118,14 @@ export const userTypes: ResourceTypes = {
   keycloak_default_groups: {
     getNode: inRealm,
     rules: {
-      group_ids: converted('defaultGroups', (ids, { references }) =>
-        toList(ids).map((id) => references.resolve('group', id).name),
-      ),
+      group_ids: applied((ids, node, scope) => {
+        const groups = resolveEach('group', ids, scope)
+        if (groups.length)
+          node.set(
+            'defaultGroups',
+            groups.map(({ name }) => name),
+          )
+      }),
     },
   },
   keycloak_group_memberships: {
@@ -133,8 +148,8 @@ export const userTypes: ResourceTypes = {
     getNode: ({ user_id: id }, realm) => getReferred('user', id, realm),
     rules: {
       user_id: ignored,
-      group_ids: applied((ids, node, { realm }) =>
-        node.add('groups', ...toList(ids).map((id) => realm.references.resolve('group', id).name)),
+      group_ids: applied((ids, node, scope) =>
+        node.add('groups', ...resolveEach('group', ids, scope).map(({ name }) => name)),
       ),
       exhaustive: checkExhaustive,
     },
