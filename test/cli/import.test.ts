@@ -125,15 +125,19 @@ test.runIf(isFullRun)(
   },
 )
 
-test('import --secrets writes secrets of clients, and --file writes a single file', async () => {
+test('import writes ids of service accounts, and with --secrets secrets of clients, to the single file of --file', async () => {
   const { url, realm } = await createLargeRealm()
   const args = ['--realm', realm, ...adminFlags, '--no-apply', '--secrets', '--file', 'one.yaml']
   expect(await cli.run('import', url, ...args)).toMatchObject({
     code: 0,
     out: expect.stringContaining('Wrote one.yaml.'),
   })
-  const clients = (await (await testServer()).call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
-  expect(await readFile(join(cli.folder, 'one.yaml'), 'utf8')).toContain(`secret: ${clients[0].secret}`)
+  const { call } = await testServer()
+  const [client] = (await call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
+  const account = (await call('GET', `/admin/realms/${realm}/clients/${client.id}/service-account-user`)).body
+  const file = await readFile(join(cli.folder, 'one.yaml'), 'utf8')
+  expect(file).toContain(`secret: ${client.secret}`)
+  expect(file).toContain(`id: ${account.id}\n`)
 })
 
 test('import --strict applies nothing of a realm with a value that is not enforced, and writes its files', async () => {
