@@ -188,7 +188,7 @@ export const names = (path: FieldPath, kind: KindName): AttributeRule =>
 /** Returns the objects with the ids that the state contains, and reports the other ids. */
 export function resolveEach(kind: KindName, ids: Json, { realm, attribute, report }: RuleScope): Reference[] {
   const missing: MissingReference[] = []
-  const known = toList(ids).flatMap((id) => {
+  const references = toList(ids).flatMap((id) => {
     try {
       return realm.references.resolve(kind, id)
     } catch (error) {
@@ -197,9 +197,9 @@ export function resolveEach(kind: KindName, ids: Json, { realm, attribute, repor
       return []
     }
   })
-  const advice = known.length ? '. The file declares the others, so that a plan removes this one: add it' : ''
+  const advice = references.length ? '. The file declares the others, so that a plan removes this one: add it' : ''
   for (const { message } of missing) report(attribute, message + advice)
-  return known
+  return references
 }
 
 /** Returns a rule for the id of an object, which becomes its name. */
