@@ -160,11 +160,17 @@ test('import --strict applies nothing of a realm with a value that is not enforc
   expect((await cli.run('get', `${realm}/clients`, '--data', 'data')).code).toBe(0)
 })
 
-test('import --check shows what is not imported or has no effect, and writes nothing', async () => {
+test('import --check shows what is not imported or has no effect, also to a realm-admin, and writes nothing', async () => {
   const server = await testServer()
   const { service } = await testService()
   const realm = newName()
-  await applySource(service, createSource([{ realm, loginTheme: 'acme', users: [{ username: 'ann' }] }], realm))
+  const names = { email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee' }
+  const access = {
+    clientRoles: { 'realm-management': ['realm-admin'] },
+    credentials: [{ type: 'password', value: 'pw' }],
+  }
+  const users = [{ username: 'ann', enabled: true, ...names, ...access }]
+  await applySource(service, createSource([{ realm, enabled: true, loginTheme: 'acme', users }], realm))
   const check = await cli.run('import', await server.listen(), '--realm', realm, ...adminFlags, '--check')
   expect(check.code, check.err).toBe(0)
   expect(check.out).toContain('passwords and other credentials of 1 user')
@@ -174,6 +180,10 @@ test('import --check shows what is not imported or has no effect, and writes not
   expect(check.out).toContain('key of rsa-generated (rsa-generated): without --keys, the realm gets a new one')
   expect(check.out).toMatch(/loginTheme is stored only/)
   expect(check.out).toContain('Nothing was written.')
+  const ofRealm = ['--from-realm', realm, '--from-user', 'ann', '--from-password', 'pw']
+  const checkByRealm = await cli.run('import', await server.listen(), '--realm', realm, ...ofRealm, '--check')
+  const session = '  1 session of the client admin-cli: users log in again\n'
+  expect(checkByRealm.out.replace(session, ''), checkByRealm.err).toBe(check.out)
   expect(await readdir(cli.folder)).toEqual(['regent.yaml'])
 }, 60_000)
 
