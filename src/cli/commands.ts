@@ -456,7 +456,8 @@ export const commands: readonly CommandEntry[] = [
       ...storeOptions,
       option('--realm <realm>', 'Migrate this realm', { fallback: 'the only realm of a Terraform state' }),
       option('--terraform-state <file>', 'Read this state instead of a server; - for stdin').conflicts([
-        ...['strict', 'ids', 'fromUser', 'fromPassword', 'fromToken', 'fromClient', 'fromClientSecret', 'fromRealm'],
+        ...['check', 'strict', 'ids', 'keys', 'keyAlias', 'keysPassword'],
+        ...['fromUser', 'fromPassword', 'fromToken', 'fromClient', 'fromClientSecret', 'fromRealm'],
       ]),
       option('--dir <folder>', 'Write a file for each object into this folder', { fallback: 'the name of the realm' }),
       option('--file <file>', 'Write a single file instead'),
@@ -466,7 +467,7 @@ export const commands: readonly CommandEntry[] = [
       strict,
       option('--secrets', 'Include the secrets of clients, in the clear'),
       option('--ids', 'Include the ids of all objects, not only of users'),
-      option('--keys <file>', 'Import keys from this key store or export file'),
+      option('--keys <file>', 'Import keys from this key store or export'),
       option('--key-alias <name>', 'Import the key of this name in the key store'),
       option('--keys-password <password>', 'Open the key store with it', { variable: 'REGENT_KEYS_PASSWORD' }),
       option('--allow-master', 'Permit the master realm'),

@@ -43,6 +43,9 @@ describe('a directory export of Keycloak', () => {
     expect(body).toMatchObject([{ id: users[0].id, email: 'alice@example.org' }])
     const groups = await callAsAdmin(server.url, { path: `/acme/users/${users[0].id}/groups` })
     expect(groups.body).toMatchObject([{ path: '/staff/sales' }])
+    const [account] = (await readRecorded('acme-users-2.json')).users
+    const accounts = await callAsAdmin(server.url, { path: `/acme/users/${account.id}` })
+    expect(accounts.body).toMatchObject({ username: 'service-account-shop' })
     // Alice must change her password first, which is checked after the password itself.
     expect(await logIn('alice', 'first-password')).toBe('Account is not fully set up')
     expect(await logIn('alice', 'another-password')).toBe('Invalid user credentials')

@@ -1,6 +1,6 @@
 // `regent import --terraform-state`: test/cli/terraform has a configuration, the state that OpenTofu wrote when it applied the configuration
 // to Keycloak, and the realm as Keycloak then returned it.
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRealm } from '../../src/realm-file/parse-realm.ts'
@@ -141,6 +141,37 @@ These secrets are left out. Add each as a variable, or pass --secrets:
     expect([...state.otherTypes]).toEqual([['random_password', 1]])
   })
 
+  test('keeps the ids of a list that the state contains, and lists each other one', () => {
+    const role = (name: string, composites: readonly string[] = []) => ({
+      ...{ type: 'keycloak_role', name },
+      attributes: { id: name, realm_id: 'acme', name, composite_roles: composites },
+    })
+    const group = { id: 'g', realm_id: 'acme', name: 'staff' }
+    const roles = { id: 'm', realm_id: 'acme', group_id: 'g', role_ids: ['y', 'clerk'] }
+    const state = createState(
+      realm,
+      role('admin', ['clerk', 'x', 'of-client', 'auditor']),
+      { ...role('of-client'), attributes: { ...role('of-client').attributes, client_id: 'c' } },
+      role('clerk'),
+      role('auditor'),
+      { type: 'keycloak_group', name: 'staff', attributes: group },
+      { type: 'keycloak_group_roles', name: 'staff', attributes: roles },
+    )
+    const { document, omittedParts } = convertState(state, 'acme')
+    expect(document).toMatchObject({
+      roles: { realm: expect.arrayContaining([{ name: 'admin', composites: { realm: ['clerk', 'auditor'] } }]) },
+      groups: [{ name: 'staff', realmRoles: ['clerk'] }],
+    })
+    const reason = (id: string) =>
+      `refers to ${id}, which the state does not contain. The file declares the others, so that a plan removes this one: add it`
+    expect(omittedParts).toEqual([
+      { address: 'keycloak_role.admin', attribute: 'composite_roles', reason: reason('role x') },
+      { address: 'keycloak_role.admin', attribute: 'composite_roles', reason: reason('client c') },
+      { address: 'keycloak_role.of-client', reason: 'refers to client c, which the state does not contain' },
+      { address: 'keycloak_group_roles.staff', attribute: 'role_ids', reason: reason('role y') },
+    ])
+  })
+
   test('finds the names of objects that only data sources read', () => {
     const data = { mode: 'data', type: 'keycloak_openid_client', name: 'account' }
     const state = createState(
@@ -191,9 +222,19 @@ These secrets are left out. Add each as a variable, or pass --secrets:
     expect(await readFile(join(cli.folder, 'two.yaml'), 'utf8')).toBe('realm: two\n')
   })
 
-  test('refuses a URL and options for servers', async () => {
+  test('refuses a URL and options for servers, and writes nothing', async () => {
     expect((await importState('terraform.tfstate', 'https://id.example.com')).err).toContain('not both')
     expect((await importState('terraform.tfstate', '--from-user', 'admin')).err).toContain('--from-user')
+    for (const option of [
+      ['--check'],
+      ['--keys', 'keys.p12'],
+      ['--key-alias', 'signing'],
+      ['--keys-password', 'secret'],
+    ])
+      expect(await importState('terraform.tfstate', '--dir', 'refused', ...option)).toMatchObject({
+        ...{ code: 1, out: '', err: expect.stringContaining(option[0]!) },
+      })
+    await expect(readdir(join(cli.folder, 'refused'))).rejects.toThrow('ENOENT')
     expect((await cli.run('import')).err).toContain('Pass the URL of a Keycloak server')
     expect((await cli.run('import', 'https://id.example.com')).err).toContain('Pass --realm')
   })

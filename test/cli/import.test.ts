@@ -1,7 +1,7 @@
 // The command import: reads a realm with an object of every kind over the admin API, writes its files, and applies them.
 
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { applySource, createSource } from '../support/sources.ts'
 
 /** URL of a Keycloak server to import from, if there is one. */
 const keycloakUrl = process.env.REGENT_REFERENCE
-const credentials = ['--from-user', 'admin', '--from-password', 'admin']
+const adminFlags = ['--from-user', 'admin', '--from-password', 'admin']
 const nothingToDo = expect.stringContaining('Nothing to do.')
 
 let cli: CommandFolder
@@ -102,7 +102,7 @@ test.runIf(isFullRun)(
     const { url, realm } = await createLargeRealm()
     const from = await startFlakyProxy(url)
     const server = await cli.serve('--source', '')
-    const imported = await cli.run('import', from, '--realm', realm, ...credentials)
+    const imported = await cli.run('import', from, '--realm', realm, ...adminFlags)
     expect(imported).toMatchObject({ code: 0, err: '' })
     expect(imported.out).toMatch(/realm\.yaml:\d+:3 {2}smtpServer\.password of realm/)
     expect(imported.out).toContain('121 users need a new one')
@@ -115,7 +115,7 @@ test.runIf(isFullRun)(
       server.url,
       '--realm',
       realm,
-      ...credentials,
+      ...adminFlags,
       '--no-apply',
       '--dir',
       'back',
@@ -125,15 +125,19 @@ test.runIf(isFullRun)(
   },
 )
 
-test('import --secrets writes secrets of clients, and --file writes a single file', async () => {
+test('import writes ids of service accounts, and with --secrets secrets of clients, to the single file of --file', async () => {
   const { url, realm } = await createLargeRealm()
-  const args = ['--realm', realm, ...credentials, '--no-apply', '--secrets', '--file', 'one.yaml']
+  const args = ['--realm', realm, ...adminFlags, '--no-apply', '--secrets', '--file', 'one.yaml']
   expect(await cli.run('import', url, ...args)).toMatchObject({
     code: 0,
     out: expect.stringContaining('Wrote one.yaml.'),
   })
-  const clients = (await (await testServer()).call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
-  expect(await readFile(join(cli.folder, 'one.yaml'), 'utf8')).toContain(`secret: ${clients[0].secret}`)
+  const { call } = await testServer()
+  const [client] = (await call('GET', `/admin/realms/${realm}/clients?clientId=${LABEL}`)).body
+  const account = (await call('GET', `/admin/realms/${realm}/clients/${client.id}/service-account-user`)).body
+  const file = await readFile(join(cli.folder, 'one.yaml'), 'utf8')
+  expect(file).toContain(`secret: ${client.secret}`)
+  expect(file).toContain(`id: ${account.id}\n`)
 })
 
 test('import --strict applies nothing of a realm with a value that is not enforced, and writes its files', async () => {
@@ -141,7 +145,7 @@ test('import --strict applies nothing of a realm with a value that is not enforc
   const { service } = await testService()
   const realm = newName()
   await applySource(service, createSource([{ realm, loginTheme: 'acme' }], realm))
-  const args = [await server.listen(), '--realm', realm, ...credentials, '--dir', 'files', '--data', 'data']
+  const args = [await server.listen(), '--realm', realm, ...adminFlags, '--dir', 'files', '--data', 'data']
   expect(await cli.run('import', ...args, '--strict', '--no-apply')).toMatchObject({
     code: 1,
     err: expect.stringContaining('Pass --strict or --no-apply, not both.'),
@@ -156,17 +160,30 @@ test('import --strict applies nothing of a realm with a value that is not enforc
   expect((await cli.run('get', `${realm}/clients`, '--data', 'data')).code).toBe(0)
 })
 
-test('import --check shows what is not imported or has no effect, and writes nothing', async () => {
+test('import --check shows what is not imported or has no effect, also to a realm-admin, and writes nothing', async () => {
   const server = await testServer()
   const { service } = await testService()
   const realm = newName()
-  await applySource(service, createSource([{ realm, loginTheme: 'acme', users: [{ username: 'ann' }] }], realm))
-  const check = await cli.run('import', await server.listen(), '--realm', realm, ...credentials, '--check')
+  const names = { email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee' }
+  const access = {
+    clientRoles: { 'realm-management': ['realm-admin'] },
+    credentials: [{ type: 'password', value: 'pw' }],
+  }
+  const users = [{ username: 'ann', enabled: true, ...names, ...access }]
+  await applySource(service, createSource([{ realm, enabled: true, loginTheme: 'acme', users }], realm))
+  const check = await cli.run('import', await server.listen(), '--realm', realm, ...adminFlags, '--check')
   expect(check.code, check.err).toBe(0)
   expect(check.out).toContain('passwords and other credentials of 1 user')
+  expect(check.out).toContain(
+    'apply an export of "kc.sh export" instead of this import, to a realm that does not exist',
+  )
   expect(check.out).toContain('key of rsa-generated (rsa-generated): without --keys, the realm gets a new one')
   expect(check.out).toMatch(/loginTheme is stored only/)
   expect(check.out).toContain('Nothing was written.')
+  const ofRealm = ['--from-realm', realm, '--from-user', 'ann', '--from-password', 'pw']
+  const checkByRealm = await cli.run('import', await server.listen(), '--realm', realm, ...ofRealm, '--check')
+  const session = '  1 session of the client admin-cli: users log in again\n'
+  expect(checkByRealm.out.replace(session, ''), checkByRealm.err).toBe(check.out)
   expect(await readdir(cli.folder)).toEqual(['regent.yaml'])
 }, 60_000)
 
@@ -174,7 +191,11 @@ test('import --keys takes the keys of a realm from its export, and refuses files
   const server = await testServer()
   const { service } = await testService()
   const realm = newName()
-  await applySource(service, createSource([{ realm }], realm))
+  const credentials = [{ type: 'password', value: 'first-password' }]
+  await applySource(
+    service,
+    createSource([{ realm, users: [{ username: 'ann', credentials }, { username: 'bob' }] }], realm),
+  )
   // The first request of the keys generates them.
   await server.call('GET', `/admin/realms/${realm}/keys`)
   const exported = await service.read(SYSTEM, realm, (context) =>
@@ -185,13 +206,27 @@ test('import --keys takes the keys of a realm from its export, and refuses files
   await write('export.json', exported)
   await write('other.json', { ...exported, realm: 'other' })
   await write('none.json', withoutKeys)
-  const args = [await server.listen(), '--realm', realm, ...credentials, '--no-apply', '--file', 'realm.yaml']
+  const args = [await server.listen(), '--realm', realm, ...adminFlags, '--no-apply', '--file', 'realm.yaml']
   const imported = await cli.run('import', ...args, '--keys', 'export.json')
   expect(imported.code, imported.err).toBe(0)
   expect(imported.out).toContain('The files contain the keys of')
   const [, key = ''] = /"privateKey":\["([^"]+)/.exec(JSON.stringify(exported)) ?? []
   expect(key).not.toBe('')
   expect(await readFile(join(cli.folder, 'realm.yaml'), 'utf8')).toContain(key)
+
+  const hint = 'export.json, which has those of 1 user, instead of this import'
+  expect(imported.out).toContain(`2 users need a new one.\nHashes of passwords count only when users are created.`)
+  expect(imported.out).toContain(`To keep the passwords, apply ${hint}`)
+  const check = await cli.run('import', ...args.slice(0, -3), '--check', '--keys', 'export.json')
+  expect(check.out).toContain(hint)
+
+  const { users, ...exportedRealm } = exported
+  await mkdir(join(cli.folder, 'folder'))
+  await write(`folder/${realm}-realm.json`, exportedRealm)
+  await write(`folder/${realm}-users-0.json`, { realm, users })
+  const ofFolder = await cli.run('import', ...args.slice(0, -1), 'second.yaml', '--keys', 'folder')
+  expect(ofFolder.out, ofFolder.err).toContain('folder, which has those of 1 user, instead')
+  expect(await readFile(join(cli.folder, 'second.yaml'), 'utf8')).toContain(key)
 
   const fails = async (message: string, file: string, ...more: string[]) =>
     expect(await cli.run('import', ...args.slice(0, -1), 'unwritten.yaml', '--keys', file, ...more)).toEqual({
@@ -201,6 +236,7 @@ test('import --keys takes the keys of a realm from its export, and refuses files
     })
   await fails('other.json is no export of the realm', 'other.json')
   await fails('none.json has no key of the realm', 'none.json')
+  await fails(`${cli.folder} has no file ${realm}-realm.json`, cli.folder)
   await fails('Pass --key-alias', 'realm.yaml')
   await fails('it is no key store of the type JKS or PKCS12', 'realm.yaml', '--key-alias', 'signing')
   await fails('ENOENT', 'missing.p12', '--key-alias', 'signing')
@@ -217,12 +253,12 @@ test('import fails without valid credentials, realm or target file, and writes n
     })
   await expectFailure('Pass --from-user and --from-password', '--realm', 'a')
   await expectFailure('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
-  await expectFailure('Check the name of the realm', '--realm', 'not-there', ...credentials)
-  await expectFailure('Pass --allow-master', '--realm', 'master', ...credentials)
+  await expectFailure('Check the name of the realm', '--realm', 'not-there', ...adminFlags)
+  await expectFailure('Pass --allow-master', '--realm', 'master', ...adminFlags)
   await expectFailure('Use a new token', '--realm', 'a', '--from-token', 'ended')
   await cli.run('init', 'full/my-realm.yaml')
   await cli.run('init', 'my-realm.yaml')
-  await expectFailure('my-realm.yaml exists already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)
+  await expectFailure('my-realm.yaml exists already', '--realm', 'a', '--file', 'my-realm.yaml', ...adminFlags)
   expect(await readdir(cli.folder)).not.toContain('a')
 })
 
@@ -260,11 +296,11 @@ test.skipIf(!keycloakUrl)(
         location: response.headers.get('location') ?? undefined,
       }
     }, realm)
-    expect(await cli.run('import', keycloakUrl!, '--realm', realm, ...credentials)).toMatchObject({ code: 0, err: '' })
+    expect(await cli.run('import', keycloakUrl!, '--realm', realm, ...adminFlags)).toMatchObject({ code: 0, err: '' })
     expect(await cli.run('plan', realm, '--detailed-exitcode')).toMatchObject({ code: 0, out: nothingToDo })
     const server = await cli.serve('--source', '')
     for (const [folder, url] of Object.entries({ regent: server.url, keycloak: keycloakUrl! })) {
-      const reimported = await cli.run('import', url, '--realm', realm, ...credentials, '--no-apply', '--dir', folder)
+      const reimported = await cli.run('import', url, '--realm', realm, ...adminFlags, '--no-apply', '--dir', folder)
       expect(reimported.code).toBe(0)
     }
     expect(await readFiles('regent')).toEqual(await readFiles('keycloak'))

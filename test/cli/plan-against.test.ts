@@ -175,12 +175,32 @@ test('plan --against shows a realm that the server does not have as new', async 
   expect(plan.out).toMatch(/^realm realm-\w+ \(new\)/)
 }, 60_000)
 
-test('plan --against refuses a store, and needs credentials that the server accepts', async () => {
+test('plan --against requires no approval of changes that would need one here', async () => {
+  const realm = newName()
+  await importRealm({ realm, users: [{ username: 'ann' }] })
+  const users = [{ username: 'ann', clientRoles: { 'realm-management': ['realm-admin'] } }]
+  await writeFile(join(cli.folder, 'realm.yaml'), dump({ realm, users }))
+  const plan = await cli.run('plan', 'realm.yaml', '--against', url, ...credentials)
+  expect(plan.code, plan.err).toBe(0)
+  expect(plan.out).toMatch(/clientRoles: \+realm-management\/realm-admin/)
+  expect(plan.out).not.toContain('approval')
+  expect(plan.out).not.toContain('grants admin permissions')
+}, 60_000)
+
+test('plan --against refuses a store and settings of a source, and needs credentials that the server accepts', async () => {
   await writeFile(join(cli.folder, 'new.yaml'), `realm: ${newName()}\n`)
   const run = (...args: string[]) => cli.run('plan', 'new.yaml', '--against', url, ...args)
   const fails = (message: string) => ({ code: 1, out: '', err: expect.stringContaining(message) })
   expect(await run(...credentials, '--data', 'data')).toEqual(fails('Pass --against or --data, not both.'))
   expect(await run(...credentials, '--save')).toEqual(fails('Pass --against or --save, not both.'))
+  const settings = [
+    ['--prune', 'all'],
+    ['--drift', 'report'],
+    ['--ownership', 'warn'],
+    ['--max-deletions', '1'],
+  ]
+  for (const [name, value] of [...settings, ['--max-deletions-share', '0.1']])
+    expect(await run(...credentials, name!, value!)).toEqual(fails(`Pass --against or ${name}, not both.`))
   expect(await run()).toEqual(fails('Pass --from-user and --from-password'))
   expect(await run('--from-user', 'admin', '--from-password', 'wrong')).toEqual(fails('admin cannot log in at'))
 }, 60_000)

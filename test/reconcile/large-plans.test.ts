@@ -1,5 +1,6 @@
 // Large plans: similar objects are shown as groups, and one by one with `full`.
 import { expect, test } from 'vitest'
+import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
 import { renderOutcome, type TextReportOptions } from '../../src/reconcile/report/text-report.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
@@ -40,4 +41,13 @@ test('a plan of 1,000 changed clients fits on two screens, and is complete with 
   for (const { clientId } of declared.clients) expect(full).toContain(`  ~ client ${clientId}  `)
   expect(full.match(/ → New \d+/g)).toHaveLength(CLIENTS)
   expect(render({ detail: 'summary' })).not.toContain('name')
+})
+
+test('a summary of a plan has numbers by kind, also of a single changed object', async () => {
+  await apply({ clients: [{ clientId: 'shop' }] })
+  const declared = toRealmSource({ clients: [{ clientId: 'shop', name: 'Shop' }] })
+  const outcome = await planSources(service, SYSTEM, [declared])
+  expect(renderOutcome(outcome, 'planned', { detail: 'summary' })).toContain('  ~ 1 client\n')
+  expect(renderOutcome(outcome, 'planned')).not.toContain('1 client\n')
+  expect(renderMarkdownOutcome(outcome, 'planned', { isSummary: true })).toContain('\n- **~** 1 client')
 })

@@ -1,4 +1,5 @@
 // Service accounts in documents and imports: they have no credentials of their own.
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
@@ -42,6 +43,30 @@ test('POST of a realm and partialImport create service accounts without the cred
   expect(await call('POST', `/admin/realms/${other}/partialImport`, { body })).toMatchObject({ status: 200 })
   expect(await listCredentials(other)).toEqual([])
 })
+
+test.each(['apply', 'POST of a realm'])(
+  '%s creates service accounts with the ids that their users declare',
+  async (way) => {
+    const realm = newName()
+    const [id, secondId] = [randomUUID(), randomUUID()]
+    const user = { username: account.username, serviceAccountClientId: 'robot', id }
+    const second = { username: 'service-account-second', serviceAccountClientId: 'Second', id: secondId }
+    const clients = [client, { clientId: 'Second', serviceAccountsEnabled: way === 'POST of a realm' }]
+    const source = (more: object) => createSource([{ realm, clients, users: [user], ...more }], realm)
+    if (way === 'apply') await applySource(service, source({}))
+    else await create('/admin/realms', { realm, clients, users: [user, second] })
+    if (way === 'apply') {
+      const enabled = { clients: [client, { clientId: 'Second', serviceAccountsEnabled: true }], users: [user, second] }
+      await applySource(service, source(enabled))
+      expect(await planText(service, source(enabled))).toContain('Nothing to do.')
+    }
+    for (const [username, expected] of [
+      ['service-account-robot', id],
+      ['service-account-second', secondId],
+    ])
+      expect((await call('GET', `/admin/realms/${realm}/users/${expected}`)).body).toMatchObject({ username })
+  },
+)
 
 test('credentials of a service account that is declared as a user are refused', async () => {
   const realm = newName()

@@ -7,16 +7,18 @@ import { createDocument } from '../../realm-file/yaml/document.ts'
 import type { AdminServer } from '../../reconcile/read/server/admin-server.ts'
 import { formatKindCount } from '../../reconcile/report/action-groups.ts'
 import { renderNote } from '../../reconcile/report/text-report.ts'
+import type { ExportedCredentials } from '../inputs/signing-keys.ts'
 import { withNewStore } from '../new-store.ts'
 import { paint } from '../paint.ts'
 
 /** A realm that was read from another server, and its migrated document. */
-interface CheckedRealm {
+export interface CheckedRealm {
   readonly realm: Representation
   readonly document: Representation
   readonly warnings: readonly string[]
   /** The names of the key providers whose keys are imported. */
   readonly keyProviders: ReadonlySet<string>
+  readonly credentials: ExportedCredentials | undefined
 }
 
 /** Returns the result of the check as text. Plans the document on a new store in memory. @throws DocumentError for what Regent refuses. */
@@ -50,7 +52,7 @@ function countObjects(url: string, realm: Representation): string[] {
 }
 
 /** Returns a line for each thing that the admin API does not return. */
-function listLosses({ realm, keyProviders }: CheckedRealm, sessions: readonly Representation[]): string[] {
+function listLosses({ realm, keyProviders, credentials }: CheckedRealm, sessions: readonly Representation[]): string[] {
   const users = readObjects(realm.users).filter(
     ({ serviceAccountClientId }) => (serviceAccountClientId ?? null) === null,
   )
@@ -58,7 +60,8 @@ function listLosses({ realm, keyProviders }: CheckedRealm, sessions: readonly Re
     ({ name }) => !keyProviders.has(String(name)),
   )
   return [
-    `  passwords and other credentials of ${formatKindCount(users.length, 'user')}: an export file has them`,
+    `  passwords and other credentials of ${formatKindCount(users.length, 'user')}: to keep them,`,
+    `    ${adviseOnCredentials(credentials)}`,
     ...keys.map(({ name, providerId }) => `  key of ${name} (${providerId}): without --keys, the realm gets a new one`),
     ...sessions.flatMap(({ clientId, active, offline }) => [
       ...countSessions(Number(active ?? 0), `session of the client ${clientId}: users log in again`),
@@ -66,6 +69,14 @@ function listLosses({ realm, keyProviders }: CheckedRealm, sessions: readonly Re
     ]),
     '  events, and login failures of users',
   ]
+}
+
+/** Returns the advice to apply an export, which ends a sentence. Credentials in files count only when their users are created. */
+export function adviseOnCredentials(credentials: ExportedCredentials | undefined): string {
+  const subject = credentials
+    ? `${credentials.path}, which has those of ${formatKindCount(credentials.userCount, 'user')},`
+    : 'an export of "kc.sh export"'
+  return `apply ${subject} instead of this import, to a realm that does not exist here yet`
 }
 
 const countSessions = (count: number, description: string): string[] =>

@@ -19,7 +19,7 @@ import { type OtherServerFlags, openOtherServer } from '../login/other-server.ts
 import { paint } from '../paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from '../realm-files.ts'
 import { interruptible, runWithProgress } from '../terminal/interruption.ts'
-import { checkImport } from './import-check.ts'
+import { adviseOnCredentials, type CheckedRealm, checkImport } from './import-check.ts'
 import { readSource, serializeSource } from './source.ts'
 
 /** The flags of the files that an import writes. */
@@ -83,7 +83,7 @@ async function readAndApply(
   flags: RealmFlags,
 ): Promise<void> {
   const { realm } = flags
-  const { document, warnings, keyProviders } = await runWithProgress((signal) =>
+  const { document, warnings, ...added } = await runWithProgress((signal) =>
     raceAbort(readMigration(openOtherServer(from, flags), from, flags), signal),
   )
   state.files = 'incomplete'
@@ -92,16 +92,16 @@ async function readAndApply(
   for (const warning of warnings) console.log(`Note: ${warning}.`)
   const source = await readSource([target], { name: `${from} ${realm}` })
   const users = readObjects(document.users).filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined)
-  console.log(renderOpenEnds(source, { users: users.length, keyProviders }, flags))
+  console.log(renderOpenEnds(source, { users: users.length, ...added }, flags))
   if (flags.apply) await applyOnce(source, realm, flags)
 }
 
 /** Reads a realm, with the keys of the file that flags name, and converts it. */
 async function readMigration(server: AdminServer, from: string, flags: RealmFlags) {
   const read = await readRealm(server, flags.realm, flags)
-  const { realm, providers } = await addSigningKeys(server, read, flags)
+  const { realm, providers, credentials } = await addSigningKeys(server, read, flags)
   const migrated = migrateRealm(from, realm, { ...flags, keyProviders: providers })
-  return { ...migrated, realm, keyProviders: providers }
+  return { ...migrated, realm, keyProviders: providers, credentials }
 }
 
 /** `regent import --check`: prints what an import carries over, and what does not work afterwards. */
@@ -136,7 +136,7 @@ export async function assertUnoccupied(target: string, { file, dir }: FileFlags)
 /** Lists what Keycloak does not export, with what to do about it. */
 function renderOpenEnds(
   { documents }: SourceContent,
-  { users, keyProviders }: { readonly users: number; readonly keyProviders: ReadonlySet<string> },
+  { users, keyProviders, credentials }: Pick<CheckedRealm, 'keyProviders' | 'credentials'> & { readonly users: number },
   { secrets }: ImportFlags,
 ): string {
   const masks = documents.flatMap((document) =>
@@ -159,7 +159,8 @@ function renderOpenEnds(
     ...(users
       ? [
           `Keycloak does not return passwords: ${users === 1 ? '1 user needs' : `${users} users need`} a new one.`,
-          'A file of "kc.sh export" has their hashes, with which users keep their passwords: apply that instead.',
+          'Hashes of passwords count only when users are created.',
+          `To keep the passwords, ${adviseOnCredentials(credentials)}.`,
         ]
       : []),
     ...(secrets ? [] : ['Clients get new secrets. With --secrets they keep theirs, and the files contain them.']),

@@ -6,7 +6,6 @@ import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { renderApplyCommand, renderApplyPlanCommand } from '../apply-command.ts'
 import { type StoreFlags, withConnection } from '../connect.ts'
 import { setExitCode } from '../exit-codes.ts'
-import { readSourceSettings } from '../inputs/read-source-settings.ts'
 import { type OtherServerFlags, openOtherServer } from '../login/other-server.ts'
 import { withNewStore } from '../new-store.ts'
 import { type OutcomeFlags, printOutcome } from '../print.ts'
@@ -63,19 +62,23 @@ export async function plan(paths: readonly string[], flags: PlanCommandFlags): P
     )
 }
 
+/** The flags that have no meaning without a store, which has what a source applied before. */
+const STORE_FLAGS = [
+  ...(['server', 'context', 'database', 'data', 'keyFile', 'save'] as const),
+  ...(['prune', 'drift', 'ownership', 'maxDeletions', 'maxDeletionsShare'] as const),
+]
+
 /** `regent plan --against`: prints what the files would change on a Keycloak server, which is only read. */
 async function planAgainstServer(
   paths: readonly string[],
   { against, ...flags }: PlanCommandFlags & { readonly against: string },
 ): Promise<void> {
-  const conflicting = (['server', 'context', 'database', 'data', 'keyFile', 'save'] as const).find(
-    (name) => flags[name] !== undefined,
-  )
+  const conflicting = STORE_FLAGS.find((name) => flags[name] !== undefined)
   if (conflicting !== undefined)
-    throw new Error(`Pass --against or --${conflicting === 'keyFile' ? 'key-file' : conflicting}, not both.`)
+    throw new Error(`Pass --against or --${conflicting.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}, not both.`)
   const url = against.replace(/\/+$/, '')
   const server = openOtherServer(url, flags)
-  const source = { ...(await readDocuments(paths, flags)), settings: readSourceSettings(flags) }
+  const source = await readDocuments(paths, flags)
   const outcome = await runWithProgress((signal) =>
     raceAbort(
       withNewStore(async (service) => {

@@ -1,6 +1,7 @@
 // The keys of a realm of another server, which its admin API does not return: from a key store, or from an export file with secrets.
 import { createPublicKey } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Json, type Representation, readObject, readObjects, readText } from '../../kinds/json.ts'
 import { findKeyProvider, KEY_PROVIDER, type KeyProvider } from '../../kinds/key-providers.ts'
 import { MASK } from '../../kinds/mask.ts'
@@ -20,20 +21,33 @@ interface RealmWithKeys {
   readonly realm: Representation
   /** The names of the key providers that have got their keys. */
   readonly providers: ReadonlySet<string>
+  /** The export with the keys, if it has credentials of users too. */
+  readonly credentials?: ExportedCredentials | undefined
 }
 
-/** Adds the keys in the file that flags name to the key providers of a realm. @throws Error if the file has no key of the realm. */
+/** An export of `kc.sh export` that has credentials of users, which the admin API does not return. */
+export interface ExportedCredentials {
+  /** The file or folder. */
+  readonly path: string
+  /** The number of users with credentials. */
+  readonly userCount: number
+}
+
+/**
+ * Adds the keys in the file, or in the folder of an export, that flags name to the key providers of a realm.
+ * @throws Error if the file has no key of the realm.
+ */
 export async function addSigningKeys(
   server: AdminServer,
   realm: Representation,
   { keys: file, keyAlias, keysPassword = process.env.REGENT_KEYS_PASSWORD ?? '' }: KeyFlags,
 ): Promise<RealmWithKeys> {
   if (file === undefined) return { realm, providers: new Set() }
-  const bytes = await readFile(file)
   const name = String(realm.realm)
-  const settings = /\.json$/i.test(file)
-    ? readExport(file, bytes, name)
-    : await readStore(server, name, { file, bytes, alias: keyAlias, password: keysPassword })
+  const exported = await readExport(file, name)
+  const settings = exported
+    ? readExportedKeys(exported.realm)
+    : await readStore(server, name, { file, bytes: await readFile(file), alias: keyAlias, password: keysPassword })
   const providers = new Set<string>()
   const components = readObjects(readObject(realm.components)[KEY_PROVIDER]).map((component) => {
     const provider = findKeyProvider(String(component.providerId))
@@ -46,20 +60,58 @@ export async function addSigningKeys(
     throw new Error(
       `${file} has no key of the realm ${name}. Pass the key store with its signing key, or an export of this realm.`,
     )
-  return { realm: { ...realm, components: { ...readObject(realm.components), [KEY_PROVIDER]: components } }, providers }
+  const userCount = exported?.users.filter(hasCredentials).length ?? 0
+  return {
+    realm: { ...realm, components: { ...readObject(realm.components), [KEY_PROVIDER]: components } },
+    providers,
+    ...(userCount && { credentials: { path: file, userCount } }),
+  }
 }
+
+const hasCredentials = ({ credentials, serviceAccountClientId = null }: Representation): boolean =>
+  serviceAccountClientId === null && readObjects(credentials).length > 0
 
 /** Functions that return the settings with the key of a provider, if the file has it, by the id of the provider. */
 type KeySettings = ReadonlyMap<string, (provider: KeyProvider) => Representation | undefined>
 
-/** Returns the settings of the key providers in an export, by id. */
-function readExport(file: string, bytes: Buffer, name: string): KeySettings {
-  const content = parseJson(file, bytes)
-  const realm = [content]
+/** The realm of an export, and its users. */
+interface RealmExport {
+  readonly realm: Representation
+  readonly users: readonly Representation[]
+}
+
+/** Reads the file of an export, or the folder that `kc.sh export --dir` writes. Returns undefined for another file. */
+async function readExport(path: string, name: string): Promise<RealmExport | undefined> {
+  if (!(await stat(path)).isDirectory()) {
+    if (!/\.json$/i.test(path)) return undefined
+    const realm = await readExportedRealm(path, name)
+    return { realm, users: readObjects(realm.users) }
+  }
+  const file = `${name}-realm.json`
+  const files = await readdir(path)
+  if (!files.includes(file))
+    throw new Error(
+      `${path} has no file ${file}. Pass the folder of "kc.sh export --dir", an export file, or a key store.`,
+    )
+  const realm = await readExportedRealm(join(path, file), name)
+  const users = [...readObjects(realm.users)]
+  for (const other of files)
+    if (other.startsWith(`${name}-users-`) && other.endsWith('.json'))
+      users.push(...readObjects(readObject(await readJson(join(path, other))).users))
+  return { realm, users }
+}
+
+async function readExportedRealm(file: string, name: string): Promise<Representation> {
+  const realm = [await readJson(file)]
     .flat()
     .map(readObject)
     .find((exported) => exported.realm === name)
   if (!realm) throw new Error(`${file} is no export of the realm ${name}.`)
+  return realm
+}
+
+/** Returns the settings of the key providers in an export, by id. */
+function readExportedKeys(realm: Representation): KeySettings {
   const components = readObjects(readObject(realm.components)[KEY_PROVIDER])
   return new Map(
     components.map(({ id, config }) => {
@@ -70,9 +122,10 @@ function readExport(file: string, bytes: Buffer, name: string): KeySettings {
   )
 }
 
-function parseJson(file: string, bytes: Buffer): Json {
+async function readJson(file: string): Promise<Json> {
+  const text = await readFile(file, 'utf8')
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(text)
   } catch (error) {
     throw new Error(`${file} is no JSON.`, { cause: error })
   }

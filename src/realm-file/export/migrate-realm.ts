@@ -77,8 +77,8 @@ function toExportedObject(
         listVaultReferences(kind, path, value).length > 0 ||
         ((secrets || hasKey) && !maskedSecrets.includes(path))),
   )
-  // Applications refer to users by id, and users refer to their user store.
-  const needsId = kind.isUserData ? fields.serviceAccountClientId == null : isUserStore(name, key.at(-1)!)
+  // Applications refer to users by id, such as by the sub of tokens, and users refer to their user store.
+  const needsId = kind.isUserData || isUserStore(name, key.at(-1)!)
   return { kind: name, key, id: ids || needsId ? id : undefined, fields: Object.fromEntries(exportedFields) }
 }
 

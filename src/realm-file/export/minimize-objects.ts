@@ -49,7 +49,9 @@ export function minimizeObjects(
   const minimized = objects.map((object) => {
     const address = formatAddress(object.kind, object.key)
     const fields = minimizeObject(realm, object, { builtIn: builtIn.get(address), defaults: effects.defaults })
-    const isCreated = isSameObject(object, createdWith.get(address))
+    // A client creates its service account with another id, unless the account is declared.
+    const hasOwnId = object.kind === 'user' && object.id !== undefined
+    const isCreated = !hasOwnId && isSameObject(object, createdWith.get(address))
     const isUnchanged = builtIn.has(address) && object.kind !== 'realm' && object.id === undefined
     return { object: { ...object, fields }, isNeeded: !isCreated && !(isUnchanged && Object.keys(fields).length <= 1) }
   })

@@ -4,7 +4,7 @@ import { kinds } from '../../kinds/index.ts'
 import { isEmpty, isList, isObject, type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { FieldPath, ObjectNode } from './object-node.ts'
-import { MissingReference, type RealmScope } from './references.ts'
+import { MissingReference, type RealmScope, type Reference } from './references.ts'
 
 /** A rule for one attribute. A text is the path of the field that gets the value as it is. */
 export type Rule = FieldPath | AttributeRule
@@ -184,6 +184,23 @@ export const block = (rules: Rules): Rule =>
 /** Returns a rule for ids of objects, which become a set of names. */
 export const names = (path: FieldPath, kind: KindName): AttributeRule =>
   converted(path, (value, { references }) => toList(value).map((id) => references.resolve(kind, id).name))
+
+/** Returns the objects with the ids that the state contains, and reports the other ids. */
+export function resolveEach(kind: KindName, ids: Json, { realm, attribute, report }: RuleScope): Reference[] {
+  const missing: MissingReference[] = []
+  const references = toList(ids).flatMap((id) => {
+    try {
+      return realm.references.resolve(kind, id)
+    } catch (error) {
+      if (!(error instanceof MissingReference)) throw error
+      missing.push(error)
+      return []
+    }
+  })
+  const advice = references.length ? '. The file declares the others, so that a plan removes this one: add it' : ''
+  for (const { message } of missing) report(attribute, message + advice)
+  return references
+}
 
 /** Returns a rule for the id of an object, which becomes its name. */
 export const name = (path: FieldPath, kind: KindName): AttributeRule =>

@@ -2,7 +2,17 @@
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
 import { type Representation, readObjects } from '../../kinds/json.ts'
 import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
-import { applied, converted, ignored, type Rule, type Rules, reported, toList, valueLists } from './attribute-rules.ts'
+import {
+  applied,
+  converted,
+  ignored,
+  type Rule,
+  type Rules,
+  reported,
+  resolveEach,
+  toList,
+  valueLists,
+} from './attribute-rules.ts'
 import type { ObjectNode } from './object-node.ts'
 import { MissingReference, type RealmScope } from './references.ts'
 import {
@@ -23,15 +33,10 @@ const checkExhaustive: Rule = applied((isExhaustive, _node, { attribute, report 
 })
 
 /** Converts role ids to the fields `realmRoles` and `clientRoles`. */
-const roleIds: Rule = applied((ids, node, { realm }) =>
-  addRoles(
-    node,
-    toList(ids).map((id) => realm.references.resolve('role', id)),
-  ),
-)
+const roleIds: Rule = applied((ids, node, scope) => addRoles(node, resolveEach('role', ids, scope)))
 
-const compositeRoles: Rule = applied((ids, node, { realm }) => {
-  for (const { name, client } of toList(ids).map((id) => realm.references.resolve('role', id)))
+const compositeRoles: Rule = applied((ids, node, scope) => {
+  for (const { name, client } of resolveEach('role', ids, scope))
     node.add(client === undefined ? 'composites/realm' : ['composites', 'client', client], name)
 })
 
@@ -113,9 +118,14 @@ export const userTypes: ResourceTypes = {
   keycloak_default_groups: {
     getNode: inRealm,
     rules: {
-      group_ids: converted('defaultGroups', (ids, { references }) =>
-        toList(ids).map((id) => references.resolve('group', id).name),
-      ),
+      group_ids: applied((ids, node, scope) => {
+        const groups = resolveEach('group', ids, scope)
+        if (groups.length)
+          node.set(
+            'defaultGroups',
+            groups.map(({ name }) => name),
+          )
+      }),
     },
   },
   keycloak_group_memberships: {
@@ -138,8 +148,8 @@ export const userTypes: ResourceTypes = {
     getNode: ({ user_id: id }, realm) => getReferred('user', id, realm),
     rules: {
       user_id: ignored,
-      group_ids: applied((ids, node, { realm }) =>
-        node.add('groups', ...toList(ids).map((id) => realm.references.resolve('group', id).name)),
+      group_ids: applied((ids, node, scope) =>
+        node.add('groups', ...resolveEach('group', ids, scope).map(({ name }) => name)),
       ),
       exhaustive: checkExhaustive,
     },

@@ -4,6 +4,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Json, Representation } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { formatAddress } from '../../kinds/tree.ts'
+import { SERVICE_ACCOUNT_PREFIX } from '../../kinds/user.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { hasProgressListener, reportProgress } from '../../lib/timing/progress.ts'
 import type { WriteContext } from '../../service/context/context.ts'
@@ -88,7 +89,7 @@ async function startApply(
   const hasLateChange = (action: Action) =>
     action.changes.some((change) => getLateness(action, change).late !== undefined)
   return {
-    context: { ...context, knownIds: createdIds },
+    context: { ...context, knownIds: createdIds, accountIds: listAccountIds(actions.get('create user')) },
     live,
     findSecret: declared.findSecret,
     plan,
@@ -101,6 +102,15 @@ async function startApply(
       return written.filter(hasLateChange)
     }),
   }
+}
+
+/** Returns the declared ids of service accounts, which their clients create, by username. */
+function listAccountIds(creations: readonly Action[] = []): ReadonlyMap<string, string> {
+  return new Map(
+    creations.flatMap(({ id, key: [username] }) =>
+      id !== undefined && username!.startsWith(SERVICE_ACCOUNT_PREFIX) ? [[username!, id]] : [],
+    ),
+  )
 }
 
 /** Renames objects first, since a new object may get a name that another one gives up. */

@@ -82,7 +82,7 @@ function createRole(key: Key, { origin }: DesiredObject): DesiredObject {
     renamedFrom: undefined,
     fields: new DeclaredFieldMap([], [], origin),
     secrets: undefined,
-    masked: [],
+    masked: new Map(),
     literal: [],
     isReference: false,
     origin,

@@ -68,8 +68,10 @@ export async function planAgainst(
     notes.push({
       message: `Objects of ${url} that the files do not declare are not compared, and no plan deletes them.`,
     })
+  // No apply follows, so that nothing needs an approval.
+  const realms = outcome.realms.map(({ guards: _, ...realm }) => realm)
   // The name of the source has no meaning without an inventory.
-  return { ...outcome, sources: [], notes: [...outcome.notes, ...notes] }
+  return { ...outcome, sources: [], realms, notes: [...outcome.notes, ...notes] }
 }
 
 /** Returns the names of the users that an object declares or refers to. */

@@ -81,7 +81,7 @@ function listChanges(
 ): FieldChange[] {
   const kind = kinds[after.kind]
   const [from, to] = [before ? toFlatFields(before) : {}, toFlatFields(after)]
-  const masked = new Set([...(before?.masked ?? []), ...after.masked])
+  const masked = new Set([...(before?.masked.keys() ?? []), ...after.masked.keys()])
   const paths = [...new Set([...Object.keys(to), ...Object.keys(from)])].filter((path) => {
     if (path === kind.naturalKey || masked.has(path)) return false
     if (path in from && path in to) return true

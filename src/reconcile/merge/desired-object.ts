@@ -17,8 +17,8 @@ export interface DesiredObject {
   readonly secrets: Readonly<Record<string, Json>> | undefined
   /** The values within its secrets that are not enforced, such as the types of credentials. */
   readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
-  /** Paths of masked secrets. */
-  readonly masked: readonly string[]
+  /** The origins of masked secrets, by path. */
+  readonly masked: ReadonlyMap<string, DeclarationOrigin>
   /** Paths of secrets that documents hold as literals. */
   readonly literal: readonly string[]
   /** Digests of encrypted values of fields that are no secrets, by path. */

@@ -101,7 +101,7 @@ export function compareRealmNames(a: string, b: string): number {
   return Number(a === MASTER) - Number(b === MASTER) || (a < b ? -1 : 1)
 }
 
-const NO_PATHS: readonly string[] = []
+const NO_MASKS: DesiredObject['masked'] = new Map()
 
 /** A realm that grows document by document. */
 class RealmMerger implements DesiredRealm {
@@ -177,8 +177,8 @@ class RealmMerger implements DesiredRealm {
       fields: this.#compact(fields),
       ...collectSecrets(kind, secrets),
       masked: object.maskedSecrets.length
-        ? [...(before?.masked ?? []), ...object.maskedSecrets]
-        : (before?.masked ?? NO_PATHS),
+        ? new Map([...object.maskedSecrets.map((path) => [path, origin] as const), ...(before?.masked ?? [])])
+        : (before?.masked ?? NO_MASKS),
       ...this.#digestEncrypted(before?.encrypted, object),
       literal: before?.literal.length ? [...before.literal, ...object.literalSecrets] : object.literalSecrets,
       isReference: (before?.isReference ?? true) && object.isReferenceOnly,

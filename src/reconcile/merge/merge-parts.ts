@@ -97,7 +97,7 @@ function mergeObjects(first: DesiredObject, second: DesiredObject, problems: Doc
       [...fields.values()].map(({ origin }) => origin),
     ),
     ...collectSecrets(kind, { ...second.secrets, ...first.secrets }),
-    masked: [...first.masked, ...second.masked],
+    masked: new Map([...second.masked, ...first.masked]),
     ...(encrypted.length && { encrypted: new Map(encrypted) }),
     literal: [...first.literal, ...second.literal],
     isReference: first.isReference && second.isReference,

@@ -43,9 +43,7 @@ export class OverlayMerger {
     if (removed) this.#refuse(removed, `is declared in the same overlay at ${formatPosition(object.origin.place)}`)
     const changed = this.#changedFields.get(address) ?? new Set()
     this.#changedFields.set(address, changed)
-    const declaredPaths = [...(before?.fields ?? []), ...(before?.masked ?? []).map((path) => [path] as const)].map(
-      ([path]) => path,
-    )
+    const declaredPaths = [...(before?.fields ?? []), ...(before?.masked ?? [])].map(([path]) => path)
     const omitted = new Set<string>()
     const refuseField = (path: string, reason: string) =>
       this.#problems.push({
@@ -89,7 +87,7 @@ function omitFields(object: DesiredObject, omitted: ReadonlySet<string>): Desire
     ...object,
     fields: object.fields.replace(new Map([...omitted].map((path) => [path, undefined]))),
     secrets: object.secrets && Object.fromEntries(Object.entries(object.secrets).filter(([path]) => isRetained(path))),
-    masked: object.masked.filter(isRetained),
+    masked: new Map([...object.masked].filter(([path]) => isRetained(path))),
     literal: object.literal.filter(isRetained),
     encrypted: object.encrypted && new Map([...object.encrypted].filter(([path]) => isRetained(path))),
   }

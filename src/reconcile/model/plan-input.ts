@@ -73,8 +73,8 @@ export interface ObjectDeclaration {
   readonly fields: DeclaredFields
   /** The values within its secrets that are not enforced, such as the types of credentials. */
   readonly unenforcedSecrets?: readonly UnenforcedValue[] | undefined
-  /** Paths of masked secrets, whose live values are retained. */
-  readonly masked: readonly string[]
+  /** The origins of masked secrets, whose live values are retained, by path. */
+  readonly masked: ReadonlyMap<string, DeclarationOrigin>
   /** Digests of encrypted values of fields that are no secrets, by path. */
   readonly encrypted?: ReadonlyMap<string, string> | undefined
   /** Whether documents only refer to the object, so that it has to exist. */

@@ -130,9 +130,9 @@ async function readRowsOfOtherParts(
 
 function digestDeclarations({ objects }: DesiredRealm): { masked: string[]; byDigest: Map<string, string> } {
   // A mask retains the live value, so the live object has to be read.
-  const masked = [...objects].filter(([, object]) => object.masked.length).map(([id]) => id)
+  const masked = [...objects].filter(([, object]) => object.masked.size).map(([id]) => id)
   const byDigest = new Map<string, string>()
-  for (const [id, object] of objects) if (!object.masked.length) byDigest.set(digestDeclaration(object), id)
+  for (const [id, object] of objects) if (!object.masked.size) byDigest.set(digestDeclaration(object), id)
   return { masked, byDigest }
 }
 
@@ -184,8 +184,7 @@ export function findUnchangedObjects(
     const id = formatAddress(row.kind, row.key)
     const object = desired.objects.get(id)
     const isAsApplied = !row.marked && !row.drifted && !row.accepted
-    if (isAsApplied && object && !object.masked.length && hasSameValues(object.fields, row.fields))
-      unchanged.set(id, row)
+    if (isAsApplied && object && !object.masked.size && hasSameValues(object.fields, row.fields)) unchanged.set(id, row)
   }
   return unchanged
 }

@@ -1,5 +1,5 @@
 // The notes of a plan: what an administrator should know that is no change. Pure.
-import { type FlatFields, isSecret, readKeys, resolveField } from '../../kinds/compare.ts'
+import { type FlatFields, isGenerated, isSecret, readKeys, resolveField, unflatten } from '../../kinds/compare.ts'
 import { isDisabled, listUnenforced, type UnenforcedValue } from '../../kinds/effects/find-unenforced.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
@@ -38,9 +38,11 @@ export function listNotes(plan: NotedPlan): Note[] {
   ]
 }
 
-function noteMaskedSecrets({ input, actions }: NotedPlan): Note[] {
-  const masked = [...input.declared.values()].flatMap((declaration) =>
-    declaration.masked.filter((path) => !declaration.fields.has(path)).map((path) => ({ declaration, path })),
+function noteMaskedSecrets({ input, actions, binding }: NotedPlan): Note[] {
+  const masked = [...input.declared].flatMap(([id, declaration]) =>
+    [...declaration.masked]
+      .filter(([path]) => !declaration.fields.has(path))
+      .map(([path, origin]) => ({ declaration, path, origin, live: binding.get(id) })),
   )
   if (!masked.length) return []
   const removed = new Set(
@@ -52,12 +54,17 @@ function noteMaskedSecrets({ input, actions }: NotedPlan): Note[] {
         ),
       ),
   )
-  return masked.map(({ declaration: { kind, key, origin }, path }) => ({
-    message: removed.has(`${formatAddress(kind, key)} ${path}`)
-      ? `${describeObject(kind, key)}: ${path} is masked and is removed, since it would be sent to another address. Declare it, or set it again.`
-      : `${describeObject(kind, key)}: ${path} is masked; the live value is retained`,
-    position: origin.position,
-  }))
+  return masked.map(({ declaration, path, origin, live }) => {
+    const { kind, key } = declaration
+    const consequence = removed.has(`${formatAddress(kind, key)} ${path}`)
+      ? ' and is removed, since it would be sent to another address. Declare it, or set it again.'
+      : (live?.fields[path] ?? null) !== null
+        ? '; the live value is retained'
+        : isGenerated(kinds[kind], path, unflatten(kinds[kind], live?.fields ?? toFlatFields(declaration)))
+          ? ', and a new value is generated, since the realm has none'
+          : ', and the realm has no value. Declare the secret, such as by a variable.'
+    return { message: `${describeObject(kind, key)}: ${path} is masked${consequence}`, position: origin.locate(path) }
+  })
 }
 
 /** Notes the fields whose values are encrypted in files, though administrators see them: one note for each object. */

@@ -84,7 +84,7 @@ function findUselessSecrets(
     if (!settings.length || !settings.every((path) => removed.has(path))) return []
     return paths.flatMap((path): FieldChange[] => {
       if (!isSecret(kind, path)) return []
-      const isStillDeclared = declaration?.fields.has(path) || declaration?.masked.includes(path)
+      const isStillDeclared = declaration?.fields.has(path) || declaration?.masked.has(path)
       const isOwn = isSameValue(getField(kind, path), managed.fields[path] ?? null, live.fields[path] ?? null)
       if (isStillDeclared || !isOwn || isManagedByOthers(input, managed, path)) return []
       return [{ path, from: live.fields[path]!, to: null, reason: 'undeclared' }]
@@ -102,7 +102,7 @@ function isStillManaged(
   return (
     resolveField(kind, path).field.appliedOnChange === true ||
     declaration?.fields.has(path) === true ||
-    declaration?.masked.includes(path) === true ||
+    declaration?.masked.has(path) === true ||
     path === kind.naturalKey ||
     isSecret(kind, path)
   )

@@ -52,7 +52,7 @@ function* listRealmPieces(
   tense: OutcomeTense | undefined,
   isSummary: boolean,
 ): Generator<string | CommentPiece> {
-  const realm = toRealmText(outcome, MARKDOWN_LIMITS)
+  const realm = toRealmText(outcome, { limits: MARKDOWN_LIMITS, countsOne: isSummary })
   const heading = `\n\n### Realm ${toCode(realm.name)}${realm.isNew ? ' (new)' : ''}`
   const summary = tense ? `\n\n${renderSummary({ realms: [outcome] }, tense)}` : ''
   yield realm.isUnchanged ? `${heading}: unchanged` : heading + summary

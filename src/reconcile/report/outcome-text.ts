@@ -119,7 +119,7 @@ export interface RealmText {
   readonly name: string
   readonly isNew: boolean
   readonly isUnchanged: boolean
-  /** The numbers of created, updated and deleted objects by kind, with consequences; empty for a single object. */
+  /** The numbers of created, updated and deleted objects by kind, with consequences; empty for a single object, unless it is requested. */
   readonly counts: readonly { readonly operation: Action['operation']; readonly text: string }[]
   /** Created on demand, since they may be many. */
   readonly actions: Iterable<ActionText>
@@ -144,8 +144,11 @@ const PAST_TENSE = { create: 'created', update: 'updated', delete: 'deleted' } a
 /** Up to this number, consequences of one operation and kind, and findings of one rule, are listed one by one. */
 const MAX_LISTED = 10
 
-/** Renders the outcome in a realm as texts. */
-export function toRealmText(realm: RenderedOutcome['realms'][number], limits = TEXT_LIMITS): RealmText {
+/** Renders the outcome in a realm as texts. `countsOne`: whether a single object is counted too. Default: false. */
+export function toRealmText(
+  realm: RenderedOutcome['realms'][number],
+  { limits = TEXT_LIMITS, countsOne = false }: { readonly limits?: ValueLimits; readonly countsOne?: boolean } = {},
+): RealmText {
   const { plan, consequences, effects = [], findings = [], suspended } = realm
   const approval = describeApproval(realm)
   const isUnchanged = !plan.actions.length && !plan.creates && !approval.length
@@ -154,7 +157,7 @@ export function toRealmText(realm: RenderedOutcome['realms'][number], limits = T
     name: plan.realm,
     isNew: plan.creates,
     isUnchanged,
-    counts: isUnchanged ? [] : countByKind(plan, consequences),
+    counts: isUnchanged || (!countsOne && isSingleObject(realm)) ? [] : countByKind(plan, consequences),
     actions: createActionTexts(plan, effectsByObject, limits),
     groups: createGroupTexts(plan, effectsByObject, limits),
     userEffects: [...effectsByObject.values()].map((all) => ({
@@ -228,10 +231,9 @@ export function toGroupText(
   }
 }
 
-/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`; nothing for one object. */
+/** Counts the objects of a plan and its consequences by operation and kind: `3 clients, 1 user (consequence)`. */
 function countByKind(plan: RealmPlan, consequences: readonly RenderedConsequence[]): RealmText['counts'] {
   const actions = [...(isNewWithoutAction(plan) ? [REALM_CREATION] : []), ...plan.actions]
-  if (actions.length + consequences.length < 2) return []
   return (['create', 'update', 'delete'] as const).flatMap((operation) => {
     const ofActions = Map.groupBy(
       actions.filter((action) => getShownOperation(plan, action) === operation),
@@ -251,6 +253,11 @@ function countByKind(plan: RealmPlan, consequences: readonly RenderedConsequence
     ]
     return texts.length ? [{ operation, text: texts.join(', ') }] : []
   })
+}
+
+/** Whether a plan with its consequences changes at most one object. */
+function isSingleObject({ plan, consequences }: Pick<RenderedOutcome['realms'][number], 'plan' | 'consequences'>) {
+  return Number(isNewWithoutAction(plan)) + plan.actions.length + consequences.length < 2
 }
 
 /** The creation of a realm whose settings are the defaults. */

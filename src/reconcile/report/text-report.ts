@@ -60,7 +60,10 @@ function* listRealmLines(
   options: Required<TextReportOptions>,
 ): Generator<string> {
   const { paint, detail, isVerbose } = options
-  const realm = toRealmText(outcome, detail === 'full' ? FULL_LIMITS : TEXT_LIMITS)
+  const realm = toRealmText(outcome, {
+    limits: detail === 'full' ? FULL_LIMITS : TEXT_LIMITS,
+    countsOne: detail === 'summary',
+  })
   const name = paint('bold', `realm ${realm.name}${realm.isNew ? ' (new)' : ''}`)
   yield realm.isUnchanged ? `${name}: unchanged` : name
   for (const { operation, text } of realm.counts)

@@ -14,12 +14,15 @@ export function toServiceAccount({ key: [clientId] }: ObjectRepresentation): Rep
   return { username: usernameFor(clientId!), enabled: true, serviceAccountClientId: clientId! }
 }
 
-/** Creates the service accounts of clients. */
+/** Creates the service accounts of clients, with the ids that an apply or import requests for them. */
 export async function addServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
   if (!clients.length) return
   await users.create(
     context,
-    clients.map((client) => ({ representation: toServiceAccount(client) })),
+    clients.map((client) => ({
+      id: context.accountIds?.get(usernameFor(client.key[0]!)),
+      representation: toServiceAccount(client),
+    })),
   )
 }
 

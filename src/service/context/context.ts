@@ -107,6 +107,8 @@ export interface WriteContext extends Context {
   readonly policyValues: PolicyValue[]
   /** Other users may be created at the same time, so that the transaction may write nothing but new users. */
   readonly createsUsersOnly?: true
+  /** Requested ids of the service accounts that clients create, by username. */
+  readonly accountIds?: ReadonlyMap<string, string>
   /** The number of entries of the configuration stream that are written already. */
   flushedEntries: number
   readonly lastChanges: LastChanges
