@@ -21,7 +21,13 @@ export function renderApplyCommand(paths: readonly string[], flags: StoreFlags &
     'age-key-file': flags.ageKeyFile,
   }
   const words = ['regent', 'apply', ...paths.map(renderPath), ...renderOptions(options)]
-  return [...words, ...(flags.strict ? ['--strict'] : []), ...(flags.allowLockOut ? ['--allow-lock-out'] : [])]
+  const replacing = flags.replaceVariables ? ['--replace-variables'] : []
+  return [
+    ...words,
+    ...replacing,
+    ...(flags.strict ? ['--strict'] : []),
+    ...(flags.allowLockOut ? ['--allow-lock-out'] : []),
+  ]
     .map(quoteWord)
     .join(' ')
 }
