@@ -10,10 +10,8 @@ import { suggestName, writeProjectFile } from '../inputs/name-source.ts'
 /** The name of a template. */
 export type TemplateName = keyof typeof templates
 
-/** The text of each template below the settings of the realm. */
-const templates = {
-  spa: `
-clients:
+/** A browser application with PKCE. */
+const BROWSER_CLIENT = `clients:
   - clientId: my-app
     name: My app
     publicClient: true
@@ -21,7 +19,12 @@ clients:
       - http://localhost:3000/callback
     attributes:
       pkce.code.challenge.method: S256
-`,
+`
+
+/** The text of each template below the settings of the realm. */
+const templates = {
+  spa: `
+${BROWSER_CLIENT}`,
   service: `
 clients:
   - clientId: my-service
@@ -45,15 +48,7 @@ organizations:
     domains:
       - name: customer.example
 
-clients:
-  - clientId: my-app
-    name: My app
-    publicClient: true
-    redirectUris:
-      - http://localhost:3000/callback
-    attributes:
-      pkce.code.challenge.method: S256
-`,
+${BROWSER_CLIENT}`,
   minimal: '',
 } as const
 

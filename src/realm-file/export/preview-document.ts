@@ -1,6 +1,6 @@
 // The document of a preview: a realm under another name, without secrets, and without what sends emails or connects to other systems. Pure.
 import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
-import { isObject, type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
+import { isList, isObject, type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import { MASK } from '../../kinds/mask.ts'
 
 /** The types of components that connect to other systems, or contain keys. */
@@ -48,7 +48,7 @@ function disconnectClient({ adminUrl: _, ...client }: Representation): Represent
 
 /** Returns the value without the members and elements that are masked secrets. */
 function omitMasks(value: Json): Json {
-  if (Array.isArray(value)) return value.filter((element) => element !== MASK).map(omitMasks)
+  if (isList(value)) return value.filter((element) => element !== MASK).map(omitMasks)
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => (member === MASK ? [] : [[name, omitMasks(member)]])),

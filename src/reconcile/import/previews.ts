@@ -5,6 +5,7 @@ import type { Representation } from '../../kinds/json.ts'
 import { exportRealmWithoutUsers } from '../../realm-file/export/export-realm.ts'
 import { toPreviewDocument } from '../../realm-file/export/preview-document.ts'
 import { createPreviewRealm, type Preview } from '../../service/admin-api/realms/previews.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import { Rollback } from '../../service/context/store-types.ts'
 import { prepareDeclaredState, skipHashing } from '../execute/credentials.ts'
@@ -56,9 +57,9 @@ export async function createPreviews(
   for (const { plan, outcome } of planned) {
     const of = plan.desired.name
     const body = toPreviewDocument(await exportPlanned(run, plan), `${of}-preview-${label}`)
-    const createContent = (content: Representation) => (context: Parameters<typeof importContent>[0]) =>
-      importContent(context, content, { isAuthoritative: authoritativeRelationsOfNewRealm })
-    const preview = await createPreviewRealm(service, caller, { of, body, seconds, createContent: createContent(body) })
+    const createContent = (context: WriteContext) =>
+      importContent(context, body, { isAuthoritative: authoritativeRelationsOfNewRealm })
+    const preview = await createPreviewRealm(service, caller, { of, body, seconds, createContent })
     previews.push({ ...preview, outcome })
   }
   return previews
