@@ -1,31 +1,12 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { listExcludedTests } from './test/tiers.ts'
 
-/** Files that a full run repeats on one engine only, since the other one cannot change what they find. */
-const onOneEngine = {
-  pglite: [
-    'exit-codes',
-    'first-hour',
-    'import',
-    'saved-plans',
-    'source-commands',
-    'source-identity',
-    'sources-file',
-    'terminal-behaviour',
-    'wrong-input',
-  ].map((name) => `test/cli/${name}.test.ts`),
-  postgres: [
-    'test/admin/last-administrator.test.ts',
-    'test/fuzz/schemathesis.test.ts',
-    'test/privileges/server.test.ts',
-  ],
-}
-const { REGENT_TESTS, REGENT_TEST_ENGINE: engine } = process.env
-const excluded = onOneEngine[engine === 'postgres' ? 'pglite' : 'postgres']
+const { REGENT_TESTS, REGENT_TEST_ENGINE } = process.env
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(REGENT_TESTS === 'all' ? excluded : [])],
+    exclude: [...configDefaults.exclude, ...listExcludedTests(REGENT_TESTS, REGENT_TEST_ENGINE || undefined)],
     // Commands in the processes of tests have no contexts of the developer.
     env: { REGENT_CONFIG_DIR: 'node_modules/.cache/no-contexts' },
     setupFiles: ['test/support/check-statements.ts'],

@@ -278,7 +278,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await reach(new RegExp(`^Plan ${id}`))
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: id }).waitFor()
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
     await reach(/^Approve$/)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()

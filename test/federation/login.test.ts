@@ -121,14 +121,14 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
     const names = { firstName: 'L', lastName: 'L', email: 'local@example.com' }
     await create(`${path}/users`, { username: 'local', enabled: true, credentials, ...names })
     expect(await logIn('bob', 'bob-secret')).toBe(200)
-    process.kill(directory.pid, 'SIGSTOP')
+    await directory.pause()
     try {
       expect(await logIn('bob', 'bob-secret')).toBe(400)
       const startedAt = performance.now()
       expect(await logIn('local', 'local-secret')).toBe(200)
       expect(performance.now() - startedAt).toBeLessThan(5000)
     } finally {
-      process.kill(directory.pid, 'SIGCONT')
+      directory.resume()
     }
     expect(await logIn('bob', 'bob-secret')).toBe(200)
   })

@@ -162,9 +162,9 @@ describe.skipIf(!hasSlapd)('with a directory', () => {
   test('a directory that does not respond is an error, and the users remain', async () => {
     const { path, id, sync, find } = await createRealmWithStore({ readTimeout: '300', connectionTimeout: '300' })
     await sync()
-    process.kill(directory.pid, 'SIGSTOP')
+    await directory.pause()
     const response = await call('POST', `${path}/user-storage/${id}/sync?action=triggerFullSync`)
-    process.kill(directory.pid, 'SIGCONT')
+    directory.resume()
     expect(response.status).toBe(400)
     expect(response.body.errorMessage).toContain('The user federation provider "directory" failed')
     expect(await find('ann')).toMatchObject({ federationLink: id })

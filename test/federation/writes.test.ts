@@ -128,7 +128,7 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
   test('a directory that does not respond changes nothing, and is an error', async () => {
     const { path, put, find, resetPassword } = await openRealm({ readTimeout: '300', connectionTimeout: '300' })
     const { id } = await find('carla')
-    process.kill(directory.pid, 'SIGSTOP')
+    await directory.pause()
     try {
       for (const response of [
         await put('carla', { firstName: 'New' }),
@@ -141,7 +141,7 @@ describe.skipIf(!hasSlapd)('with a writable directory', () => {
       }
       expect((await call('GET', `${path}/users/${id}`)).body.firstName).toBe('Carla')
     } finally {
-      process.kill(directory.pid, 'SIGCONT')
+      directory.resume()
     }
     expect(await read(dnOf('carla'))).toMatchObject({ cn: ['Carla'] })
     expect(await read(dnOf('during'))).toBeUndefined()

@@ -11,6 +11,7 @@ import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { getDriftPolicy } from '../../src/service/journal/drift-policy.ts'
 import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/live-objects.ts'
+import { takeSample } from '../support/property-options.ts'
 import {
   consistentFields,
   createSampleObject,
@@ -32,7 +33,9 @@ beforeAll(async () => {
 const state = (realm: string, objects: readonly TreeObject[], settings: Representation = {}) =>
   createSource([toDocument(realm, objects, settings)], realm)
 
-describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm'))('%s', (name) => {
+const described = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
+
+describe.each(takeSample(described))('%s', (name) => {
   const kind = kinds[name]
   const fields = listSettableFields(name)
   const key = toKey(name, 'x')

@@ -1,7 +1,7 @@
 // OpenLDAP's server for tests, on a port of its own, with the entries of an LDIF text.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,8 +14,9 @@ export interface TestDirectory {
   /** Its URL, `ldap://`. */
   readonly url: string
   readonly port: number
-  /** Its process: tests stop and continue it by signals. */
-  readonly pid: number
+  /** Suspends its process: it accepts connections, and responds after `resume`. */
+  pause(): Promise<void>
+  resume(): void
   /** Starts a stopped directory again, on the same port with the same entries. */
   restart(): Promise<void>
   /** Ends the process and waits for it; the entries remain until `remove`. */
@@ -70,8 +71,13 @@ export async function startSlapd(options: DirectoryOptions): Promise<TestDirecto
   return {
     url,
     port,
-    get pid() {
-      return child.pid!
+    async pause() {
+      child.kill('SIGSTOP')
+      // Its threads stop one after the other.
+      while (!isSuspended(child.pid!)) await delay(5)
+    },
+    resume() {
+      child.kill('SIGCONT')
     },
     stop,
     async restart() {
@@ -83,6 +89,12 @@ export async function startSlapd(options: DirectoryOptions): Promise<TestDirecto
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Whether all threads of a process are stopped by a signal, which the third field of its `stat` says. */
+function isSuspended(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')))
 }
 
 const ROOT = `dn: dc=example,dc=org

@@ -96,6 +96,8 @@ export class PostgresConnection implements OrderedConnection {
   /** Whether the pool has it. */
   isReleased = false
   #isCollecting = false
+  /** Whether it has worked, so that the database could be reached since it was opened. */
+  #hasResponded = false
 
   /** @param acquireOther acquires another connection of the pool */
   constructor(
@@ -109,8 +111,8 @@ export class PostgresConnection implements OrderedConnection {
   }
 
   /**
-   * Executes a statement outside a transaction. Kysely replaces this method to log statements. A read is executed once more, on another
-   * connection, if this one is broken: the database may have restarted since it was used last.
+   * Executes a statement outside a transaction. Kysely replaces this method to log statements. A read is executed again on another connection
+   * while it meets broken ones that were idle: the database may have restarted since they were used last.
    */
   async executeQuery<R>(query: CompiledQuery): Promise<ResultWithFields<R>> {
     try {
@@ -119,12 +121,12 @@ export class PostgresConnection implements OrderedConnection {
         () => this.execute<R>(query),
       )
     } catch (error) {
-      if (!(error instanceof StoreUnreachable) || !isRead(query)) throw error
+      if (!(error instanceof StoreUnreachable) || !isRead(query) || !this.#hasResponded) throw error
       // Reads that keep broken connections would wait for each other's.
       this.release()
       const other = await this.#acquireOther()
       try {
-        return await other.execute<R>(query)
+        return await other.executeQuery<R>(query)
       } finally {
         other.release()
       }
@@ -138,6 +140,7 @@ export class PostgresConnection implements OrderedConnection {
     this.#collectMessages()
     const result = this.#client.query<R & pg.QueryResultRow>(statement)
     const { command, rowCount, rows, fields } = await result.catch((error: unknown) => this.#throwError(error))
+    this.#hasResponded = true
     const changesRows = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
     return { rows, fields, ...(changesRows && { numAffectedRows: BigInt(rowCount ?? 0) }) }
   }
