@@ -8,7 +8,7 @@
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000 [--realms 100]    the operator with this many resources, on the cluster in KUBECONFIG
 //   npm run bench -- --wrong-resources 500                edits of a realm with and without this many wrong resources, likewise
-//   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N]
+//   npm run bench -- --reference URL --database URL [--markdown FILE] [--only PART] [--rounds N] [--workers N]
 //                     the same requests to Regent, to Keycloak at this URL, and to a minimal server; Regent uses the empty database
 //   npm run bench -- --reference URL --config-cli JAR [--java PATH]
 //                     `regent apply`, compared with keycloak-config-cli and the reference server at this URL
@@ -142,6 +142,7 @@ const { values: options } = parseArgs({
     markdown: { type: 'string' },
     only: { type: 'string' },
     rounds: { type: 'string' },
+    workers: { type: 'string' },
     java: { type: 'string', default: 'java' },
     kubernetes: { type: 'string' },
     realms: { type: 'string', multiple: true, default: ['10', '1'] },
@@ -165,6 +166,7 @@ try {
       ...(options.markdown && { file: options.markdown }),
       ...(options.only && { only: options.only }),
       ...(options.rounds && { rounds: Number(options.rounds) }),
+      ...(options.workers && { workers: Number(options.workers) }),
     })
   else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
   else if (options['wrong-resources'])

@@ -31,6 +31,8 @@ export interface ComparisonOptions {
   /** A part of the names of the measured cases, by default all. */
   readonly only?: string
   readonly rounds?: number
+  /** Number of Regent's processes, 1 by default. */
+  readonly workers?: number
 }
 
 type TargetName = 'Regent' | 'Keycloak' | 'minimal'
@@ -59,7 +61,8 @@ export async function compareServers(options: ComparisonOptions): Promise<void> 
   await database.connect()
   const keyFile = join(folder, 'key')
   await writeFile(keyFile, randomBytes(32).toString('base64'))
-  const flags = ['--source=', '--database', options.database, '--key-file', keyFile]
+  const workers = options.workers ?? 1
+  const flags = ['--source=', '--database', options.database, '--key-file', keyFile, '--workers', String(workers)]
   const regent = await startServer({ folder, flags })
   const bare = await startBareServer(options.database)
   const client = startLoadClient()
@@ -79,7 +82,7 @@ export async function compareServers(options: ComparisonOptions): Promise<void> 
     const table = renderTable(cases, results)
     console.log(`\n${table}`)
     if (options.file)
-      await writeFile(options.file, renderPage(table, rounds) + (await readFurtherSections(options.file)))
+      await writeFile(options.file, renderPage(table, { rounds, workers }) + (await readFurtherSections(options.file)))
   } finally {
     client.close()
     bare.close()
@@ -236,7 +239,7 @@ function renderTable(cases: readonly ComparisonCase[], results: readonly CaseRes
 }
 
 /** Renders the page of the documentation with the table. */
-function renderPage(table: string, rounds: number): string {
+function renderPage(table: string, { rounds, workers }: { readonly rounds: number; readonly workers: number }): string {
   const machine = `${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}`
   return `# How fast is Regent?
 
@@ -244,7 +247,7 @@ The table compares Regent with Keycloak, and with a minimal server that does the
 statement or one signature per request. All three run on one machine, in turns, on the same PostgreSQL server.
 
 - Requests per second are medians of ${rounds} rounds. The spread is that of Regent's rounds.
-- Each server was warmed up. Reads are of a realm with ${SIZE.users.toLocaleString('en')} users, ${SIZE.clients} clients, ${SIZE.groups.toLocaleString('en')} groups and ${SIZE.roles.toLocaleString('en')} roles.
+- Regent ran with \`--workers ${workers}\`. Each server was warmed up. Reads are of a realm with ${SIZE.users.toLocaleString('en')} users, ${SIZE.clients} clients, ${SIZE.groups.toLocaleString('en')} groups and ${SIZE.roles.toLocaleString('en')} roles.
 - The machine: ${machine}.
 
 ${table}

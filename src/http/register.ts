@@ -248,8 +248,21 @@ function setHeaders(
   if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
 }
 
+/** The longest JSON that is cached, in characters. */
+const LONGEST_CACHED_JSON = 16_384
+
+/** The JSON of frozen bodies, and its schema: reads find the same body until it changes. */
+const renderedBodies = new WeakMap<object, { readonly schema: Schema; readonly json: string }>()
+type Schema = Parameters<typeof sortKeys>[0]
+
 function renderJson({ responses }: Operation, { status, body }: Pick<Answer, 'status' | 'body'>): string {
-  return JSON.stringify(sortKeys(responses[status]?.schema, body))
+  const schema = responses[status]?.schema
+  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return JSON.stringify(sortKeys(schema, body))
+  const rendered = renderedBodies.get(body)
+  if (rendered && rendered.schema === schema) return rendered.json
+  const json = JSON.stringify(sortKeys(schema, body))
+  if (json.length <= LONGEST_CACHED_JSON) renderedBodies.set(body, { schema, json })
+  return json
 }
 
 /** Encodes a segment of a path. Keycloak: characters that RFC 3986 allows in a segment stay. */

@@ -47,7 +47,8 @@ export class ClusterLease implements LeaseCondition {
   #seen: { readonly version: string; readonly at: number } | undefined
   /** The holder of the Lease that this process has, and the local time until which it is valid. */
   #term: { readonly holder: string; readonly until: number } | undefined
-  #reportedFailure: string | undefined
+  /** `ofResources`: the Lease could be read, and the resources could not. */
+  #reported: { readonly message: string; readonly ofResources: boolean } | undefined
 
   constructor(client: ClusterClient, options: ClusterLeaseOptions) {
     this.#client = client
@@ -59,10 +60,11 @@ export class ClusterLease implements LeaseCondition {
     const limit = AbortSignal.timeout(Math.max(MIN_TIMEOUT, (seconds * 1000) / 2))
     try {
       const isConfirmed = await raceAbort(this.#confirm(holder, seconds), limit)
-      this.#reportedFailure = undefined
+      // While another replica holds the Lease, the resources are not read.
+      if (isConfirmed || !this.#reported?.ofResources) this.#reported = undefined
       return isConfirmed
     } catch (error) {
-      this.#report(error)
+      this.#report(error, { ofResources: false })
       // One failed renewal loses nothing.
       if (this.#term && performance.now() < this.#term.until) return true
       this.#term = undefined
@@ -94,7 +96,7 @@ export class ClusterLease implements LeaseCondition {
     }
     const failure = await this.#options.findFailure(isHolder && this.#term !== undefined, seconds * 1000)
     if (failure !== undefined) {
-      this.#report(failure)
+      this.#report(failure, { ofResources: true })
       if (isHolder) await this.release()
       return false
     }
@@ -139,12 +141,12 @@ export class ClusterLease implements LeaseCondition {
   }
 
   /** Prints a failure, once as long as it lasts. */
-  #report(failure: unknown): void {
+  #report(failure: unknown, { ofResources }: { readonly ofResources: boolean }): void {
     // Another replica was faster.
     if (failure instanceof ClusterError && failure.status === 409) return
     const message = getErrorMessage(failure)
-    if (message === this.#reportedFailure) return
-    this.#reportedFailure = message
+    if (message === this.#reported?.message) return
+    this.#reported = { message, ofResources }
     this.#options.log(`This server applies no resources, since it cannot read the cluster: ${message}`)
   }
 }

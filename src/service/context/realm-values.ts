@@ -114,6 +114,10 @@ function findRevision(context: Context): number | undefined {
 
 const isWriteContext = (context: Context): context is WriteContext => 'version' in context
 
+/** Whether the transaction has changed objects of a kind: the row of the realm in the context is older. */
+export const hasChanged = (context: Context | WriteContext, kind: KindName): boolean =>
+  'lastChanges' in context && (context.lastChanges.byKind.get(kind) ?? 0) > context.realm.revision
+
 /**
  * Returns a value about a user that depends on nothing but the user and the configuration of the realm, and has a name. Reads of users call
  * `load` once until a change is announced, other contexts each time. Undefined is not cached: the user may be created.

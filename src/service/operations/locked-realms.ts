@@ -21,6 +21,9 @@ interface EarlierRealm extends Omit<LastChanges, 'lockedAt'> {
   readonly realm: RealmRow
 }
 
+/** Kinds from whose objects columns of a realm's row are computed. */
+export const kindsOfRow: ReadonlySet<KindName> = new Set(['realm', 'component', 'workflow'])
+
 /** Number of realms that are known at a time. The oldest are evicted. */
 const MOST_REALMS = 1_000
 
@@ -45,7 +48,7 @@ export class LockedRealms {
     if (!locked) return undefined
     const { number, revision, rowVersion, changedKinds, lastChangeAt, areCurrent } = locked
     const earlier = before?.realm.number === number ? before : undefined
-    const isCurrent = changedKinds !== null && earlier?.realm.rowVersion === rowVersion
+    const isCurrent = changedKinds?.every((kind) => !kindsOfRow.has(kind)) && earlier?.realm.rowVersion === rowVersion
     const row = locked.realm ?? (isCurrent ? earlier.realm : await getRealm(tx, number))
     const realm = { ...row, revision }
     const lastChanges =

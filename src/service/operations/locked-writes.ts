@@ -11,12 +11,13 @@ import {
 } from '../../store/realms.ts'
 import { type AfterCommit, createWriteReport, type LastChanges, type WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
+import { hasChanged } from '../context/realm-values.ts'
 import type { Caller, Service, WriteTarget } from '../context/service.ts'
 import { flushJournal, toWriteContext } from '../journal/journal.ts'
 import { requireAdministratorLeft } from '../objects/last-administrator.ts'
 import { startWorkflowsOnChanges } from '../workflows/activation.ts'
 import { GroupCommit, type GroupTransaction, type TransactionScope } from './group-commit.ts'
-import { LockedRealms } from './locked-realms.ts'
+import { kindsOfRow, LockedRealms } from './locked-realms.ts'
 import { commit, createContext, type ServiceParts } from './transactions.ts'
 
 /** A write to a realm. */
@@ -138,7 +139,7 @@ async function runWrite(parts: ServiceParts, locked: LockedTransaction, write: R
   if (context.directoryChanges.length) locked.directoryWrites.push(context)
   if (context.flushedEntries) locked.lastChangeAt = context.changedAt
   locked.realm = { ...realm, revision: realm.revision + context.flushedEntries }
-  locked.hasOutdatedRow = (lastChanges.byKind.get('realm') ?? 0) > realm.revision
+  locked.hasOutdatedRow = [...kindsOfRow].some((kind) => hasChanged(context, kind))
   if (locked.hasOutdatedRow) locked.realms.forget(realm)
 }
 

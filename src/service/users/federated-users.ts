@@ -5,6 +5,7 @@ import { type Representation, readObjects, readText } from '../../kinds/json.ts'
 import { updateVersions } from '../../store/objects.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
+import { hasChanged } from '../context/realm-values.ts'
 import { recordEntry } from '../journal/journal.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import type { NewObject, ObjectUpdate } from '../objects/writers.ts'
@@ -219,10 +220,7 @@ export async function recordDirectoryDeletions(context: WriteContext, users: rea
 
 /** Returns the directory in which new users are created, which is the first one that takes them; undefined if there is none. */
 export async function findRegistrationStore(context: Context | WriteContext): Promise<UserStore | undefined> {
-  // Under its lock, the row of the realm may be older than its components.
-  const mayHaveStores =
-    context.realm.hasUserStores || ('lastChanges' in context && context.lastChanges.byKind.has('component'))
-  if (!mayHaveStores) return undefined
+  if (!context.realm.hasUserStores && !hasChanged(context, 'component')) return undefined
   return (await listUserStores(context)).find(
     // Keycloak: a directory that is not writable takes no registrations.
     ({ isEnabled, editMode, syncsRegistrations }) => isEnabled && editMode === 'WRITABLE' && syncsRegistrations,

@@ -3,7 +3,7 @@ import { type Json, type Representation, readObject, readObjects } from '../../k
 import { getResourceType, type WorkflowResourceType } from '../../kinds/workflow-steps.ts'
 import { parseDuration } from '../../lib/keycloak/durations.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { cacheInContext, cacheUntilChange } from '../context/realm-values.ts'
+import { cacheInContext, cacheUntilChange, hasChanged } from '../context/realm-values.ts'
 import { type LiveObject, listObjects } from '../objects/live-objects.ts'
 import { parseWorkflowExpression, type WorkflowExpression } from '../realms/workflow-expressions.ts'
 
@@ -39,8 +39,7 @@ const BATCH_SIZE = 100
 /** Returns the workflows of the realm. One statement, or none where they are cached or the realm has none. */
 export async function listDefinitions(context: Context | WriteContext): Promise<readonly WorkflowDefinition[]> {
   if (!('lastChanges' in context)) return context.realm.hasWorkflows ? getForRead(context) : []
-  // The row of the realm may have been read before the last change.
-  return context.realm.hasWorkflows || context.lastChanges.byKind.has('workflow') ? getForWrite(context) : []
+  return context.realm.hasWorkflows || hasChanged(context, 'workflow') ? getForWrite(context) : []
 }
 
 const getForRead = cacheInContext(loadDefinitions)

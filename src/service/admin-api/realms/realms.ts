@@ -131,14 +131,22 @@ const getDefaultRole = cacheInContext(
   async ({ tx, realm }) => (await selectDefaultRoles(tx, [realm.id], ADMIN_PERMISSIONS))[0],
 )
 
+/** Full representations by realm, with the default role that they contain: reads find the same realm in the cache until it changes. */
+const fullRepresentations = new WeakMap<LiveObject, { role: RealmDefaultRole | undefined; full: Representation }>()
+
+/** Returns a frozen representation. */
 function toFullRepresentation(vault: Vault, live: LiveObject, role: RealmDefaultRole | undefined): Representation {
-  return {
+  const cached = fullRepresentations.get(live)
+  if (cached && cached.role === role) return cached.full
+  const full = Object.freeze({
     ...toRealmRepresentation(vault, live),
     ...(role && { defaultRole: toDefaultRole(role) }),
     ...(role?.adminPermissionsClient && {
       adminPermissionsClient: { id: role.adminPermissionsClient, clientId: ADMIN_PERMISSIONS },
     }),
-  }
+  })
+  fullRepresentations.set(live, { role, full })
+  return full
 }
 
 function toDefaultRole({ realm, id, name, description, composite }: RealmDefaultRole): Representation {
