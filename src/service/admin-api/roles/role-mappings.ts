@@ -2,7 +2,7 @@
 // scopes.
 
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObject, readObjects } from '../../../kinds/json.ts'
 import { type Key, relationFields } from '../../../kinds/kind.ts'
 import { toRelationKeys } from '../../../kinds/relations.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
@@ -75,6 +75,11 @@ export async function listAllMappings(
   ownerId: string,
 ): Promise<Representation> {
   const { owner } = await open(context, mappings, { owner: ownerId, purpose: 'view' })
+  return getCachedMappings(context, String(getNumber(owner)), () => loadAllMappings(context, owner))
+}
+
+/** Loads all role mappings, as a frozen value. */
+async function loadAllMappings(context: Context, owner: LiveObject): Promise<Representation> {
   const roles = await writers.role.list(context, { keys: listKeys(owner) })
   const render = (role: LiveObject) => toRoleRepresentation(context, role, true)
   const realmMappings = roles.filter(({ parent }) => !parent).map(render)
@@ -83,10 +88,10 @@ export async function listAllMappings(
     client,
     { id: rolesOfClient[0]!.parent!.id, client, mappings: rolesOfClient.map(render) },
   ])
-  return {
+  return Object.freeze({
     ...(realmMappings.length && { realmMappings }),
     ...(clientMappings.length && { clientMappings: Object.fromEntries(clientMappings) }),
-  }
+  })
 }
 
 /** Lists the roles that are mapped directly. */
@@ -120,6 +125,13 @@ export async function listAvailableRoles(
 
 /** Effective roles. Their owner, as it was read, is part of the key: changes of users do not change the revision of the realm. */
 const getCachedRoles = cacheLargeValues<readonly Representation[]>(({ length }) => length)
+/** All role mappings of owners, by the same key. */
+const getCachedMappings = cacheLargeValues<Representation>(countRoles)
+
+function countRoles({ realmMappings, clientMappings }: Representation): number {
+  const ofClients = Object.values(readObject(clientMappings)).map((client) => readObjects(readObject(client).mappings))
+  return [readObjects(realmMappings), ...ofClients].flat().length
+}
 
 const numbers = new WeakMap<LiveObject, number>()
 let lastNumber = 0
