@@ -240,8 +240,8 @@ export const COMPARISON_CASES: readonly ComparisonCase[] = [
   },
   {
     name: 'create a realm',
-    connections: 1,
-    limit: 100,
+    connections: 16,
+    limit: 150,
     request: () => ({ method: 'POST', path: '/admin/realms', body: `{"realm":"${NEW_REALM}","enabled":true}` }),
     toReach: {},
   },
