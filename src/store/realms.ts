@@ -82,6 +82,9 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   exists (select from component c where c.realm = realm.number and c.body ->> 'providerId' = 'ldap') as "hasUserStores",
   coalesce(body #>> '{attributes,frontendUrl}', '') as "frontendUrl"`
 
+/** Kinds of objects whose changes make the row of a realm outdated for writes. Only reads use `hasAdminPolicies`, which depends on others. */
+export const kindsInRealmRow: ReadonlySet<KindName> = new Set(['realm', 'component', 'workflow'])
+
 /** Returns the realms that match a condition, for `columns`. The settings are decompressed once, not for each column. */
 const buildRealms = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
     select number, id, name, xmin::text as "rowVersion", body || '{}' as body from realm where ${condition} offset 0

@@ -212,7 +212,7 @@ const toRequestedPermission = ({
   scopes = [],
 }: PermissionTicketContent['permissions'][number]): RequestedPermission => ({ resource, scopes })
 
-/** Whether decisions grant the resource of a request, with one of the scopes if it has any. */
+/** Whether a decision permits the requested resource and, if the request has scopes, at least one of them. */
 const isGranted = ({ resource, scopes }: AccessRequest, decisions: readonly AccessDecision[]): boolean =>
   decisions.some(
     (decision) =>

@@ -2,7 +2,13 @@
 import type { KindName } from '../../kinds/kind.ts'
 import { evictOldest } from '../../lib/timing/evict-oldest.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { findLockedRealm, findRealmsByNumber, type RealmRow, type RealmToLock } from '../../store/realms.ts'
+import {
+  findLockedRealm,
+  findRealmsByNumber,
+  kindsInRealmRow,
+  type RealmRow,
+  type RealmToLock,
+} from '../../store/realms.ts'
 import type { LastChanges } from '../context/context.ts'
 import type { RealmCache } from '../context/realm-cache.ts'
 
@@ -20,9 +26,6 @@ export interface RealmUnderLock {
 interface EarlierRealm extends Omit<LastChanges, 'lockedAt'> {
   readonly realm: RealmRow
 }
-
-/** Kinds from whose objects columns of a realm's row are computed. */
-export const kindsOfRow: ReadonlySet<KindName> = new Set(['realm', 'component', 'workflow'])
 
 /** Number of realms that are known at a time. The oldest are evicted. */
 const MOST_REALMS = 1_000
@@ -48,7 +51,8 @@ export class LockedRealms {
     if (!locked) return undefined
     const { number, revision, rowVersion, changedKinds, lastChangeAt, areCurrent } = locked
     const earlier = before?.realm.number === number ? before : undefined
-    const isCurrent = changedKinds?.every((kind) => !kindsOfRow.has(kind)) && earlier?.realm.rowVersion === rowVersion
+    const isCurrent =
+      changedKinds?.every((kind) => !kindsInRealmRow.has(kind)) && earlier?.realm.rowVersion === rowVersion
     const row = locked.realm ?? (isCurrent ? earlier.realm : await getRealm(tx, number))
     const realm = { ...row, revision }
     const lastChanges =

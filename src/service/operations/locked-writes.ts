@@ -4,6 +4,7 @@ import { Rollback, type Transaction } from '../../store/database/transaction.ts'
 import {
   areVersionsCurrent,
   findRealmsByNumber,
+  kindsInRealmRow,
   lockForNewUsers,
   lockRealms,
   type PermissionVersions,
@@ -17,7 +18,7 @@ import { flushJournal, toWriteContext } from '../journal/journal.ts'
 import { requireAdministratorLeft } from '../objects/last-administrator.ts'
 import { startWorkflowsOnChanges } from '../workflows/activation.ts'
 import { GroupCommit, type GroupTransaction, type TransactionScope } from './group-commit.ts'
-import { kindsOfRow, LockedRealms } from './locked-realms.ts'
+import { LockedRealms } from './locked-realms.ts'
 import { commit, createContext, type ServiceParts } from './transactions.ts'
 
 /** A write to a realm. */
@@ -139,7 +140,7 @@ async function runWrite(parts: ServiceParts, locked: LockedTransaction, write: R
   if (context.directoryChanges.length) locked.directoryWrites.push(context)
   if (context.flushedEntries) locked.lastChangeAt = context.changedAt
   locked.realm = { ...realm, revision: realm.revision + context.flushedEntries }
-  locked.hasOutdatedRow = [...kindsOfRow].some((kind) => hasChanged(context, kind))
+  locked.hasOutdatedRow = [...kindsInRealmRow].some((kind) => hasChanged(context, kind))
   if (locked.hasOutdatedRow) locked.realms.forget(realm)
 }
 

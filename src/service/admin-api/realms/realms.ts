@@ -134,7 +134,7 @@ const getDefaultRole = cacheInContext(
 /** Full representations by realm, with the default role that they contain: reads find the same realm in the cache until it changes. */
 const fullRepresentations = new WeakMap<LiveObject, { role: RealmDefaultRole | undefined; full: Representation }>()
 
-/** Returns a frozen representation. */
+/** Returns the representation with all fields. It is frozen, since it is cached. */
 function toFullRepresentation(vault: Vault, live: LiveObject, role: RealmDefaultRole | undefined): Representation {
   const cached = fullRepresentations.get(live)
   if (cached && cached.role === role) return cached.full

@@ -78,7 +78,7 @@ export async function listAllMappings(
   return getCachedMappings(context, String(getNumber(owner)), () => loadAllMappings(context, owner))
 }
 
-/** Loads all role mappings, as a frozen value. */
+/** Loads all role mappings of an owner. The result is frozen, since it is cached. */
 async function loadAllMappings(context: Context, owner: LiveObject): Promise<Representation> {
   const roles = await writers.role.list(context, { keys: listKeys(owner) })
   const render = (role: LiveObject) => toRoleRepresentation(context, role, true)
@@ -125,7 +125,7 @@ export async function listAvailableRoles(
 
 /** Effective roles. Their owner, as it was read, is part of the key: changes of users do not change the revision of the realm. */
 const getCachedRoles = cacheLargeValues<readonly Representation[]>(({ length }) => length)
-/** All role mappings of owners, by the same key. */
+/** Responses of `listAllMappings`. The key is the number of the owner, as above. */
 const getCachedMappings = cacheLargeValues<Representation>(countRoles)
 
 function countRoles({ realmMappings, clientMappings }: Representation): number {
