@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { newDatabase } from './service.ts'
 
-const command = join(import.meta.dirname, '..', '..', 'bin', 'regent.js')
+const command = inject('command')
 
 /** The result of a command. */
 export interface CommandResult {
