@@ -171,7 +171,7 @@ describe('a rollback', () => {
     const suspended = await apply({ ...pushed, clients: [] })
     expect(suspended.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
     expect(renderOutcome(suspended, 'applied')).toMatch(
-      /displayName: One → Bad[\s\S]*suspended: ann rolled back to r\d+[\s\S]*Nothing was applied, since a rollback suspended the sources of \S+\. Resume each with "regent source resume NAME"\.$/,
+      /displayName: One → Bad[\s\S]*suspended: ann rolled back to r\d+[\s\S]*Nothing was applied, since a rollback suspended the sources of \S+\. To resume: "regent source resume \S+"$/,
     )
     expect((await getLive('realm', realm)).representation.displayName).toBe('One')
     // The source declares the live values, so it is resumed.

@@ -309,14 +309,15 @@ function renderDeletion(deletion: DeletionReason): string {
 }
 
 /** Renders the numbers of created, updated and deleted objects. A new realm counts as one. */
-export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense: OutcomeTense): string {
+export function renderSummary(outcome: Pick<RenderedOutcome, 'realms' | 'sources'>, tense: OutcomeTense): string {
+  const { realms } = outcome
   const counted = realms.filter((realm) => !((realm.suspended || realm.pendingApproval) && tense === 'applied'))
   const operations = counted.flatMap(({ plan }) => {
     const ofActions = plan.actions.map((action) => getShownOperation(plan, action))
     return isNewWithoutAction(plan) ? ['create' as const, ...ofActions] : ofActions
   })
   const isBlocked = tense === 'planned' && realms.some(({ guards }) => guards?.length)
-  if (!operations.length && !isBlocked) return renderNothingDone(realms, tense)
+  if (!operations.length && !isBlocked) return renderNothingDone(outcome, tense)
   const parts = (['create', 'update', 'delete'] as const).map((operation) => {
     const count = formatCount(operations.filter((other) => other === operation).length)
     return tense === 'planned' ? `${count} to ${operation}` : `${count} ${PAST_TENSE[operation]}`
@@ -336,10 +337,14 @@ export function renderSource({ name, revision, scope, lastApplied }: RenderedSou
 }
 
 /** Explains why there is no operation. */
-function renderNothingDone(realms: RenderedOutcome['realms'], tense: OutcomeTense): string {
+function renderNothingDone(
+  { realms, sources = [] }: Pick<RenderedOutcome, 'realms' | 'sources'>,
+  tense: OutcomeTense,
+): string {
   const suspended = tense === 'applied' ? realms.flatMap((realm) => (realm.suspended ? [realm.plan.realm] : [])) : []
+  const commands = sources.map(({ name }) => `"regent source resume ${name}"`).join(', ')
   if (suspended.length)
-    return `Nothing was applied, since a rollback suspended the sources of ${suspended.join(', ')}. Resume each with "regent source resume NAME".`
+    return `Nothing was applied, since a rollback suspended the sources of ${suspended.join(', ')}.${commands && ` To resume: ${commands}`}`
   return realms.some(({ pendingApproval }) => pendingApproval) ? 'Nothing was applied.' : 'Nothing to do.'
 }
 
