@@ -2,6 +2,7 @@
 
 import type { FieldEffect } from '../src/kinds/effects/field-effect.ts'
 import { effects } from '../src/kinds/effects/index.ts'
+import { type SettingForm, settingForms } from '../src/kinds/effects/setting-forms.ts'
 import { kinds } from '../src/kinds/index.ts'
 import type { Kind } from '../src/kinds/kind.ts'
 
@@ -20,6 +21,7 @@ You need not look up what you declare:
 
 - \`plan\`, \`apply\`, \`import\` and \`validate\` note each declared value that is not enforced, with file, line and reason. Values that ask for nothing are not
   noted: defaults, \`false\`, empty values, and those of disabled objects and steps.
+- A text in a form that has no effect is noted as well, such as \`yes\` for a flag. The reason column has the form of such settings.
 - With \`--strict\` such a value is an error, and nothing is applied.
 - A response of the admin API has the header \`Regent-Not-Enforced\` if the request sets such a value.
 
@@ -36,12 +38,14 @@ export function renderEffects(): string {
 interface NamedEffect {
   readonly name: string
   readonly effect: Exclude<FieldEffect, { readonly effect: 'provider' }>
+  /** The form in which the text of a setting takes effect. */
+  readonly form?: SettingForm | undefined
 }
 
 function renderKind(kind: Kind): string[] {
-  const rows = [...listDeclared(kind), ...listDropped(kind)].map(({ name, effect }) =>
+  const rows = [...listDeclared(kind), ...listDropped(kind)].map(({ name, effect, form }) =>
     effect.effect === 'enforced'
-      ? `| ${name} | enforced |${effect.isApiData ? ' for the admin API ' : ' '}|`
+      ? `| ${name} | enforced |${effect.isApiData ? ' for the admin API ' : form ? ` ${form.reason} ` : ' '}|`
       : `| ${name} | ${effect.effect} | ${effect.reason} |`,
   )
   const title = `${kind.title[0]!.toUpperCase()}${kind.title.slice(1)}`
@@ -53,7 +57,7 @@ function listDeclared({ name: kind }: Kind): NamedEffect[] {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([path, effect]): NamedEffect[] => {
       const name = path.endsWith('.*') ? `other keys of \`${path.slice(0, -2)}\`` : `\`${path}\``
-      if (effect.effect !== 'provider') return [{ name, effect }]
+      if (effect.effect !== 'provider') return [{ name, effect, form: settingForms[kind]?.[path] }]
       return Object.entries(effect.providers).map(([id, provider]) => ({
         name: `\`${path}\`: \`${id}\``,
         effect: provider,

@@ -38,6 +38,11 @@ export const readObjects = (value: Json | undefined): readonly Representation[] 
 /** Returns the text, or undefined for any other value. */
 export const readText = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
+/** Returns the value of a flag that is written as a text. Keycloak: `true` in any case is true, and every other text is false. */
+export function readFlag(text: string | undefined, absent = false): boolean {
+  return text ? text.toLowerCase() === 'true' : absent
+}
+
 /** Returns the texts of a list; none for any other value. */
 export const readTexts = (value: Json | undefined): readonly string[] =>
   isList(value) ? value.filter((element) => typeof element === 'string') : []

@@ -1,6 +1,6 @@
 // Consents: the client scopes that a client requests of a user, and those that the user granted before.
 import { clientScope } from '../kinds/client-scope.ts'
-import { type Representation, readObjects, readTexts } from '../kinds/json.ts'
+import { type Representation, readFlag, readObjects, readTexts } from '../kinds/json.ts'
 import { viewOf } from '../kinds/kind.ts'
 import type { Context } from '../service/context/context.ts'
 import { type LiveObject, listObjects } from '../service/objects/live-objects.ts'
@@ -61,7 +61,7 @@ export function isConsentNeeded({ items, granted, consent }: ConsentRequest): bo
 /** Returns the entry of a client or client scope, if it is displayed; `isDisplayed` counts where the attribute is absent. */
 function listItems({ key, representation }: LiveObject, isDisplayed: boolean): ConsentItem[] {
   const { name, attributes = {} } = viewOf(clientScope, representation)
-  if ((attributes['display.on.consent.screen'] ?? String(isDisplayed)) !== 'true') return []
+  if (!readFlag(attributes['display.on.consent.screen'], isDisplayed)) return []
   const text = attributes['consent.screen.text'] || (name ?? key[0]!)
   return [{ name: key[0]!, text, order: Number(attributes['gui.order'] || Number.MAX_SAFE_INTEGER) }]
 }

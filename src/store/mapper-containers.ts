@@ -40,7 +40,7 @@ export async function selectMapperContainers(
 ): Promise<MapperContainer[]> {
   return query(mapperContainerRow)`
     with container as (
-      select s.id, s.name, coalesce(s.body -> 'attributes' ->> 'include.in.token.scope', 'true') <> 'false' as "isInTokenScope",
+      select s.id, s.name, lower(coalesce(nullif(s.body -> 'attributes' ->> 'include.in.token.scope', ''), 'true')) = 'true' as "isInTokenScope",
         s.id as client_scope, null::text as client
       from client_client_scope cs join client_scope s on s.realm = cs.realm and s.id = cs.client_scope
       where cs.realm = ${realm} and cs.client = ${client} and s.name = any(${names}::text[])

@@ -220,6 +220,21 @@ test('directGrantsOnly sets the grants of a new client, over REST and in documen
     }
 })
 
+test.each(['{', '[]', '{"gold":"high"}'])(
+  'a client with the levels of authentication %s is refused',
+  async (levels) => {
+    const realm = await createRealm()
+    const body = { clientId: 'app', attributes: { 'acr.loa.map': levels } }
+    expect(await call('POST', `${realm}/clients`, { body })).toMatchObject({
+      status: 400,
+      body: {
+        error: 'invalid_input',
+        error_description: 'Invalid client configuration (ACR-LOA map) for client',
+      },
+    })
+  },
+)
+
 test('a client whose sessions would outlast those of the realm returns 400, with all problems', async () => {
   const realm = await createRealm()
   const attributes = { 'client.session.idle.timeout': '1801', 'client.session.max.lifespan': '36001' }

@@ -32,6 +32,34 @@ test.each([
 })
 
 test.each([
+  ['accessTokenLifespan of a realm', { accessTokenLifespan: -1 }, {}],
+  ['access.token.lifespan of a client', {}, { 'access.token.lifespan': '-1' }],
+])('with %s -1, access tokens end with the session', async (_, settings, attributes) => {
+  const { logIn } = await createRealm({ ssoSessionMaxLifespan: 7200, ...settings }, { client: { attributes } })
+  const { access_token } = await logIn()
+  const { exp = 0, iat = 0 } = decodeJwt(access_token)
+  expect(exp - iat).toBe(7200)
+})
+
+test.each(['5m', '60.5', ' 60 '])('a client with the lifespan "%s" gets no tokens', async (lifespan) => {
+  const { logIn } = await withAttribute('access.token.lifespan', lifespan)
+  expect(await logIn()).toEqual({
+    error: 'invalid_request',
+    error_description: `The client has the access.token.lifespan ${lifespan}, which is not a whole number of seconds`,
+  })
+})
+
+test.each([
+  ['use.refresh.tokens', 'True', true],
+  ['use.refresh.tokens', 'no', false],
+  ['dpop.bound.access.tokens', 'True', false],
+  ['tls.client.certificate.bound.access.tokens', 'TRUE', false],
+])('flags are true in any case: a client with %s "%s" gets a refresh token: %s', async (name, value, isIssued) => {
+  const { logIn } = await withAttribute(name, value)
+  expect('refresh_token' in (await logIn())).toBe(isIssued)
+})
+
+test.each([
   [99, true],
   [101, false],
 ])('with accessCodeLifespan 100, a code that is %i seconds old is redeemed: %s', async (seconds, isRedeemed) => {

@@ -6,6 +6,7 @@ import { isEmpty, isList, type Json, readObjects } from '../json.ts'
 import type { Kind, KindName } from '../kind.ts'
 import type { FieldEffect, UnenforcedEffect } from './field-effect.ts'
 import { effects, findEffect } from './index.ts'
+import { settingForms } from './setting-forms.ts'
 
 /** A declared value that is not enforced. */
 export interface UnenforcedValue extends Pick<UnenforcedEffect, 'effect' | 'reason'> {
@@ -57,6 +58,9 @@ function hasFields(fields: readonly (readonly [string, Json])[], values: Unenfor
 function findInField(kind: Kind, path: string, value: Json): FoundValue[] {
   const { field } = resolveField(kind, path)
   if (field.members) return findInElements(kind.name, { path, field, value })
+  const form = settingForms[kind.name]?.[path]
+  if (form && typeof value === 'string' && value !== '' && !form.accepts(value))
+    return [{ path, effect: form.effect, reason: form.reason }]
   const effect = findEffect(kind.name, path)
   return effect ? findInValue(effect, path, value) : []
 }

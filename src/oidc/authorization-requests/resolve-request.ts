@@ -1,4 +1,5 @@
 // The parameters of an authorization request: those of the request itself, or those that it contains or refers to.
+import { readFlag } from '../../kinds/json.ts'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { AuthorizationError, readRedirectUri, readResponseTarget } from '../login/authorization-request.ts'
@@ -45,7 +46,7 @@ export async function resolveAuthorizationRequest(
     if (!pushed) throw createInvalidError('PAR not found, not issued or used multiple times.')
     return { query: pushed, origin: 'pushed' }
   }
-  if (getAttribute(client, 'require.pushed.authorization.requests') === 'true') {
+  if (readFlag(getAttribute(client, 'require.pushed.authorization.requests'))) {
     const target = readResponseTarget(query, readRedirectUri(client, query, call.request.base))
     const description = 'Pushed Authorization Request is only allowed.'
     throw new AuthorizationError(target, 'invalid_request', { description })

@@ -1,4 +1,5 @@
 // Clients that authenticate by a TLS certificate. RFC 8705, section 2.1: tls_client_auth. Keycloak: client-x509.
+import { readFlag } from '../../kinds/json.ts'
 import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { viewClient } from '../views.ts'
@@ -25,7 +26,7 @@ function isExpectedSubject(client: LiveObject, subject: string): boolean {
   const { attributes = {} } = viewClient(client)
   const expected = attributes['x509.subjectdn']
   if (!expected) return false
-  if (attributes['x509.allow.regex.pattern.comparison'] !== 'true') return isSameName(subject, expected)
+  if (!readFlag(attributes['x509.allow.regex.pattern.comparison'])) return isSameName(subject, expected)
   try {
     return compileJavaPattern(expected).test(subject)
   } catch {

@@ -1,6 +1,8 @@
 // The public keys of a client, which verify its assertions. Keycloak: ClientPublicKeyLoader.
+
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWK, type JWTVerifyGetKey } from 'jose'
+import { readFlag } from '../../kinds/json.ts'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -24,8 +26,8 @@ export function clearFetchedKeys(): void {
 export function getClientKeys(outbound: Outbound, client: LiveObject): JWTVerifyGetKey {
   const { attributes = {}, rootUrl } = viewClient(client)
   const jwksUrl = attributes['jwks.url']
-  if (attributes['use.jwks.url'] === 'true' && jwksUrl) return createRemoteKeys(outbound, resolveUrl(jwksUrl, rootUrl))
-  if (attributes['use.jwks.string'] === 'true') return createLocalKeys(attributes['jwks.string'])
+  if (readFlag(attributes['use.jwks.url']) && jwksUrl) return createRemoteKeys(outbound, resolveUrl(jwksUrl, rootUrl))
+  if (readFlag(attributes['use.jwks.string'])) return createLocalKeys(attributes['jwks.string'])
   return createSingleKey(attributes['jwt.credential.certificate'], attributes['jwt.credential.public.key'])
 }
 
@@ -67,7 +69,7 @@ export async function listClientJwks(outbound: Outbound, client: LiveObject): Pr
   try {
     const jwksUrl = attributes['jwks.url']
     if (attributes['use.jwks.url'] !== 'true' || !jwksUrl) {
-      const text = attributes['use.jwks.string'] === 'true' ? attributes['jwks.string'] : undefined
+      const text = readFlag(attributes['use.jwks.string']) ? attributes['jwks.string'] : undefined
       return text === undefined ? [] : createLocalJWKSet(JSON.parse(text)).jwks().keys
     }
     const keySet = getRemoteKeySet(outbound, new URL(resolveUrl(jwksUrl, rootUrl)))

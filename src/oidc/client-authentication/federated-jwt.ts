@@ -1,7 +1,7 @@
 // Client assertions that an identity provider of the realm issues, such as the token of a pipeline or of a service account in Kubernetes.
 // Keycloak: FederatedJWTClientAuthenticator.
 import { compactVerify, errors, type JWTPayload, type JWTVerifyGetKey } from 'jose'
-import { readTextMap } from '../../kinds/json.ts'
+import { readFlag, readTextMap } from '../../kinds/json.ts'
 import { KEY_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import { parseJsonOrNull } from '../../lib/http/http-request.ts'
@@ -82,13 +82,13 @@ async function findAssertionError(
 /** Keycloak: the audience is the realm, or the id of the realm as a client of the identity provider. */
 function toRules({ base, realm }: ClientAuthenticationAttempt, { type, config }: AssertionIssuer): AssertionRules {
   const { allowClientIdAsAudience, allowedClockSkew, clientId, fedClientAssertionMaxExp } = config
-  const isNamedByClientId = type === 'oidc' && allowClientIdAsAudience === 'true' && clientId
+  const isNamedByClientId = type === 'oidc' && readFlag(allowClientIdAsAudience) && clientId
   return {
     audiences: [isNamedByClientId ? clientId : getIssuer(base, realm)],
     maxLifespan: toSeconds(fedClientAssertionMaxExp) || MAX_LIFESPAN[type],
     clockSkew: toSeconds(allowedClockSkew),
     // Keycloak: a token of a service account is used until it expires.
-    isReusable: type === 'kubernetes' || config.supportsClientAssertionReuse === 'true',
+    isReusable: type === 'kubernetes' || readFlag(config.supportsClientAssertionReuse),
   }
 }
 
@@ -134,7 +134,7 @@ function getIssuerKeys(outbound: Outbound, { issuer, type, config }: AssertionIs
   if (type === 'kubernetes')
     return createRemoteKeys(outbound, `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, fetchNamedKeys)
   const { useJwksUrl, jwksUrl = '', publicKeySignatureVerifier, publicKeySignatureVerifierKeyId: keyId } = config
-  if (useJwksUrl === 'true') return createRemoteKeys(outbound, jwksUrl)
+  if (readFlag(useJwksUrl)) return createRemoteKeys(outbound, jwksUrl)
   const key = parsePublicKey(publicKeySignatureVerifier)
   if (!key) return noKeys
   return async ({ kid }) => {

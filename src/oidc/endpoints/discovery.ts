@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
 import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../../kinds/encryption-algorithms.ts'
-import { readTextMap } from '../../kinds/json.ts'
+import { readFlag, readTextMap } from '../../kinds/json.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { cachePerRevision, requireSameRealm } from '../../service/context/realm-values.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
@@ -44,7 +44,7 @@ const getRealmMetadata = cachePerRevision<RealmMetadata>((service, { name, numbe
 
 /** Whether the metadata contains a client scope. Keycloak: an attribute of the scope can exclude it. */
 function isAnnounced({ representation: { protocol, attributes } }: LiveObject): boolean {
-  return protocol === 'openid-connect' && readTextMap(attributes)['include.in.openid.provider.metadata'] !== 'false'
+  return protocol === 'openid-connect' && readFlag(readTextMap(attributes)['include.in.openid.provider.metadata'], true)
 }
 
 /** Returns the levels that clients can request: names that the realm maps to levels, and the levels of its flow. */

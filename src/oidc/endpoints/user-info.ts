@@ -1,5 +1,5 @@
 // The UserInfo endpoint. OpenID Connect Core 1.0, section 5.3.
-import { readTextMap } from '../../kinds/json.ts'
+import { readFlag, readTextMap } from '../../kinds/json.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -119,4 +119,4 @@ async function applyPolicies(
 }
 
 const allowsLightweightTokens = ({ representation }: LiveObject): boolean =>
-  readTextMap(representation.attributes)['allow.userinfo.with.lightweight.access.token'] === 'true'
+  readFlag(readTextMap(representation.attributes)['allow.userinfo.with.lightweight.access.token'])

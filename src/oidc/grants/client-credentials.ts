@@ -1,5 +1,6 @@
 // The client credentials grant: a token for the service account of the client. RFC 6749, section 4.4.
 
+import { readFlag } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { findServiceAccountOf } from '../../service/login/find-user.ts'
@@ -14,7 +15,7 @@ import type { GrantHandler } from './grant.ts'
 export const grantByClientCredentials: GrantHandler = async (request) => {
   const granted = await findServiceAccount(request)
   const { service, base, realm, client, form, address } = request
-  if (viewClient(client).attributes?.['client_credentials.use_refresh_token'] !== 'true') return granted
+  if (!readFlag(viewClient(client).attributes?.['client_credentials.use_refresh_token'])) return granted
   const { sessionNotes, ...grant } = granted
   return service.writeRuntime(SYSTEM, realm, async (context) => {
     const session = await startSession(context, {

@@ -1,4 +1,5 @@
 // The end of a login: a session, a client session, and the authorization code for the client.
+import { readFlag } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { RuntimeContext } from '../../service/context/context.ts'
 import type { UserSession } from '../../service/context/store-types.ts'
@@ -207,8 +208,8 @@ async function respondWithCode(
     client,
     parameters: {
       ...(parameters.state !== undefined && { state: parameters.state }),
-      ...(attributes['exclude.session.state.from.auth.response'] !== 'true' && { session_state: session.id }),
-      ...(attributes['exclude.issuer.from.auth.response'] !== 'true' && { iss: getIssuer(request.base, realm) }),
+      ...(!readFlag(attributes['exclude.session.state.from.auth.response']) && { session_state: session.id }),
+      ...(!readFlag(attributes['exclude.issuer.from.auth.response']) && { iss: getIssuer(request.base, realm) }),
       ...(notes.actionStatus !== undefined && { kc_action_status: notes.actionStatus }),
       ...(parameters.action !== undefined && { kc_action: parameters.action }),
       code,

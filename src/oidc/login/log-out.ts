@@ -1,4 +1,5 @@
 // Logout in a browser, and the account page, which links to it. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
+import { readFlag } from '../../kinds/json.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { EndedClientSession } from '../../service/context/store-types.ts'
 import { findUserById } from '../../service/login/find-user.ts'
@@ -157,7 +158,7 @@ function isPostLogoutRedirectUri(client: LiveObject, address: string, base: stri
 function listFrame({ session, attributes, frontchannel }: EndedClientSession, issuer: string): string[] {
   const url = URL.parse(attributes?.['frontchannel.logout.url'] ?? '')
   if (!url || !frontchannel) return []
-  if (attributes?.['frontchannel.logout.session.required'] !== 'false') {
+  if (readFlag(attributes?.['frontchannel.logout.session.required'], true)) {
     url.searchParams.set('iss', issuer)
     url.searchParams.set('sid', session)
   }

@@ -1,4 +1,5 @@
 // The mappers that are active for a token, and their order.
+import { readFlag } from '../../kinds/json.ts'
 import { toEffectiveMapperConfig } from '../../kinds/mapper-types.ts'
 import type { MapperContainer, RoleName, StoredMapper } from '../../service/context/store-types.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
@@ -72,7 +73,7 @@ export function isActiveFor({ type, config }: ActiveMapper, target: ClaimTarget,
 
 /** Whether access tokens of a client are lightweight: introspection returns the claims that they leave out. */
 export function hasLightweightAccessTokens(client: LiveObject): boolean {
-  return viewClient(client).attributes?.['client.use.lightweight.access.token.enabled'] === 'true'
+  return readFlag(viewClient(client).attributes?.['client.use.lightweight.access.token.enabled'])
 }
 
 /** Whether a mapper is active for a target and uses roles. */

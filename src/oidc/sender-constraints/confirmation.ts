@@ -1,5 +1,7 @@
 // The keys to which tokens are bound, so that only their sender can use them. RFC 7800; RFC 9449, section 6.
+
 import { createHash, type X509Certificate } from 'node:crypto'
+import { readFlag } from '../../kinds/json.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { RealmCall } from '../client-call.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -33,11 +35,11 @@ export const toClaim = (confirmation: Confirmation | undefined): { readonly cnf?
 
 /** Whether the client requires that its access tokens are bound to a DPoP key. */
 export const requiresDpop = (client: LiveObject): boolean =>
-  viewClient(client).attributes?.['dpop.bound.access.tokens'] === 'true'
+  readFlag(viewClient(client).attributes?.['dpop.bound.access.tokens'])
 
 /** Whether the client requires that its access tokens are bound to its TLS certificate. */
 export const requiresCertificate = (client: LiveObject): boolean =>
-  viewClient(client).attributes?.['tls.client.certificate.bound.access.tokens'] === 'true'
+  readFlag(viewClient(client).attributes?.['tls.client.certificate.bound.access.tokens'])
 
 /** Returns the thumbprint of a certificate. RFC 8705, section 3.1. */
 export const getThumbprint = ({ raw }: X509Certificate): string => createHash('sha256').update(raw).digest('base64url')

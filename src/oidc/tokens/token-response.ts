@@ -1,5 +1,8 @@
 // Token responses. No token outlives its session.
+
 import { createHash, randomUUID } from 'node:crypto'
+import { isLifespan } from '../../kinds/effects/setting-forms.ts'
+import { readFlag } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'
@@ -158,17 +161,28 @@ export function getClientSessionEnd(
   return new Date(Math.min(...ends))
 }
 
-/** Returns the lifespan of an access token in seconds. */
+/** Keycloak: the lifespan of an access token that ends with a regular session. It has ended where such sessions have no end. */
+const AS_SESSION = -1
+
+/** Returns the lifespan of an access token in seconds. Throws OAuthError if the one of the client is invalid. */
 export function getAccessTokenLifespan(
   { settings, now }: OidcRealm,
   client: LiveObject,
   session: UserSession | undefined,
 ): number {
   const { attributes = {} } = viewClient(client)
-  const lifespan = Number(attributes['access.token.lifespan'] || settings.accessTokenLifespan)
-  if (!session) return lifespan
-  const { max } = getSessionLifespan(settings, session)
-  return Math.floor(Math.min(lifespan, session.startedAt.getTime() / 1000 + max - now.getTime() / 1000))
+  const ofClient = attributes['access.token.lifespan']
+  if (ofClient && !isLifespan(ofClient)) {
+    const reason = `The client has the access.token.lifespan ${ofClient}, which is not a whole number of seconds`
+    throw new OAuthError(400, 'invalid_request', { description: reason, event: { error: 'invalid_request', reason } })
+  }
+  const lifespan = Number(ofClient || settings.accessTokenLifespan)
+  const { offline, rememberMe, startedAt } = session ?? { offline: false, rememberMe: false, startedAt: now }
+  const age = (now.getTime() - startedAt.getTime()) / 1000
+  const secondsLeft = (isOffline: boolean) => getSessionLifespan(settings, { offline: isOffline, rememberMe }).max - age
+  const ofSession = Number.isFinite(secondsLeft(false)) ? secondsLeft(false) : 0
+  const limited = lifespan === AS_SESSION ? ofSession : lifespan
+  return session ? Math.floor(Math.min(limited, secondsLeft(offline))) : limited
 }
 
 /** Returns the type and the end of a refresh token. Keycloak: without a maximum lifespan of offline sessions, theirs have no end. */
@@ -182,5 +196,5 @@ function getRefreshTokenClaims(realm: OidcRealm, client: LiveObject, { session, 
 }
 
 function hasRefreshTokens(client: LiveObject): boolean {
-  return viewClient(client).attributes?.['use.refresh.tokens'] !== 'false'
+  return readFlag(viewClient(client).attributes?.['use.refresh.tokens'], true)
 }

@@ -1,10 +1,14 @@
 // Checks of a client's ID, protocol, URLs and timeouts. Keycloak: the messages are its own.
+import { areLevels } from '../../kinds/effects/setting-forms.ts'
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { isLoginProtocol, OIDC } from '../../kinds/login-protocols.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
 import type { Context } from '../context/context.ts'
 import type { ObjectProblem } from '../context/errors.ts'
 import { findLiveRealm } from '../objects/live-objects.ts'
+
+/** The attribute with the levels of authentication. */
+const LEVELS = 'acr.loa.map'
 
 /** Returns the problems of a complete client, with the messages joined by semicolons and the first field; undefined if it has none. */
 export function findClientProblem(client: Representation): ObjectProblem | undefined {
@@ -14,6 +18,9 @@ export function findClientProblem(client: Representation): ObjectProblem | undef
       ? [{ message: 'Client ID cannot be blank', field: 'clientId' }]
       : []),
     ...(isLoginProtocol(protocol) ? [] : [{ message: `Invalid protocol: ${protocol}`, field: 'protocol' }]),
+    ...(areLevels(String(readObject(client.attributes)[LEVELS] || '{}'))
+      ? []
+      : [{ message: 'Invalid client configuration (ACR-LOA map) for client', field: `attributes.${LEVELS}` }]),
     ...[...addresses, ...(protocol === 'saml' ? samlAddresses : oidcAddresses)].flatMap((address) =>
       address
         .read(client)

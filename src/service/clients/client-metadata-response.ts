@@ -1,5 +1,13 @@
 // Clients, converted to OpenID Connect client metadata (RFC 7591, section 3.2.1). Pure. Keycloak: DescriptionConverter.
-import { type Json, type Representation, readObjects, readText, readTextMap, readTexts } from '../../kinds/json.ts'
+import {
+  type Json,
+  type Representation,
+  readFlag,
+  readObjects,
+  readText,
+  readTextMap,
+  readTexts,
+} from '../../kinds/json.ts'
 import { authenticators, grantAttributes, metadataAttributes } from './openid-client-metadata.ts'
 
 /** Metadata whose attributes hold several values. */
@@ -93,7 +101,7 @@ function listGrantTypes(client: Representation, attributes: Readonly<Record<stri
       (grant) => [grant, isEnabled(grant)] as const,
     ),
     ['urn:ietf:params:oauth:grant-type:uma-ticket', client.authorizationServicesEnabled === true],
-    ['refresh_token', attributes[grantAttributes.refresh_token!] !== 'false'],
+    ['refresh_token', readFlag(attributes[grantAttributes.refresh_token!], true)],
     ...(
       ['urn:ietf:params:oauth:grant-type:token-exchange', 'urn:ietf:params:oauth:grant-type:jwt-bearer'] as const
     ).map((grant) => [grant, isEnabled(grant)] as const),

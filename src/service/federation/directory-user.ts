@@ -1,9 +1,11 @@
 // Users of directories: the fields of a user that follow from an entry, by the mappers of the user store.
+
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/json.ts'
+import { readFlag } from '../../kinds/json.ts'
 import { decodeUuid, type LdapEntry, readValue, readValues, type UuidByteOrder } from '../../lib/ldap/ldap-entry.ts'
 import { isAccountControlMapper, isFlagName, LDAP_ENTRY_DN, LDAP_ID, toFieldPath } from '../users/federated-users.ts'
-import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
+import type { StoreMapper, UserStore } from '../users/user-store.ts'
 
 /** A user in a directory. */
 export interface DirectoryUser {

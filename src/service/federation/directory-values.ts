@@ -1,11 +1,11 @@
 // The attributes of entries that follow from the fields of users, by the mappers of a user store.
 import { randomBytes } from 'node:crypto'
 import type { FlatFields } from '../../kinds/compare.ts'
-import { type Json, readText, readTexts } from '../../kinds/json.ts'
+import { type Json, readFlag, readText, readTexts } from '../../kinds/json.ts'
 import { type LdapEntry, readValue } from '../../lib/ldap/ldap-entry.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'
 import { isAccountControlMapper, toFieldPath } from '../users/federated-users.ts'
-import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
+import type { StoreMapper, UserStore } from '../users/user-store.ts'
 
 /** Values of attributes of an entry, by name; an empty list for none. */
 export type AttributeValues = Readonly<Record<string, readonly (string | Buffer)[]>>

@@ -1,6 +1,7 @@
 // The settings of mappers that give users groups or roles of a directory.
+import { readFlag } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { readFlag, type StoreMapper, type UserStore } from '../users/user-store.ts'
+import type { StoreMapper, UserStore } from '../users/user-store.ts'
 
 /** Keycloak: `LDAP_ONLY` writes memberships to the directory, `IMPORT` reads them once. */
 export type MembershipMode = 'READ_ONLY' | 'LDAP_ONLY' | 'IMPORT'

@@ -1,6 +1,8 @@
 // User sessions: their lifespan, start, use and end.
+
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../../kinds/json.ts'
+import { readFlag } from '../../kinds/json.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { deleteClientSessions, deleteSessions, type EndedClientSession } from '../../store/login/session-ends.ts'
 import type { SessionFilter, SessionLimits } from '../../store/login/session-filter.ts'
@@ -203,11 +205,11 @@ function createLogoutNotification(
     typ: 'Logout',
     aud: clientId,
     sub: user,
-    ...(attributes?.['backchannel.logout.session.required'] !== 'false' && { sid: session }),
+    ...(readFlag(attributes?.['backchannel.logout.session.required'], true) && { sid: session }),
     events: {
       'http://schemas.openid.net/event/backchannel-logout': {},
       // Keycloak: the recipient ends its offline sessions, too.
-      ...(attributes?.['backchannel.logout.revoke.offline.tokens'] === 'true' && { revoke_offline_access: true }),
+      ...(readFlag(attributes?.['backchannel.logout.revoke.offline.tokens']) && { revoke_offline_access: true }),
     },
   }
   const algorithm = attributes?.['id.token.signed.response.alg']

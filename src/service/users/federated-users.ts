@@ -1,7 +1,7 @@
 // Changes of users whose data are in a directory: they are refused, or recorded in order to be written there.
 import { type FlatFields, findDifferences, flatten, lowerCaseTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type Representation, readObjects, readText } from '../../kinds/json.ts'
+import { type Representation, readFlag, readObjects, readText } from '../../kinds/json.ts'
 import { updateVersions } from '../../store/objects.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
@@ -9,7 +9,7 @@ import { hasChanged } from '../context/realm-values.ts'
 import { recordEntry } from '../journal/journal.ts'
 import type { LiveObject } from '../objects/live-objects.ts'
 import type { NewObject, ObjectUpdate } from '../objects/writers.ts'
-import { listUserStores, readFlag, type StoreMapper, type UserStore } from './user-store.ts'
+import { listUserStores, type StoreMapper, type UserStore } from './user-store.ts'
 
 /** Keycloak: the attributes of an imported user that identify the entry. */
 export const LDAP_ID = 'LDAP_ID'

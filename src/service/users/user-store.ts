@@ -2,7 +2,7 @@
 import { parseComponentPath } from '../../kinds/component.ts'
 import { LDAP_MAPPER, USER_STORAGE } from '../../kinds/component-types.ts'
 import { kinds } from '../../kinds/index.ts'
-import { readTextListMap } from '../../kinds/json.ts'
+import { readFlag, readTextListMap } from '../../kinds/json.ts'
 import type { LdapServer } from '../../lib/ldap/ldap-connection.ts'
 import { selectParents } from '../../store/trees.ts'
 import type { Context } from '../context/context.ts'
@@ -168,11 +168,6 @@ export function toLdapServer(read: SettingReader): LdapServer {
 function toCredential(read: SettingReader): UserStore['credential'] {
   if (read('authType') === 'none') return undefined
   return { dn: read('bindDn') ?? '', password: read('bindCredential') ?? '' }
-}
-
-/** Returns the value of a flag. Keycloak: texts in any case. */
-export function readFlag(text: string | undefined, absent = false): boolean {
-  return text === undefined ? absent : text.toLowerCase() === 'true'
 }
 
 /** Returns a number that is greater than zero; undefined for any other value. */

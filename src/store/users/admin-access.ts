@@ -116,7 +116,7 @@ const buildClientsWithRole = (
         and case when (c.body ->> 'publicClient')::boolean then 'client-secret' else coalesce(c.body ->> 'clientAuthenticatorType', 'client-secret') end
           in (select authenticator from client_authenticator)
         and greatest((r.body ->> 'notBefore')::bigint, (c.body ->> 'notBefore')::bigint, 0) <= ${now}
-        and coalesce(nullif(c.body -> 'attributes' ->> 'access.token.lifespan', ''), r.body ->> 'accessTokenLifespan') ~ '^0*[1-9][0-9]*$'
+        and coalesce(nullif(c.body -> 'attributes' ->> 'access.token.lifespan', ''), r.body ->> 'accessTokenLifespan') ~ '^(-1|0*[1-9][0-9]*)$'
         and coalesce(nullif(c.body -> 'attributes' ->> 'access.token.signed.response.alg', ''), nullif(r.body ->> 'defaultSignatureAlgorithm', ''), 'RS256')
           = any(${algorithms}::text[])
         and ((c.body ->> 'fullScopeAllowed')::boolean

@@ -1,6 +1,6 @@
 // The conditions of conditional subflows.
 import { getParentPath } from '../../../kinds/group.ts'
-import { readTextListMap } from '../../../kinds/json.ts'
+import { readFlag, readTextListMap } from '../../../kinds/json.ts'
 import { compileJavaPattern } from '../../../lib/keycloak/java-pattern.ts'
 import { matchTexts } from '../../../lib/match-texts.ts'
 import { listObjects } from '../../../service/objects/live-objects.ts'
@@ -23,7 +23,7 @@ const evaluators: Readonly<Record<string, ConditionEvaluator>> = {
   [LEVEL_CONDITION]: isLevelConditionMet,
   'conditional-credential': ({ state }, { config }) => {
     const types = (config.credentials ?? '').split('##')
-    return state.usedCredentialTypes.some((type) => types.includes(type)) === (config.included === 'true')
+    return state.usedCredentialTypes.some((type) => types.includes(type)) === readFlag(config.included)
   },
 }
 
@@ -75,20 +75,20 @@ async function hasRole(login: Login, { config }: FlowStep): Promise<boolean> {
   const name = config.condUserRole ?? ''
   const hasUserRole = await readRealm(login, (context) => hasEffectiveRole(context, user.id, name))
   // A role that was deleted counts as incomplete config.
-  return hasUserRole === undefined || hasUserRole !== (config.negate === 'true')
+  return hasUserRole === undefined || hasUserRole !== readFlag(config.negate)
 }
 
 async function hasAttribute(login: Login, { config, authenticator }: FlowStep): Promise<boolean> {
   const { attribute_name: name = '', attribute_expected_value: expected = '', not, regex } = config
   const { user } = login
   if (!user) return false
-  const pattern = regex === 'true' ? parsePattern(expected, authenticator) : undefined
+  const pattern = readFlag(regex) ? parsePattern(expected, authenticator) : undefined
   const values = [
     ...listUserValues(user.fields, name),
-    ...(config.include_group_attributes === 'true' ? await listGroupValues(login, user.fields, name) : []),
+    ...(readFlag(config.include_group_attributes) ? await listGroupValues(login, user.fields, name) : []),
   ]
   const isMatch = pattern ? matchTexts(pattern, values).includes(true) : values.includes(expected)
-  return isMatch !== (not === 'true')
+  return isMatch !== readFlag(not)
 }
 
 /** Returns the values of an attribute of the user's groups and their ancestors. */

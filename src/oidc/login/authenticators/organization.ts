@@ -1,5 +1,5 @@
 // Identity-first login: the email address selects the organization of the user. Keycloak: organization.
-import { readObjects } from '../../../kinds/json.ts'
+import { readFlag, readObjects } from '../../../kinds/json.ts'
 import { writers } from '../../../service/kinds/index.ts'
 import { type Authenticator, getLoginUser, type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'
@@ -12,7 +12,7 @@ import { challengeLogin, storeRememberMe } from './password-forms.ts'
 export const organizationAuthenticator: Authenticator = {
   isConfigured: ({ realm }) => realm.settings.organizationsEnabled === true,
   async authenticate(login, { config }) {
-    if (config.requiresUserMembership === 'true') {
+    if (readFlag(config.requiresUserMembership)) {
       throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', {
         params: ['requiresUserMembership'],
       })
