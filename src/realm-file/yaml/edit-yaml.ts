@@ -184,7 +184,7 @@ export class YamlEditor {
     const removed = current.flatMap((text, at) => (next.includes(text) ? [] : [at]))
     const added = value.filter((_, at) => !current.includes(next[at]!))
     // One element that changes stays in its place.
-    if (removed.length === added.length && removed.length + (current.length - removed.length) === next.length) {
+    if (removed.length === added.length && current.length === next.length) {
       for (const [at, index] of removed.entries()) {
         const item = list.items[index]!
         const element = added[at]!
