@@ -31,6 +31,7 @@ import { type Call, getParameter, type Operation, readBodyAfter, tagged, type Un
 import { queryNumber } from '../query.ts'
 import { representationOf } from '../representations.ts'
 import { badRequest, errorResponses, noContentResponse } from '../responses.ts'
+import { session } from './sessions.ts'
 import { listUsersForConsole } from './users.ts'
 
 const UI = '/admin/realms/{realm}/ui-ext'
@@ -201,17 +202,9 @@ const sessionQuery = pageQuery.extend({
   search: z.string().optional().describe('Part of the username, of the IP address or of a client id.'),
   type: z.enum(sessionType).optional().describe('Kind of the sessions: ALL, REGULAR or OFFLINE. Default: ALL.'),
 })
-const session = z.object({
-  id: z.string().describe('Id of the session.'),
-  username: z.string().describe('Username.'),
-  userId: z.string().describe('Id of the user.'),
-  ipAddress: z.string().optional().describe('IP address of the login.'),
-  start: z.int().describe('Time of the login, in milliseconds since 1970.'),
-  lastAccess: z.int().describe('Time of the last use, in milliseconds since 1970.'),
-  type: z.enum(['REGULAR', 'OFFLINE']).describe('Kind of the session.'),
-  clients: z.record(z.string(), z.string()).describe('Clients of the session: client id by id.'),
-  transientUser: z.boolean().describe('Whether the user is not stored. Always false.'),
-})
+const typedSession = session
+  .omit({ rememberMe: true })
+  .extend({ type: z.enum(['REGULAR', 'OFFLINE']).describe('Kind of the session.') })
 
 function listSessions(operationId: string, ofClient: boolean): UntaggedOperation {
   const clientId = { clientId: z.string().optional().describe('Id of the client, not its client id.') }
@@ -222,7 +215,7 @@ function listSessions(operationId: string, ofClient: boolean): UntaggedOperation
     summary: `List the user sessions and offline sessions of a ${ofClient ? 'client' : 'realm'}`,
     permission: ofClient ? 'view-clients' : 'view-realm',
     query: ofClient ? sessionQuery.extend(clientId) : sessionQuery,
-    responses: { 200: { description: 'The sessions.', schema: z.array(session) }, ...errorResponses },
+    responses: { 200: { description: 'The sessions.', schema: z.array(typedSession) }, ...errorResponses },
     handle: readHandler((context, call) => {
       const { search, ...page } = pageOf(call)
       const type = sessionType.find((sessionType) => sessionType === call.query.type) ?? 'ALL'

@@ -21,7 +21,8 @@ import { page, queryFlag } from '../query.ts'
 import { errorResponses, noContentResponse } from '../responses.ts'
 import { notificationResponses, notifyingHandler } from './notify-clients.ts'
 
-const session = nameSchema(
+/** A session of a user. */
+export const session = nameSchema(
   'UserSessionRepresentation',
   z.object({
     id: z.string().describe('Id of the session.'),
