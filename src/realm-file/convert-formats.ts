@@ -4,6 +4,7 @@ import type { Representation } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
 import type { DocumentPath, SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
+import { applications } from './formats/applications.ts'
 import { assignedScopes } from './formats/assigned-scopes.ts'
 import { authentication } from './formats/authentication.ts'
 import { authorization } from './formats/authorization.ts'
@@ -28,6 +29,7 @@ import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
 /** The converters in the order of reading. Writing uses the opposite order. */
 const converters: readonly FormatConverter[] = [
+  applications,
   defaultRoles,
   clientTemplates,
   assignedScopes,
