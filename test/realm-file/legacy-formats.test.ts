@@ -191,12 +191,6 @@ test('applications and third-party clients are clients, with the roles in their 
   expect(await planText(service, source)).toContain('Nothing to do.')
 })
 
-test('an error in an application shows its place', async () => {
-  const name = newName()
-  const source = createSource([{ realm: name, applications: [{ name: 'shop', publicClient: 'yes' }] }], name)
-  await expect(applySource(service, source)).rejects.toThrow(/client shop: publicClient must be/)
-})
-
 test('a note names scope mappings of applications that are ignored beside those of clients', async () => {
   const name = newName()
   const document = {
