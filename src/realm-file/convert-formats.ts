@@ -6,6 +6,7 @@ import type { DocumentPath, SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
 import { applications } from './formats/applications.ts'
 import { assignedScopes } from './formats/assigned-scopes.ts'
+import { attributeSettings } from './formats/attribute-settings.ts'
 import { authentication } from './formats/authentication.ts'
 import { authorization } from './formats/authorization.ts'
 import { clientPolicies } from './formats/client-policies.ts'
@@ -29,6 +30,7 @@ import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
 /** The converters in the order of reading. Writing uses the opposite order. */
 const converters: readonly FormatConverter[] = [
+  attributeSettings,
   applications,
   defaultRoles,
   clientTemplates,

@@ -207,3 +207,34 @@ test('a note names scope mappings of applications that are ignored beside those 
   const { representation } = await getLiveObject(service, SYSTEM, name, 'client', 'web')
   expect(representation.scopeMappings).toEqual({ client: { shop: ['seller'] } })
 })
+
+test('attributes that are settings are read as these', async () => {
+  const attributes = { bruteForceProtected: 'true', failureFactor: '3', colour: 'blue' }
+  const settings = { bruteForceProtected: true, failureFactor: 3 }
+  const name = newName()
+  const source = createSource([{ realm: name, failureFactor: 5, attributes }], name)
+  const { realms } = await applySource(service, source)
+  expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toContain(
+    'attributes.failureFactor takes precedence over failureFactor, as in Keycloak: declare one of them',
+  )
+  expect(await planText(service, source)).toContain('Nothing to do.')
+  const created = await createRealm({ failureFactor: 5, attributes })
+  const updated = await createRealm()
+  expect((await call('PUT', updated, { body: { attributes } })).status).toBe(204)
+  expect(
+    (await call('PUT', updated, { body: { failureFactor: 3, attributes: { ...attributes, failureFactor: '5' } } }))
+      .status,
+  ).toBe(204)
+  for (const path of [`/admin/realms/${name}`, created, updated]) {
+    const { body } = await call('GET', path)
+    expect(body, path).toMatchObject(settings)
+    expect(body.attributes).toMatchObject({ colour: 'blue' })
+    expect(Object.keys(body.attributes).filter((attribute) => attribute in settings)).toEqual([])
+  }
+})
+
+test('an attribute with an invalid value of a setting is refused', async () => {
+  const name = newName()
+  const source = createSource([{ realm: name, attributes: { failureFactor: 'three' } }], name)
+  await expect(applySource(service, source)).rejects.toThrow('failureFactor must be a whole number')
+})
