@@ -52,6 +52,11 @@ export function findComponentType(providerType: string, providerId: string): Com
   return types && Object.hasOwn(types, providerId) ? types[providerId] : undefined
 }
 
+/** Returns the provider types that have a provider with this id. */
+export function listProviderTypes(providerId: string): string[] {
+  return Object.keys(componentTypes).filter((providerType) => findComponentType(providerType, providerId))
+}
+
 /** Returns the type of the subcomponents that a component of the provider has; undefined if it has none. */
 export function findSubType(providerType: string, providerId: string): string | undefined {
   return providerType === USER_STORAGE && providerId === 'ldap' ? LDAP_MAPPER : undefined

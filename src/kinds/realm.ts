@@ -43,6 +43,10 @@ export const realm = defineKind({
   alternativeFields: {
     defaultRoles: 'Keycloak: legacy field; default roles of the realm, which become composites of the default role.',
     clientTemplates: 'Keycloak: legacy field; use clientScopes.',
+    applications: 'Keycloak: legacy field; use clients. The name of an application is its client id.',
+    oauthClients:
+      'Keycloak: legacy field; use clients, with consentRequired. The name of such a client is its client id.',
+    applicationScopeMappings: 'Keycloak: legacy field; use clientScopeMappings.',
     userProfile: 'User profile configuration, in the format of keycloak-config-cli.',
     messageBundles:
       'Localization texts by locale, in the format of keycloak-config-cli; the same as localizationTexts.',
@@ -341,9 +345,6 @@ export const realm = defineKind({
     codeSecret: legacyContent('the secret of authorization codes'),
     protocolMappers: legacyContent('protocol mappers of the realm'),
     socialProviders: legacyContent('identity providers'),
-    applications: legacyContent('clients'),
-    applicationScopeMappings: legacyContent('client roles in the scope of clients'),
-    oauthClients: legacyContent('third-party clients'),
   },
 })
 

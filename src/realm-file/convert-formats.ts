@@ -4,7 +4,9 @@ import type { Representation } from '../kinds/json.ts'
 import type { KindName } from '../kinds/kind.ts'
 import type { DocumentPath, SourcePosition } from '../lib/source-position.ts'
 import type { ReportProblem } from './check-structure.ts'
+import { applications } from './formats/applications.ts'
 import { assignedScopes } from './formats/assigned-scopes.ts'
+import { attributeSettings } from './formats/attribute-settings.ts'
 import { authentication } from './formats/authentication.ts'
 import { authorization } from './formats/authorization.ts'
 import { clientPolicies } from './formats/client-policies.ts'
@@ -28,6 +30,8 @@ import { type DocumentWarning, toJsonPointer } from './yaml/problem.ts'
 
 /** The converters in the order of reading. Writing uses the opposite order. */
 const converters: readonly FormatConverter[] = [
+  attributeSettings,
+  applications,
   defaultRoles,
   clientTemplates,
   assignedScopes,

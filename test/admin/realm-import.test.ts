@@ -37,9 +37,9 @@ test('a new realm with a missing reference returns 400, and is not created', asy
 
 test('a new realm with content of an unsupported kind returns 400', async () => {
   const response = await server.call('POST', '/admin/realms', {
-    body: { realm: newName(), oauthClients: [{ name: 'ann' }] },
+    body: { realm: newName(), socialProviders: { github: 'secret' } },
   })
-  expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('oauthClients') } })
+  expect(response).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('socialProviders') } })
 })
 
 test('settings of a new realm can refer to its content, and return 400 with a missing flow', async () => {

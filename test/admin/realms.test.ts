@@ -136,10 +136,10 @@ test('a setting and the attribute with its name always have the same value', asy
 })
 
 test('a new realm with content of an unsupported kind returns 400, and is not created', async () => {
-  const body = { realm: newName(), oauthClients: [{ name: 'shop' }] }
+  const body = { realm: newName(), socialProviders: { github: 'secret' } }
   const response = await call('POST', '/admin/realms', { body })
   expect(response.status).toBe(400)
-  expect(response.body.errorMessage).toContain('oauthClients')
+  expect(response.body.errorMessage).toContain('socialProviders')
   expect((await call('GET', `/admin/realms/${body.realm}`)).status).toBe(404)
 })
 

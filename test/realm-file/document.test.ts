@@ -41,6 +41,13 @@ describe('values', () => {
     expect(values(text)).toEqual([])
   })
 
+  test.each(['{"a": \'b // c\'}', '{"a": https://b.example}', '{a: //b}', '{"a": "b"} # c // d'])(
+    'slashes in the YAML %s are no comment in JSON',
+    (text) => {
+      expect(values(text)).toHaveLength(1)
+    },
+  )
+
   test('a list of realms is one document for each, and empty elements are omitted', () => {
     expect(values('- realm: a\n-\n- realm: b\n')).toEqual([{ realm: 'a' }, { realm: 'b' }])
     expect(values('[{"realm": "a"}, {"realm": "b"}]')).toEqual([{ realm: 'a' }, { realm: 'b' }])
@@ -302,6 +309,12 @@ describe('refusals', () => {
       '2:1: this line must be indented further, or a quote or bracket above',
     ],
     ['a missing bracket', '{"a": [1, 2', '1:12: a "{" or "[" is not closed'],
+    [
+      'a comment of JavaScript',
+      '{"a": "//",\n  // b\n  "b": 2}',
+      '2:3: JSON has no comments that begin with //: remove it',
+    ],
+    ['a comment in the last line', '{"a": 1 /* b */}', '1:9: JSON has no comments that begin with /*: remove it'],
     ['a missing comma', '{"a": "1"\n"b": 2}', '2:1: a comma or a closing bracket is missing'],
     ['a comma too many', '{"a": 1,, "b": 2}', '1:9: a value is missing before this comma'],
     ['an unknown tag', 'a: 1\nb: !Ref x', '2:4: the tag !<!Ref> is unknown'],

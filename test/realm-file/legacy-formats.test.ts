@@ -161,3 +161,80 @@ test('a built-in role that only defaultRoles of its client names contains no oth
     expect([name, (await call('GET', `${role}/composites`)).body]).toEqual([name, []])
   }
 })
+
+test('applications and third-party clients are clients, with the roles in their scope', async () => {
+  const name = newName()
+  const document = {
+    realm: name,
+    clients: [{ clientId: 'declared' }],
+    applications: [{ name: 'shop', bearerOnly: true, defaultRoles: ['buyer'] }],
+    oauthClients: [{ name: 'partner', secret: 'partner-secret' }],
+    applicationScopeMappings: { shop: [{ client: 'partner', roles: ['buyer'] }] },
+    roles: { client: { shop: [{ name: 'buyer' }] } },
+  }
+  const source = createSource([document], name)
+  await applySource(service, source)
+  const created = newName()
+  expect((await call('POST', '/admin/realms', { body: { ...document, realm: created } })).status).toBe(201)
+  for (const realm of [name, created]) {
+    const readClient = async (client: string) =>
+      (await getLiveObject(service, SYSTEM, realm, 'client', client)).representation
+    expect(await readClient('shop')).toMatchObject({ bearerOnly: true, consentRequired: false })
+    expect(await readClient('partner')).toMatchObject({
+      consentRequired: true,
+      fullScopeAllowed: false,
+      scopeMappings: { client: { shop: ['buyer'] } },
+    })
+    const { representation } = await getLiveObject(service, SYSTEM, realm, 'role', `default-roles-${realm}`)
+    expect(representation.composites).toMatchObject({ client: { shop: ['buyer'] } })
+  }
+  expect(await planText(service, source)).toContain('Nothing to do.')
+})
+
+test('a note names scope mappings of applications that are ignored beside those of clients', async () => {
+  const name = newName()
+  const document = {
+    realm: name,
+    clients: [{ clientId: 'shop' }, { clientId: 'web' }],
+    clientScopeMappings: { shop: [{ client: 'web', roles: ['seller'] }] },
+    applicationScopeMappings: { shop: [{ client: 'web', roles: ['buyer'] }] },
+    roles: { client: { shop: [{ name: 'buyer' }, { name: 'seller' }] } },
+  }
+  const { realms } = await applySource(service, createSource([document], name))
+  expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toContain(
+    'applicationScopeMappings is ignored, since clientScopeMappings is declared',
+  )
+  const { representation } = await getLiveObject(service, SYSTEM, name, 'client', 'web')
+  expect(representation.scopeMappings).toEqual({ client: { shop: ['seller'] } })
+})
+
+test('attributes that are settings are read as these', async () => {
+  const attributes = { bruteForceProtected: 'true', failureFactor: '3', colour: 'blue' }
+  const settings = { bruteForceProtected: true, failureFactor: 3 }
+  const name = newName()
+  const source = createSource([{ realm: name, failureFactor: 5, attributes }], name)
+  const { realms } = await applySource(service, source)
+  expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toContain(
+    'attributes.failureFactor takes precedence over failureFactor, as in Keycloak: declare one of them',
+  )
+  expect(await planText(service, source)).toContain('Nothing to do.')
+  const created = await createRealm({ failureFactor: 5, attributes })
+  const updated = await createRealm()
+  expect((await call('PUT', updated, { body: { attributes } })).status).toBe(204)
+  expect(
+    (await call('PUT', updated, { body: { failureFactor: 3, attributes: { ...attributes, failureFactor: '5' } } }))
+      .status,
+  ).toBe(204)
+  for (const path of [`/admin/realms/${name}`, created, updated]) {
+    const { body } = await call('GET', path)
+    expect(body, path).toMatchObject(settings)
+    expect(body.attributes).toMatchObject({ colour: 'blue' })
+    expect(Object.keys(body.attributes).filter((attribute) => attribute in settings)).toEqual([])
+  }
+})
+
+test('an attribute with an invalid value of a setting is refused', async () => {
+  const name = newName()
+  const source = createSource([{ realm: name, attributes: { failureFactor: 'three' } }], name)
+  await expect(applySource(service, source)).rejects.toThrow('failureFactor must be a whole number')
+})

@@ -179,3 +179,11 @@ test('invalid components are refused with their path', async () => {
   await expect(plan(stores(store({ subComponents: [] })))).rejects.toThrow('must be an object, not a list')
   await expect(plan(stores(store(), store()))).rejects.toThrow('is declared twice')
 })
+
+test('a note names the type that was meant for a component under another type', async () => {
+  const note = 'org.keycloak.storage.UserStoreProvider has no provider ldap; did you mean'
+  expect(await plan({ components: { 'org.keycloak.storage.UserStoreProvider': [store()] } })).toContain(
+    `${note} ${STORAGE}?`,
+  )
+  expect(await plan(stores(store()))).not.toContain('has no provider')
+})

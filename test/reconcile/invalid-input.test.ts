@@ -633,6 +633,19 @@ test.each(['shop', 'new'])(
   },
 )
 
+test('an error in an application is reported at its place', async () => {
+  expect(
+    await getRefusal('realm: shop\nclients: []\napplications:\n  - name: till\n    publicClient: maybe\n'),
+  ).toEqual(['a.yaml:5:5: client till: publicClient must be true or false, not a string'])
+})
+
+test('a copied realm with the id of another realm is refused with the advice to remove the id', async () => {
+  await apply(['realm: first\nid: first-id\n'], 'first')
+  await expect(apply(['realm: copy\nid: first-id\n'], 'copy')).rejects.toThrow(
+    'another realm has the id first-id: remove the id, or declare another one. If the realm was renamed, declare its',
+  )
+})
+
 test('a file that is not UTF-8 is reported at the first character that cannot be read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'invalid-input-'))
   await writeFile(join(folder, 'a.yaml'), Buffer.from('realm: shop\ndisplayName: "Caf\xe9"\n', 'latin1'))
@@ -669,7 +682,7 @@ describe('valid input', () => {
           '      - { name: a, protocolMapper: oidc-address-mapper, consentText: A }',
           '      - { name: b, protocolMapper: oidc-address-mapper, consentText: B, consentRequired: false }',
           'users: []',
-          'oauthClients: [{ name: shop }]',
+          'socialProviders: { github: secret }',
         ),
       ],
       'earlier',
@@ -678,7 +691,7 @@ describe('valid input', () => {
       '2: social is from an early version of Keycloak and is ignored',
       '6: clientTemplate of client old is from an early version of Keycloak and is ignored',
       '8: consentText of 2 protocol mappers is from an early version of Keycloak and is ignored',
-      '11: oauthClients is from an early version of Keycloak and is ignored',
+      '11: socialProviders is from an early version of Keycloak and is ignored',
     ])
     const { representation } = await getLiveObject(service, SYSTEM, 'shop', 'client', 'old')
     expect(representation).not.toHaveProperty('clientTemplate')

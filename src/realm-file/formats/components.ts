@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import { formatComponentPath, getParentComponentPath, parseComponentPath } from '../../kinds/component.ts'
 import { toCanonicalConfig } from '../../kinds/component-config.ts'
-import { isList, isObject, type Json, type Representation, readObjects } from '../../kinds/json.ts'
+import { findComponentType, listProviderTypes } from '../../kinds/component-types.ts'
+import { isList, isObject, type Json, type Representation, readObject, readObjects } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
 import { describeType } from '../message-words.ts'
 import type { ConversionContext, FormatConverter } from './format-converter.ts'
@@ -25,6 +26,7 @@ export const components: FormatConverter = {
           flat.push({ ...component, ...readConfig(parseComponentPath(component.path).providerType, component) })
           continue
         }
+        warnOfProviderType({ path: documentPath, providerType, component }, context)
         const { name = null, subType = null, subComponents = null, ...rest } = component
         if (!checkTexts({ name, subType }, documentPath, context)) continue
         const path = formatComponentPath(parent, { providerType, subType: readName(subType), name: readName(name) })
@@ -80,6 +82,15 @@ function listComponents(types: Json, from: DocumentPath, { report }: ConversionC
     if (list !== null) report(path, `${path.join('.')} must be a list, not ${describeType(list)}: ${advice}`)
     return []
   })
+}
+
+/** Warns of a provider that Regent has for another type than the declared one, which is probably misspelt. */
+function warnOfProviderType({ path, providerType, component }: DeclaredComponent, { warn }: ConversionContext): void {
+  const { providerId } = readObject(component)
+  if (typeof providerId !== 'string' || findComponentType(providerType, providerId)) return
+  const [intended] = listProviderTypes(providerId)
+  if (intended !== undefined)
+    warn([...path, 'providerId'], `${providerType} has no provider ${providerId}; did you mean ${intended}?`)
 }
 
 /** Reports fields that are not texts. Returns whether all are. */

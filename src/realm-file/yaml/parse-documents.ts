@@ -24,7 +24,13 @@ import { expandAliases } from './expand-aliases.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
 import { createLocator } from './locator.ts'
 import { DocumentError, type DocumentWarning } from './problem.ts'
-import { explainSyntaxErrors, isDuplicateKeyError, listDuplicateKeys } from './syntax-problems.ts'
+import {
+  explainSyntaxErrors,
+  isDuplicateKeyError,
+  isJson,
+  listDuplicateKeys,
+  refuseJsonComments,
+} from './syntax-problems.ts'
 
 /** The total length of the files whose content is cached. The content of a file takes several times the memory of its text. */
 const MAX_CACHED_CHARACTERS = 4 * megabyte
@@ -145,8 +151,10 @@ interface FileContent {
 function parseContent(file: string, text: string): FileContent {
   // JSON may begin on an indented line. YAML would then require the same indentation of every line.
   const input = text.replace(/^\s+(?=[[{])/, (space) => ' '.repeat(space.length))
+  const unparsed = { file, text, events: new CompactEvents([]) }
+  refuseJsonComments(unparsed)
   const events = explainSyntaxErrors(
-    () => ({ file, text, events: new CompactEvents([]) }),
+    () => unparsed,
     () => parseEvents(input, { maxDepth }),
   )
   const source = { file, text, events: new CompactEvents(events) }
@@ -181,13 +189,4 @@ function constructValues(source: YamlSource, events: Event[]): Pick<FileContent,
       }
     },
   )
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

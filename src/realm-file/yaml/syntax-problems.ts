@@ -25,6 +25,32 @@ function explain(source: YamlSource, reason: string, offset: number): DocumentPr
   return [{ position: createPositionLookup(source)(offset), message }]
 }
 
+/**
+ * Throws a DocumentError for a comment of JavaScript in JSON. JSON has none, and YAML would read it as the beginning of the next key or as
+ * the end of a value.
+ */
+export function refuseJsonComments(source: YamlSource): void {
+  const { text } = source
+  if (!/^\s*[[{]\s*(?:["[{]|\/[/*])/.test(text) || isJson(text)) return
+  for (const { 0: token, index } of text.matchAll(
+    /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\n]*'|(?<=\s)#.*|(?<=[\s,"[\]{}])\/[/*]/g,
+  )) {
+    if (/^["'#]/.test(token)) continue
+    const message = `JSON has no comments that begin with ${token}: remove it, or begin it with # in a line of its own`
+    throw new DocumentError([{ position: createPositionLookup(source)(index), message }])
+  }
+}
+
+/** Whether a text is valid JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const keyErrors = /^(duplicated mapping|missing|complex) key$/
 
 /** Whether an error of the parser is about a repeated key. */

@@ -1,5 +1,6 @@
 // Imports the content of a realm in one call: it is planned and applied like a source, and is unmanaged afterwards.
 import { randomUUID } from 'node:crypto'
+import { readAttributeSettings } from '../../kinds/attribute-settings.ts'
 import { kinds } from '../../kinds/index.ts'
 import {
   isList,
@@ -47,7 +48,9 @@ export async function prepareNewRealm(
 ): Promise<Representation> {
   const policy = parsePasswordPolicy(String(realm.passwordPolicy ?? ''))
   const hashed = await hashCredentials(realm, (owner) => createPasswordHasher({ policy, blacklists, owner }))
-  return addLogoutRedirectUris(addClientIds(removeUnresolvedMappers(migrateRepresentation(hashed))))
+  return addLogoutRedirectUris(
+    addClientIds(removeUnresolvedMappers(migrateRepresentation(readAttributeSettings(hashed)))),
+  )
 }
 
 /** Returns the content with hashed passwords. Hashing is slow, and is done before the transaction. */

@@ -106,7 +106,7 @@ async function insertWithContent(
   const added = relations.map(({ field, elements }) => ({ kind: kind.name, field, elements: JSON.stringify(elements) }))
   const content = { version, rows: { ...rows, relations: [...rows.relations, ...added] } }
   await withConflictErrors(kinds.client, 'create', () =>
-    withRealmConflictErrors(name, () => insertRealm(tx, number, { realm, ...content })),
+    withRealmConflictErrors({ id, name }, () => insertRealm(tx, number, { realm, ...content })),
   )
   await checkPrivilegesOfUpdates(context, kind, { updates: [update], added: relations, removed: [] })
 }
@@ -179,12 +179,18 @@ function toSettingsUpdate({ realm }: WriteContext, settings: Representation): Ob
   return { live, set, relations }
 }
 
-async function withRealmConflictErrors<T>(name: string, write: () => Promise<T>): Promise<T> {
+async function withRealmConflictErrors<T>(
+  { id, name }: { readonly id: string; readonly name: string },
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write()
   } catch (error) {
     const constraint = typeof error === 'object' && error !== null && 'constraint' in error && error.constraint
-    if (constraint === 'realm_id_key') throw failure('conflict', 'Duplicate resource error', { cause: error })
+    if (constraint === 'realm_id_key') {
+      const reason = `another realm has the id ${id}: remove the id, or declare another one`
+      throw failure('conflict', 'Duplicate resource error', { reason, hidesReason: true, cause: error })
+    }
     if (constraint === 'realm_name_key') throw failure('conflict', `Realm ${name} already exists`, { cause: error })
     throw error
   }

@@ -1,5 +1,6 @@
 // The REST operations on realms.
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
+import { readAttributeSettings } from '../../../kinds/attribute-settings.ts'
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { wrapClientPolicies } from '../../../kinds/client-policies.ts'
 import { type FlatFields, isSecret } from '../../../kinds/compare.ts'
@@ -96,8 +97,11 @@ export async function createRealm(
 }
 
 /** Replaces the settings of the realm of the context. Throws conflict, invalid. */
-export async function replaceRealm(context: WriteContext, body: Representation): Promise<void> {
+export async function replaceRealm(context: WriteContext, declared: Representation): Promise<void> {
   requirePermissions(context, 'manage-realm')
+  // Keycloak: in an update, a setting takes precedence over its attribute.
+  const { attributes: _, ...settings } = omitNulls(declared)
+  const body = { ...readAttributeSettings(declared), ...settings }
   const live = await getCurrentRealm(context)
   const fields = { ...omitNulls(body), ...deriveEmailSettings(body) }
   const set = { ...toReplacement(live, fields), ...toAttributeChanges(fields) }
