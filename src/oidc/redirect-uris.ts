@@ -41,7 +41,8 @@ export function listCommandRedirectUris(clientId: string | undefined, base: stri
  * on a loopback address, so no response is sent without an action of the user. RFC 8252, section 8.6.
  */
 export function requiresCredentials(clientId: string | undefined, redirectUri: string, base: string): boolean {
-  return isRegisteredRedirectUri(redirectUri, { redirectUris: listCommandRedirectUris(clientId, base) })
+  const target = omitConsolePath(clientId, redirectUri)
+  return isRegisteredRedirectUri(target, { redirectUris: listCommandRedirectUris(clientId, base) })
 }
 
 /** Returns the root URL of a client, in which variables name the server. Keycloak: without one, it is the server. */
