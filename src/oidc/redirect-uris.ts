@@ -3,6 +3,22 @@
 /** Loopback addresses, at which a native application may use any port. RFC 8252, section 7.3. */
 const LOOPBACK = ['http://127.0.0.1', 'http://localhost', 'http://[::1]']
 
+/** Parameters of responses, in lower case. */
+const RESPONSE_PARAMETERS: ReadonlySet<string> = new Set([
+  ...[
+    'code',
+    'state',
+    'iss',
+    'session_state',
+    'error',
+    'error_description',
+    'response',
+    'kc_action',
+    'kc_action_status',
+  ],
+  ...['access_token', 'id_token', 'token_type', 'expires_in'],
+])
+
 /** The registered redirect URIs of a client. */
 export interface RegisteredUris {
   readonly redirectUris: readonly string[]
@@ -50,10 +66,11 @@ export function resolveRootUrl(rootUrl: string | undefined, base: string): strin
   return rootUrl?.replace(/^\$\{auth(?:Base|Admin)Url\}/, base) || base
 }
 
-/** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
+/** Whether an address matches a registered redirect URI, and is safe for a response. The registered URI may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
 export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
   const url = URL.parse(address)
   if (!url || url.hash || address.includes('#') || isAmbiguous(address) || hasScriptScheme(url)) return false
+  if (hasResponseParameter(url)) return false
   const patterns = redirectUris.map((uri) => (uri.startsWith('/') ? rootUrl.replace(/\/$/, '') + uri : uri))
   const candidates = [address, ...withoutLoopbackPort(address)]
   return candidates.some((candidate) => patterns.some((pattern) => matches(candidate, url, pattern)))
@@ -100,6 +117,11 @@ function withoutLoopbackPort(address: string): string[] {
 /** Whether an address looks like another one, as `https://app.example@evil.example/` does, or is read differently by browsers. */
 function isAmbiguous(address: string): boolean {
   return /^[^/?#]*\/\/[^/?#]*@/.test(address) || /[\\\s\p{Cc}]/u.test(address)
+}
+
+/** Whether an address has a parameter that an application could mistake for one of the response, which is appended. RFC 9700, section 4.5. */
+function hasResponseParameter({ searchParams }: URL): boolean {
+  return [...searchParams.keys()].some((name) => RESPONSE_PARAMETERS.has(name.toLowerCase()))
 }
 
 function hasScriptScheme({ protocol }: URL): boolean {

@@ -129,9 +129,34 @@ test.each(PARENT_PATHS)(
   },
 )
 
+test.each(['code=x', 'a=b&state=x', 'ERROR=x', '%63ode', 'session_state=x', 'iss=x'])(
+  'a redirect URI below a wildcard is refused with the response parameter %s',
+  async (parameters) => {
+    const redirectUris = [`${APPLICATION}/*`]
+    const { logInAddress, name } = await createLoginRealm({}, { client: { redirectUris } })
+    const uri = `${APPLICATION}/path?${parameters}`
+    const browser = testBrowser(app)
+    const page = await browser.open(logInAddress({ redirect_uri: uri, prompt: 'none' }).address)
+    expect([page.status, page.response]).toEqual([400, undefined])
+    const query = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: uri })
+    const out = await browser.open(`/realms/${name}/protocol/openid-connect/logout?${query}`)
+    expect([out.status, out.response]).toEqual([400, undefined])
+  },
+)
+
 test('other paths below a wildcard are accepted, in any script', async () => {
   const { logInAddress } = await createLoginRealm({}, { client: { redirectUris: [`${APPLICATION}/*`] } })
-  for (const path of ['', 'a/b.html?x=..%2f', 'a..b/c', '...', 'a%20b', 'caf%C3%A9', 'a;b=c/d', '☃?x=☃']) {
+  for (const path of [
+    '',
+    'a/b.html?x=..%2f',
+    'a..b/c',
+    '...',
+    'a%20b',
+    'caf%C3%A9',
+    'a;b=c/d',
+    '☃?x=☃',
+    '?x=code&zip_code=1',
+  ]) {
     const browser = testBrowser(app)
     const { address } = logInAddress({ redirect_uri: `${APPLICATION}/${path}`, prompt: 'none' })
     const response = await app.inject({ url: address })
