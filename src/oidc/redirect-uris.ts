@@ -23,7 +23,16 @@ const RESPONSE_PARAMETERS: ReadonlySet<string> = new Set([
 export interface RegisteredUris {
   readonly redirectUris: readonly string[]
   readonly rootUrl?: string | undefined
+  /** Whether an address may have parameters with the names of those of a response. */
+  readonly acceptsResponseParameters?: boolean
 }
+
+/** Whether a client accepts parameters of responses in its redirect URIs. Keycloak: allow.oidc.params.in.redirect.uris. */
+export const acceptsResponseParameters = ({
+  attributes,
+}: {
+  readonly attributes?: Readonly<Record<string, string>> | undefined
+}): boolean => attributes?.['allow.oidc.params.in.redirect.uris']?.toLowerCase() === 'true'
 
 /** Keycloak: the built-in client of its admin console, with which users log in to the console and the command line of Regent. */
 export const CONSOLE_CLIENT = 'security-admin-console'
@@ -67,10 +76,13 @@ export function resolveRootUrl(rootUrl: string | undefined, base: string): strin
 }
 
 /** Whether an address matches a registered redirect URI, and is safe for a response. The registered URI may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
-export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
+export function isRegisteredRedirectUri(
+  address: string,
+  { redirectUris, rootUrl = '', acceptsResponseParameters = false }: RegisteredUris,
+): boolean {
   const url = URL.parse(address)
   if (!url || url.hash || address.includes('#') || isAmbiguous(address) || hasScriptScheme(url)) return false
-  if (hasResponseParameter(url)) return false
+  if (!acceptsResponseParameters && hasResponseParameter(url)) return false
   const patterns = redirectUris.map((uri) => (uri.startsWith('/') ? rootUrl.replace(/\/$/, '') + uri : uri))
   const candidates = [address, ...withoutLoopbackPort(address)]
   return candidates.some((candidate) => patterns.some((pattern) => matches(candidate, url, pattern)))

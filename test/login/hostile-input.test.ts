@@ -144,6 +144,19 @@ test.each(['code=x', 'a=b&state=x', 'ERROR=x', '%63ode', 'session_state=x', 'iss
   },
 )
 
+test('allow.oidc.params.in.redirect.uris of a client accepts response parameters in its redirect URIs', async () => {
+  const attributes = { 'allow.oidc.params.in.redirect.uris': 'true' }
+  const client = { redirectUris: [`${APPLICATION}/*`], attributes }
+  const { logInAddress, name } = await createLoginRealm({}, { client })
+  const uri = `${APPLICATION}/path?code=x`
+  const { address } = logInAddress({ redirect_uri: uri, prompt: 'none' })
+  const login = await app.inject({ url: address })
+  expect(login.headers.location).toContain(`${uri}&error=login_required`)
+  const query = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: uri })
+  const out = await app.inject({ url: `/realms/${name}/protocol/openid-connect/logout?${query}` })
+  expect(out.headers.location).toBe(uri)
+})
+
 test('other paths below a wildcard are accepted, in any script', async () => {
   const { logInAddress } = await createLoginRealm({}, { client: { redirectUris: [`${APPLICATION}/*`] } })
   for (const path of [

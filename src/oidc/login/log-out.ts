@@ -6,7 +6,12 @@ import { endSessions } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { getIssuer } from '../oidc-realm.ts'
 import { accountPage, infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
-import { isRegisteredRedirectUri, listServerRedirectUris, resolveRootUrl } from '../redirect-uris.ts'
+import {
+  acceptsResponseParameters,
+  isRegisteredRedirectUri,
+  listServerRedirectUris,
+  resolveRootUrl,
+} from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 import { LoginError } from './login-error.ts'
@@ -149,8 +154,11 @@ function isPostLogoutRedirectUri(client: LiveObject, address: string, base: stri
   const { clientId, attributes = {}, redirectUris = [], rootUrl } = viewClient(client)
   const uris = (attributes['post.logout.redirect.uris'] || '+').split('##')
   const declared = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
-  const registered = [...declared, ...listServerRedirectUris(clientId, base)]
-  return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl: resolveRootUrl(rootUrl, base) })
+  return isRegisteredRedirectUri(address, {
+    redirectUris: [...declared, ...listServerRedirectUris(clientId, base)],
+    rootUrl: resolveRootUrl(rootUrl, base),
+    acceptsResponseParameters: acceptsResponseParameters({ attributes }),
+  })
 }
 
 /** Returns the front-channel logout URL of a client session, if its client has one. */
