@@ -384,15 +384,17 @@ test('changing the password requires a login that is not older than the policy a
   expect(await ask()).toContain('You are signing in as ann.')
 })
 
-test('a requested action requires a login that is not older than its config allows', async () => {
+test('a requested action requires a login that is not older than its config allows, whatever max_age is', async () => {
   const { path, logInAddress } = await createLoginRealm()
   const browser = testBrowser(app)
   await browser.send(await browser.open(logInAddress().address), logIn)
-  const ask = async () => (await browser.open(logInAddress({ kc_action: 'CONFIGURE_TOTP' }).address)).text
+  const ask = async (parameters = {}) =>
+    (await browser.open(logInAddress({ kc_action: 'CONFIGURE_TOTP', ...parameters }).address)).text
   expect(await ask()).toContain('Set up one-time codes')
   const config = { max_auth_age: '0' }
   await call('PUT', `${path}/authentication/required-actions/CONFIGURE_TOTP/config`, { body: { config } })
   expect(await ask()).toContain('You are signing in as ann.')
+  expect(await ask({ max_age: '3600' })).toContain('You are signing in as ann.')
 })
 
 test('required actions of a user come in the order of their priorities', async () => {
