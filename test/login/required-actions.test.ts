@@ -191,6 +191,22 @@ test('a client requests consent for an organization that the scope names', async
   expect((await requestScope('openid organization:acme')).text).toContain('Your organizations')
 })
 
+test('the email with the verification link is sent again after emailResendCooldownSeconds', async () => {
+  const ann = { email: 'resent@example.org' }
+  const { path, logInAddress } = await createLoginRealm({ verifyEmail: true, smtpServer }, { ann })
+  const browser = testBrowser(app)
+  let page = await browser.send(await browser.open(logInAddress().address), logIn)
+  const resend = async () => {
+    page = await browser.send(page, { resend: 'true' })
+    await service.outboxWorker!.whenIdle()
+    return mailbox.emails.filter(({ to }) => to.includes(ann.email)).length
+  }
+  expect([await resend(), page.text]).toEqual([1, expect.stringMatching(/again in \d+ seconds/)])
+  const config = { emailResendCooldownSeconds: '0' }
+  await call('PUT', `${path}/authentication/required-actions/VERIFY_EMAIL/config`, { body: { config } })
+  expect([await resend(), page.text]).toEqual([2, expect.not.stringContaining('seconds')])
+})
+
 test('a new user registers and is logged in', async () => {
   const { path, logInAddress } = await createLoginRealm({ registrationAllowed: true, passwordPolicy: 'length(8)' })
   const browser = testBrowser(app)
