@@ -11,6 +11,7 @@ interface ClientRequest {
   readonly event: Pick<EventDraft, 'type' | 'details'>
   /** The event of client policies. Absent: the endpoint applies them itself. */
   readonly policyEvent?: PolicyEventName
+  readonly acceptsBearerOnly?: true
 }
 
 /** Authenticates the client of a request, runs work for it, and records the user event. Throws OAuthError. */
@@ -31,13 +32,13 @@ export async function handleClientRequest<T>(
 
 async function handleInRealm<T>(
   { service, base }: RealmEndpoint,
-  { request, event, policyEvent: name, realm }: ClientRequest & { readonly realm: OidcRealm },
+  { request, event, policyEvent: name, realm, acceptsBearerOnly }: ClientRequest & { readonly realm: OidcRealm },
   work: (call: ClientCall) => Promise<T>,
 ): Promise<T> {
   requireHttps(realm, request)
   const draft: EventDraft = { ...event, address: request.address, details: { ...event.details } }
   return withUserEvent({ service, realm, event: draft }, async () => {
-    const client = await authenticateClient({ service, base, realm }, request, draft)
+    const client = await authenticateClient({ service, base, realm, acceptsBearerOnly }, request, draft)
     checkOrigin(client.representation, base, request.origin)
     if (name === undefined) return work({ realm, client, event: draft })
     const policed = { name, client, parameters: request.form }

@@ -5,7 +5,8 @@ import { viewOf } from '../kinds/kind.ts'
 import type { Context } from '../service/context/context.ts'
 import { type LiveObject, listObjects } from '../service/objects/live-objects.ts'
 import { getConsentsByUser } from '../service/users/consents.ts'
-import { parseScope } from './tokens/scopes.ts'
+import { OAuthError } from './oauth-error.ts'
+import { listScopeNames, parseScope } from './tokens/scopes.ts'
 import { viewClient } from './views.ts'
 
 /** An entry of the consent page: a client scope, or the client itself. */
@@ -36,7 +37,7 @@ export async function findConsentRequest(
     user,
   }: { readonly client: LiveObject; readonly scope: string; readonly user: { readonly id: string } },
 ): Promise<ConsentRequest> {
-  const requested = parseScope(scope)
+  const requested = listScopeNames(parseScope(scope))
   const { defaultClientScopes = [], optionalClientScopes = [] } = viewClient(client)
   const names = [...defaultClientScopes, ...optionalClientScopes.filter((name) => requested.includes(name))]
   const scopes = await listObjects(context, 'clientScope', { keys: names.map((name) => [name]) })
@@ -56,6 +57,18 @@ export async function findConsentRequest(
 /** Whether a client that requires consent must ask the user for it. */
 export function isConsentNeeded({ items, granted, consent }: ConsentRequest): boolean {
   return consent === undefined || items.some(({ name }) => !granted.includes(name))
+}
+
+/** Throws invalid_scope unless the user has consented to the scope values. No statement if the client requires no consent, else two. */
+export async function requireConsent(
+  context: Context,
+  request: { readonly client: LiveObject; readonly scopes: readonly string[]; readonly user: { readonly id: string } },
+): Promise<void> {
+  if (viewClient(request.client).consentRequired !== true) return
+  const consentRequest = await findConsentRequest(context, { ...request, scope: request.scopes.join(' ') })
+  if (!isConsentNeeded(consentRequest)) return
+  const reason = 'Client no longer has requested consent from user'
+  throw new OAuthError(400, 'invalid_scope', { description: reason, event: { error: 'not_allowed', reason } })
 }
 
 /** Returns the entry of a client or client scope, if it is displayed; `isDisplayed` counts where the attribute is absent. */

@@ -1,13 +1,40 @@
 // The redirect URIs of a client. Keycloak: RedirectUtils.
+import { readFlag } from '../kinds/json.ts'
 
 /** Loopback addresses, at which a native application may use any port. RFC 8252, section 7.3. */
 const LOOPBACK = ['http://127.0.0.1', 'http://localhost', 'http://[::1]']
+
+/** Parameters of responses, in lower case. */
+const RESPONSE_PARAMETERS: ReadonlySet<string> = new Set([
+  'access_token',
+  'code',
+  'error',
+  'error_description',
+  'expires_in',
+  'id_token',
+  'iss',
+  'kc_action',
+  'kc_action_status',
+  'response',
+  'session_state',
+  'state',
+  'token_type',
+])
 
 /** The registered redirect URIs of a client. */
 export interface RegisteredUris {
   readonly redirectUris: readonly string[]
   readonly rootUrl?: string | undefined
+  /** Whether an address may have parameters with the names of those of a response. */
+  readonly acceptsResponseParameters?: boolean
 }
+
+/** Whether a client accepts parameters of responses in its redirect URIs. Keycloak: allow.oidc.params.in.redirect.uris. */
+export const acceptsResponseParameters = ({
+  attributes,
+}: {
+  readonly attributes?: Readonly<Record<string, string>> | undefined
+}): boolean => readFlag(attributes?.['allow.oidc.params.in.redirect.uris'])
 
 /** Keycloak: the built-in client of its admin console, with which users log in to the console and the command line of Regent. */
 export const CONSOLE_CLIENT = 'security-admin-console'
@@ -41,7 +68,8 @@ export function listCommandRedirectUris(clientId: string | undefined, base: stri
  * on a loopback address, so no response is sent without an action of the user. RFC 8252, section 8.6.
  */
 export function requiresCredentials(clientId: string | undefined, redirectUri: string, base: string): boolean {
-  return isRegisteredRedirectUri(redirectUri, { redirectUris: listCommandRedirectUris(clientId, base) })
+  const target = omitConsolePath(clientId, redirectUri)
+  return isRegisteredRedirectUri(target, { redirectUris: listCommandRedirectUris(clientId, base) })
 }
 
 /** Returns the root URL of a client, in which variables name the server. Keycloak: without one, it is the server. */
@@ -49,10 +77,14 @@ export function resolveRootUrl(rootUrl: string | undefined, base: string): strin
   return rootUrl?.replace(/^\$\{auth(?:Base|Admin)Url\}/, base) || base
 }
 
-/** Whether an address matches a registered redirect URI. This may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
-export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
+/** Whether an address matches a registered redirect URI, and is safe for a response. The registered URI may end with `*` for any suffix; if it begins with a slash, it is relative to the root URL. */
+export function isRegisteredRedirectUri(
+  address: string,
+  { redirectUris, rootUrl = '', acceptsResponseParameters = false }: RegisteredUris,
+): boolean {
   const url = URL.parse(address)
   if (!url || url.hash || address.includes('#') || isAmbiguous(address) || hasScriptScheme(url)) return false
+  if (!acceptsResponseParameters && hasResponseParameter(url)) return false
   const patterns = redirectUris.map((uri) => (uri.startsWith('/') ? rootUrl.replace(/\/$/, '') + uri : uri))
   const candidates = [address, ...withoutLoopbackPort(address)]
   return candidates.some((candidate) => patterns.some((pattern) => matches(candidate, url, pattern)))
@@ -99,6 +131,11 @@ function withoutLoopbackPort(address: string): string[] {
 /** Whether an address looks like another one, as `https://app.example@evil.example/` does, or is read differently by browsers. */
 function isAmbiguous(address: string): boolean {
   return /^[^/?#]*\/\/[^/?#]*@/.test(address) || /[\\\s\p{Cc}]/u.test(address)
+}
+
+/** Whether an address has a parameter that an application could mistake for one of the response, which is appended. RFC 9700, section 4.5. */
+function hasResponseParameter({ searchParams }: URL): boolean {
+  return [...searchParams.keys()].some((name) => RESPONSE_PARAMETERS.has(name.toLowerCase()))
 }
 
 function hasScriptScheme({ protocol }: URL): boolean {

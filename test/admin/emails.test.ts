@@ -50,6 +50,20 @@ test('an email has a link to the required actions, in text and HTML', async () =
   expect(await readActionToken(service, 'master', key)).toBe('invalid')
 })
 
+test('a link continues to a redirect URI that is relative to the address of the server', async () => {
+  const path = await createRealm({ smtpServer })
+  const user = await create(`${path}/users`, { username: 'ann', enabled: true, email: 'ann9@example.org' })
+  const [account] = (await call('GET', `${path}/clients?clientId=account`)).body
+  const send = (host: string) => {
+    const uri = `http://${host}${account.baseUrl}`
+    return call('PUT', `${user}/execute-actions-email?client_id=account&redirect_uri=${uri}`, {
+      body: ['VERIFY_EMAIL'],
+    })
+  }
+  expect((await send('localhost:80')).status).toBe(204)
+  expect((await send('example.org')).status).toBe(400)
+})
+
 test('an email is in the locale of the user or else of the realm, with the localization texts of the realm', async () => {
   const path = await createRealm({
     smtpServer,

@@ -88,8 +88,12 @@ test('a user who is logged in in the browser enters the credentials again', asyn
   const browser = createHttpBrowser()
   await logIn(['--server', server.url], browser)
   const { command, address } = await startLogin('--server', server.url)
-  const form = await browser.open(address)
-  expect([form.status, form.text]).toEqual([200, expect.stringContaining('name="password"')])
+  const withFragment = new URL(address)
+  withFragment.searchParams.set('redirect_uri', `${withFragment.searchParams.get('redirect_uri')}#page`)
+  for (const url of [address, withFragment.href]) {
+    const form = await browser.open(url)
+    expect([form.status, form.text]).toEqual([200, expect.stringContaining('name="password"')])
+  }
   const silent = await browser.open(`${address}&prompt=none`)
   expect(silent.text).toContain('You are not logged in')
   expect(await command.end()).toBe(1)

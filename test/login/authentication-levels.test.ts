@@ -102,6 +102,20 @@ test('a client that requires a level that the flow cannot reach is refused', asy
   expect(next.response?.get('error')).toBe('access_denied')
 })
 
+test.each([[['unknown']], [['silver', 'unknown']]])(
+  'essential levels are refused if one is unknown: %j',
+  async (values) => {
+    const { logInAddress } = await createLoginRealm(settings)
+    const requestLevels = (essential: boolean) =>
+      testBrowser(app).open(
+        logInAddress({ claims: JSON.stringify({ id_token: { acr: { essential, values } } }) }).address,
+      )
+    const page = await requestLevels(true)
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('invalid parameter: claims')])
+    expect((await requestLevels(false)).text).toContain('name="password"')
+  },
+)
+
 describe('minimum.acr.value', () => {
   const createRealmWithMinimum = async (minimum: string) => {
     const attributes = { 'minimum.acr.value': minimum }

@@ -129,9 +129,47 @@ test.each(PARENT_PATHS)(
   },
 )
 
+test.each(['code=x', 'a=b&state=x', 'ERROR=x', '%63ode', 'session_state=x', 'iss=x'])(
+  'a redirect URI below a wildcard is refused with the response parameter %s',
+  async (parameters) => {
+    const redirectUris = [`${APPLICATION}/*`]
+    const { logInAddress, name } = await createLoginRealm({}, { client: { redirectUris } })
+    const uri = `${APPLICATION}/path?${parameters}`
+    const browser = testBrowser(app)
+    const page = await browser.open(logInAddress({ redirect_uri: uri, prompt: 'none' }).address)
+    expect([page.status, page.response]).toEqual([400, undefined])
+    const query = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: uri })
+    const out = await browser.open(`/realms/${name}/protocol/openid-connect/logout?${query}`)
+    expect([out.status, out.response]).toEqual([400, undefined])
+  },
+)
+
+test('allow.oidc.params.in.redirect.uris of a client accepts response parameters in its redirect URIs', async () => {
+  const attributes = { 'allow.oidc.params.in.redirect.uris': 'true' }
+  const client = { redirectUris: [`${APPLICATION}/*`], attributes }
+  const { logInAddress, name } = await createLoginRealm({}, { client })
+  const uri = `${APPLICATION}/path?code=x`
+  const { address } = logInAddress({ redirect_uri: uri, prompt: 'none' })
+  const login = await app.inject({ url: address })
+  expect(login.headers.location).toContain(`${uri}&error=login_required`)
+  const query = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: uri })
+  const out = await app.inject({ url: `/realms/${name}/protocol/openid-connect/logout?${query}` })
+  expect(out.headers.location).toBe(uri)
+})
+
 test('other paths below a wildcard are accepted, in any script', async () => {
   const { logInAddress } = await createLoginRealm({}, { client: { redirectUris: [`${APPLICATION}/*`] } })
-  for (const path of ['', 'a/b.html?x=..%2f', 'a..b/c', '...', 'a%20b', 'caf%C3%A9', 'a;b=c/d', '☃?x=☃']) {
+  for (const path of [
+    '',
+    'a/b.html?x=..%2f',
+    'a..b/c',
+    '...',
+    'a%20b',
+    'caf%C3%A9',
+    'a;b=c/d',
+    '☃?x=☃',
+    '?x=code&zip_code=1',
+  ]) {
     const browser = testBrowser(app)
     const { address } = logInAddress({ redirect_uri: `${APPLICATION}/${path}`, prompt: 'none' })
     const response = await app.inject({ url: address })

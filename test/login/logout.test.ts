@@ -47,6 +47,14 @@ test('a client redirects to its post-logout redirect URIs, if it has any, instea
   expect((await logOutTo(uri)).headers.location).toBe(uri)
 })
 
+test('empty parameters of a logout count as absent', async () => {
+  const { logOut, tokens, isLoggedOut } = await createLoggedInBrowser()
+  const empty = { post_logout_redirect_uri: '', state: '', client_id: '' }
+  expect((await logOut({ id_token_hint: '', ...empty })).text).toContain('Do you want to sign out?')
+  const done = await logOut({ id_token_hint: tokens.id_token, ...empty })
+  expect([done.status, done.text, await isLoggedOut()]).toEqual([200, expect.stringContaining('signed out'), true])
+})
+
 test('without an ID token the user must confirm the logout', async () => {
   const { browser, logOut, isLoggedOut } = await createLoggedInBrowser()
   const page = await logOut({ client_id: 'web', post_logout_redirect_uri: APPLICATION })

@@ -124,6 +124,17 @@ test.each([
   expect((await open()).text).toContain('name="password"')
 })
 
+test('a login with kc_idp_hint fails for an identity provider of the realm, and ignores unknown and disabled ones', async () => {
+  const identityProviders = [
+    { alias: 'partner', providerId: 'oidc' },
+    { alias: 'disabled', providerId: 'oidc', enabled: false },
+  ]
+  const { logInAddress } = await createLoginRealm({ identityProviders })
+  const open = async (hint: string) => (await testBrowser(app).open(logInAddress({ kc_idp_hint: hint }).address)).text
+  expect(await open('partner')).toContain('partner')
+  for (const hint of ['disabled', 'unknown', '']) expect(await open(hint)).toContain('name="password"')
+})
+
 test('a reset of one-time codes that would remove others fails', async () => {
   const { path, user, logInAddress } = await createLoginRealm({
     resetPasswordAllowed: true,

@@ -7,7 +7,7 @@ import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-const { app, call } = await testServer()
+const { app, call, create } = await testServer()
 const { service } = await testService()
 const mailbox = await openMailbox()
 afterAll(() => mailbox.close())
@@ -135,6 +135,76 @@ test('a client that requires consent asks for it until the user grants it', asyn
   const [consent] = (await call('GET', `${path}/users/${user}/consents`)).body
   expect(consent).toMatchObject({ clientId: 'web', grantedClientScopes: expect.arrayContaining(['email', 'profile']) })
   expect(hasCode(await browser.open(logInAddress({ prompt: 'none' }).address))).toBe(true)
+})
+
+/** Logs Ann in at a client, which has her consent or requires none, and returns its tokens. */
+async function logInAtClient({ logInAddress, redeem }: Awaited<ReturnType<typeof createLoginRealm>>) {
+  const { address, verifier } = logInAddress()
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(address), logIn)
+  const { response } = page.response ? page : await browser.send(page, { accept: 'true' })
+  return (await redeem(response!.get('code')!, verifier)).body
+}
+
+const refresh = (name: string, { refresh_token }: { refresh_token: string }) =>
+  call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'web', refresh_token }).toString(),
+  })
+
+test('the tokens of a client are invalid once the consent to it is revoked', async () => {
+  const realm = await createLoginRealm({}, { client: { consentRequired: true } })
+  const tokens = await logInAtClient(realm)
+  const getUserInfo = () =>
+    call('GET', `/realms/${realm.name}/protocol/openid-connect/userinfo`, { token: tokens.access_token })
+  expect((await getUserInfo()).status).toBe(200)
+  expect((await call('DELETE', `${realm.path}/users/${realm.user}/consents/web`)).status).toBe(204)
+  expect((await getUserInfo()).status).toBe(401)
+  expect((await refresh(realm.name, tokens)).body.error).toBe('invalid_grant')
+})
+
+test('a refresh token and a code are refused if their client requires consent since then', async () => {
+  const realm = await createLoginRealm()
+  const tokens = await logInAtClient(realm)
+  const { address, verifier } = realm.logInAddress()
+  const browser = testBrowser(app)
+  const { response } = await browser.send(await browser.open(address), logIn)
+  const [client] = (await call('GET', `${realm.path}/clients?clientId=web`)).body
+  await call('PUT', `${realm.path}/clients/${client.id}`, { body: { ...client, consentRequired: true } })
+  const description = 'Client no longer has requested consent from user'
+  const refused = { error: 'invalid_scope', error_description: description }
+  expect((await refresh(realm.name, tokens)).body).toEqual(refused)
+  expect((await realm.redeem(response!.get('code')!, verifier)).body).toEqual(refused)
+})
+
+test('a client requests consent for an organization that the scope names', async () => {
+  const realm = await createLoginRealm({ organizationsEnabled: true }, { client: { consentRequired: true } })
+  await create(`${realm.path}/organizations`, { name: 'acme', alias: 'acme', domains: [{ name: 'acme.example' }] })
+  const [acme] = (await call('GET', `${realm.path}/organizations`)).body
+  await call('POST', `${realm.path}/organizations/${acme.id}/members`, { body: realm.user })
+  const browser = testBrowser(app)
+  const requestScope = (scope: string) => browser.open(realm.logInAddress({ scope }).address)
+  const page = await browser.send(await browser.send(await requestScope('openid'), { username: 'ann' }), logIn)
+  expect(page.text).not.toContain('Your organizations')
+  expect(hasCode(await browser.send(page, { accept: 'true' }))).toBe(true)
+  expect((await requestScope('openid organization:acme')).text).toContain('Your organizations')
+})
+
+test('the email with the verification link is sent again after emailResendCooldownSeconds', async () => {
+  const ann = { email: 'resent@example.org' }
+  const { path, logInAddress } = await createLoginRealm({ verifyEmail: true, smtpServer }, { ann })
+  const browser = testBrowser(app)
+  let page = await browser.send(await browser.open(logInAddress().address), logIn)
+  const resend = async () => {
+    page = await browser.send(page, { resend: 'true' })
+    await service.outboxWorker!.whenIdle()
+    return mailbox.emails.filter(({ to }) => to.includes(ann.email)).length
+  }
+  expect([await resend(), page.text]).toEqual([1, expect.stringMatching(/again in \d+ seconds/)])
+  const config = { emailResendCooldownSeconds: '0' }
+  await call('PUT', `${path}/authentication/required-actions/VERIFY_EMAIL/config`, { body: { config } })
+  expect([await resend(), page.text]).toEqual([2, expect.not.stringContaining('seconds')])
 })
 
 test('a new user registers and is logged in', async () => {
@@ -330,15 +400,17 @@ test('changing the password requires a login that is not older than the policy a
   expect(await ask()).toContain('You are signing in as ann.')
 })
 
-test('a requested action requires a login that is not older than its config allows', async () => {
+test('a requested action requires a login that is not older than its config allows, whatever max_age is', async () => {
   const { path, logInAddress } = await createLoginRealm()
   const browser = testBrowser(app)
   await browser.send(await browser.open(logInAddress().address), logIn)
-  const ask = async () => (await browser.open(logInAddress({ kc_action: 'CONFIGURE_TOTP' }).address)).text
+  const ask = async (parameters = {}) =>
+    (await browser.open(logInAddress({ kc_action: 'CONFIGURE_TOTP', ...parameters }).address)).text
   expect(await ask()).toContain('Set up one-time codes')
   const config = { max_auth_age: '0' }
   await call('PUT', `${path}/authentication/required-actions/CONFIGURE_TOTP/config`, { body: { config } })
   expect(await ask()).toContain('You are signing in as ann.')
+  expect(await ask({ max_age: '3600' })).toContain('You are signing in as ann.')
 })
 
 test('required actions of a user come in the order of their priorities', async () => {

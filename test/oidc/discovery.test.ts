@@ -35,6 +35,10 @@ test('the scopes are those of OpenID Connect that the realm has and does not exc
   expect(scopes_supported.toSorted()).toEqual([...before, 'orders'].sort())
 })
 
+test('public and pairwise subjects are listed', async () => {
+  expect((await getMetadata(await createRealm())).subject_types_supported).toEqual(['public', 'pairwise'])
+})
+
 test('the prompt "create" is listed exactly while users can register', async () => {
   const realm = await createRealm()
   const listPrompts = async () => (await getMetadata(realm)).prompt_values_supported

@@ -210,13 +210,13 @@ test('a mapper with its own setting for UserInfo does not follow the one for ID 
   expect(body).not.toHaveProperty('hidden')
 })
 
-test('the pairwise subjects of a user are equal in clients with the same sector identifier', async () => {
+test('pairwise subjects of a user are equal for one sector identifier, and of one client alone without a single host', async () => {
   const realm = newName()
-  const client = (clientId: string, sectorIdentifierUri?: string) => ({
+  const client = (clientId: string, sectorIdentifierUri?: string, hosts = [`${clientId}.example.com`]) => ({
     clientId,
     publicClient: true,
     directAccessGrantsEnabled: true,
-    redirectUris: [`https://${clientId}.example.com/*`],
+    redirectUris: hosts.map((host) => `https://${host}/*`),
     protocolMappers: [
       {
         name: 'pairwise',
@@ -230,7 +230,10 @@ test('the pairwise subjects of a user are equal in clients with the same sector 
   await create('/admin/realms', {
     realm,
     enabled: true,
-    clients: [client('web', sector), client('app', sector), client('other')],
+    clients: [
+      ...[client('web', sector), client('app', sector), client('other')],
+      ...[client('two', undefined, ['a.example.com', 'b.example.com']), client('none', undefined, [])],
+    ],
     users: [{ username: 'ann', enabled: true, credentials: [{ type: 'password', value: 'pw' }], ...NAMED }],
   })
   const getSubject = async (clientId: string) => {
@@ -243,4 +246,7 @@ test('the pairwise subjects of a user are equal in clients with the same sector 
   const subjects = [await getSubject('web'), await getSubject('app'), await getSubject('other')]
   expect(subjects[0]).toBe(subjects[1])
   expect(new Set(subjects).size).toBe(2)
+  const [ann] = (await call('GET', `/admin/realms/${realm}/users?username=ann`)).body
+  const withoutSector = [await getSubject('two'), await getSubject('none')]
+  expect(new Set([...withoutSector, ...subjects, ann.id]).size).toBe(5)
 })

@@ -31,6 +31,17 @@ test.each([
   expect([expires_in, exp - iat]).toEqual([123, 123])
 })
 
+/** Introspects a token of a user as another client of the realm. */
+async function introspect({ name }: Realm, clientId: string, form: Record<string, string>) {
+  const response = await app.inject({
+    method: 'POST',
+    url: `/realms/${name}/protocol/openid-connect/token/introspect`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ client_id: clientId, client_secret: 'secret', ...form }).toString(),
+  })
+  return response.json()
+}
+
 test.each([
   ['accessTokenLifespan of a realm', { accessTokenLifespan: -1 }, {}],
   ['access.token.lifespan of a client', {}, { 'access.token.lifespan': '-1' }],
@@ -124,6 +135,38 @@ test('a client with bearerOnly gets no tokens, and no login page', async () => {
   const tokens = await realm.logIn({ client_secret: 'secret' })
   expect(tokens).toEqual({ error: 'invalid_client', error_description: 'Bearer-only not allowed' })
   expect((await openLogin(realm)).text).toContain('bearer-only client')
+})
+
+test('a client with bearerOnly introspects the tokens that are for it', async () => {
+  const realm = await createRealm()
+  await call('POST', `${realm.path}/clients`, { clientId: 'api', bearerOnly: true, secret: 'secret' })
+  const { access_token: token } = await realm.logIn()
+  expect(await introspect(realm, 'api', { token })).toEqual({ active: false })
+  const config = { 'included.client.audience': 'api', 'access.token.claim': 'true' }
+  const mapper = { name: 'api', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper', config }
+  await call('POST', `${realm.client}/protocol-mappers/models`, mapper)
+  const { access_token: tokenForApi } = await realm.logIn()
+  expect(await introspect(realm, 'api', { token: tokenForApi })).toMatchObject({ active: true, username: 'ann' })
+})
+
+test('allow.token.introspection.without.audience.check lets a client introspect the tokens of others', async () => {
+  const realm = await createRealm()
+  const attributes = { 'allow.token.introspection.without.audience.check': 'true' }
+  await call('POST', `${realm.path}/clients`, { clientId: 'gateway', secret: 'secret', attributes })
+  const { access_token: token } = await realm.logIn()
+  expect(await introspect(realm, 'gateway', { token })).toMatchObject({ active: true, client_id: 'web' })
+})
+
+test('a client introspects its own refresh tokens if it names their type', async () => {
+  const realm = await createRealmWithClient({ publicClient: false, secret: 'secret' })
+  await call('POST', `${realm.path}/clients`, { clientId: 'other', secret: 'secret' })
+  const { refresh_token: token } = await realm.logIn({ client_secret: 'secret' })
+  const request = { token, token_type_hint: 'refresh_token' }
+  const claims = await introspect(realm, 'web', request)
+  expect(claims).toMatchObject({ active: true, typ: 'Refresh', client_id: 'web', email: 'ann@example.org' })
+  const inactive = { active: false }
+  expect(await introspect(realm, 'web', { token })).toEqual(inactive)
+  expect(await introspect(realm, 'other', request)).toEqual(inactive)
 })
 
 test.each([

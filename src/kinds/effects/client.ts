@@ -49,6 +49,7 @@ export const clientEffects: KindEffects = combineEffects(
     'standardFlowEnabled',
     ...attributes(
       'access.token.lifespan',
+      'allow.token.introspection.without.audience.check',
       'client_credentials.use_refresh_token',
       'client.use.lightweight.access.token.enabled',
       'exclude.issuer.from.auth.response',
@@ -57,6 +58,7 @@ export const clientEffects: KindEffects = combineEffects(
       'use.refresh.tokens',
     ),
   ]),
+  enforced('test/login/hostile-input.test.ts', attributes('allow.oidc.params.in.redirect.uris')),
   enforced('test/oidc/session-settings.test.ts', [
     ...attributes(
       'client.offline.session.idle.timeout',
@@ -171,9 +173,6 @@ export const clientEffects: KindEffects = combineEffects(
     attributes('client.introspection.response.allow.jwt.claim.enabled'),
   ),
   storedOnly('logouts without a hint are always confirmed', attributes('logout.confirmation.enabled')),
-  storedOnly('only the endpoints of Keycloak check it', [
-    ...attributes('allow.oidc.params.in.redirect.uris', 'allow.token.introspection.without.audience.check'),
-  ]),
   storedOnly(NO_SAML, [
     ...attributes(
       'saml.allow.ecp.flow',

@@ -79,6 +79,8 @@ export const settingForms: Readonly<Partial<Record<KindName, Readonly<Record<str
     ...consentScreen,
     ...forAll(lifespan, ['access.token.lifespan']),
     ...forAll(flag, [
+      'allow.oidc.params.in.redirect.uris',
+      'allow.token.introspection.without.audience.check',
       'allow.userinfo.with.lightweight.access.token',
       'backchannel.logout.revoke.offline.tokens',
       'backchannel.logout.session.required',

@@ -117,7 +117,9 @@ async function fetchRequestObject(
 ): Promise<string> {
   const [url = ''] = address.split('#')
   const redirectUris = getAttribute(client, 'request.uris').split('##').filter(Boolean)
-  if (!isRegisteredRedirectUri(url, { redirectUris, rootUrl: viewClient(client).rootUrl }))
+  // No response is sent to this address.
+  const registered = { redirectUris, rootUrl: viewClient(client).rootUrl, acceptsResponseParameters: true }
+  if (!isRegisteredRedirectUri(url, registered))
     throw new InvalidRequestObject("Specified 'request_uri' not allowed for this client.")
   try {
     return await fetchText(service.outbound, url)

@@ -41,12 +41,18 @@ export const AUTHENTICATION_METHODS = [
   'client_secret_jwt',
 ]
 
+/** The realm of a request, and the clients that it accepts. */
+interface ClientAuthenticationCall extends Pick<ClientAuthenticationAttempt, 'service' | 'base' | 'realm'> {
+  /** Keycloak: bearer-only clients may introspect tokens, and do nothing else. */
+  readonly acceptsBearerOnly?: boolean | undefined
+}
+
 /**
  * Returns the client of a request. Tries the authenticators of the realm's flow in their order, until one is that of the
  * client. Throws OAuthError. One statement, and one for an assertion.
  */
 export async function authenticateClient(
-  { service, base, realm }: Pick<ClientAuthenticationAttempt, 'service' | 'base' | 'realm'>,
+  { service, base, realm, acceptsBearerOnly = false }: ClientAuthenticationCall,
   request: TokenRequest,
   event: EventDraft,
 ): Promise<LiveObject> {
@@ -63,7 +69,7 @@ export async function authenticateClient(
     event.client = client.key[0]!
     if (!result) throw createUnsupportedAuthenticatorError(id)
     if (result.error) throw result.error
-    if (viewClient(client).bearerOnly === true)
+    if (viewClient(client).bearerOnly === true && !acceptsBearerOnly)
       throw new OAuthError(400, 'invalid_client', { description: 'Bearer-only not allowed' })
     event.details.client_auth_method = id
     return client

@@ -85,7 +85,7 @@ export async function getDiscoveryDocument(
     prompt_values_supported: ['none', 'login', 'consent', ...(registrationAllowed === true ? ['create'] : [])],
     scopes_supported: ['openid', ...scopes],
     acr_values_supported: listLevelNames(attributes, levels),
-    subject_types_supported: ['public'],
+    subject_types_supported: ['public', 'pairwise'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
     ...getProtectionMetadata(issuer),

@@ -1,6 +1,8 @@
 // Token introspection. RFC 7662.
+import { readFlag } from '../../kinds/json.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { TokenStatus } from '../../service/login/token-status.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
 import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
 import type { RealmEndpoint } from '../client-call.ts'
 import { handleClientRequest } from '../client-request.ts'
@@ -19,7 +21,7 @@ const PERMISSION_HINT = 'requesting_party_token'
 /** The types of tokens that a request may name. */
 const HINTS = ['access_token', 'refresh_token', 'id_token', PERMISSION_HINT]
 
-/** Returns the claims of an active token to a client in its audience; `active: false` for any other token. Throws OAuthError. */
+/** Returns the claims of an active token to a client that may introspect it; `active: false` for any other token. Throws OAuthError. */
 export async function introspectToken(
   endpoint: RealmEndpoint,
   request: TokenRequest,
@@ -30,7 +32,7 @@ export async function introspectToken(
   const withoutOrigin = { ...request, origin: undefined }
   return handleClientRequest(
     endpoint,
-    { request: withoutOrigin, event, policyEvent: 'introspection' },
+    { request: withoutOrigin, event, policyEvent: 'introspection', acceptsBearerOnly: true },
     async ({ realm, client, event }) => {
       const clientId = client.key[0]!
       if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
@@ -54,9 +56,11 @@ export async function introspectToken(
       const { status } = verified
       event.user = status.user.id
       event.details.token_issued_for = status.client
-      if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
+      const isOwn = hint === 'refresh_token' && isRefreshToken(claims) && issuedTo.client === client.id
+      if (!isOwn && !mayIntrospectAny(client) && ![claims.aud].flat().includes(clientId))
+        return reject(`Client '${clientId}' is not in the token audience`)
       if (hint === PERMISSION_HINT) return toPermissions(claims) ?? reject('The token has no permissions')
-      const content = isAccessToken(claims) ? await buildClaims(service, realm, verified) : claims
+      const content = await buildClaims(service, realm, verified)
       const { username } = status.user
       const bound = claims.cnf !== undefined && { cnf: claims.cnf }
       return { username, ...content, ...bound, client_id: status.client, token_type: claims.typ, active: true }
@@ -74,6 +78,13 @@ function toPermissions({ exp, iat, jti, aud, typ, acr, authorization }: Claims):
   return { exp, iat, jti, aud: [aud].flat()[0], typ, acr, permissions, active: true }
 }
 
+/** Whether claims are those of a refresh token, whose audience is the realm. Keycloak: its client may introspect it if it names the type. */
+const isRefreshToken = ({ typ }: { readonly typ?: string }): boolean => typ === 'Refresh' || typ === 'Offline'
+
+/** Whether a client need not be in the audience of the tokens that it introspects. */
+const mayIntrospectAny = (client: LiveObject): boolean =>
+  readFlag(viewClient(client).attributes?.['allow.token.introspection.without.audience.check'])
+
 const getReason = (status: TokenStatus) => (status.isValid ? undefined : status.reason)
 
 function createError({ details }: EventDraft, status: number, description: string): OAuthError {
@@ -81,7 +92,7 @@ function createError({ details }: EventDraft, status: number, description: strin
   return new OAuthError(status, 'invalid_request', { description, event: { error: 'invalid_request' } })
 }
 
-/** Returns the claims that mappers write for an access token now: the token itself may have fewer. */
+/** Returns the claims that mappers write for a token now: the token itself may have fewer. */
 async function buildClaims(service: Service, realm: OidcRealm, token: ActiveToken): Promise<Claims> {
   const { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope } = token.claims
   const issued = { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope }

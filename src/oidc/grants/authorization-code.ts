@@ -6,6 +6,7 @@ import { SYSTEM } from '../../service/context/service.ts'
 import { consumeSingleUse, createSingleUse, findSingleUse } from '../../service/context/single-use.ts'
 import { findUserById } from '../../service/login/find-user.ts'
 import { endClientSessions, findActiveSession } from '../../service/login/sessions.ts'
+import { requireConsent } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { RealmSettings } from '../oidc-realm.ts'
 import { checkRequestedKey } from '../sender-constraints/confirmation.ts'
@@ -60,6 +61,7 @@ export const grantByAuthorizationCode: GrantHandler = async (request) => {
     if (!clientSession) throw createError('Code not valid', 'invalid_code')
     const scopes = await resolveScopes(context, client, data.scope)
     await requireOfflineAccess(context, client, { user: user.id, scopes })
+    await requireConsent(context, { client, user, scopes })
     return { user, scopes, session, clientSession, ...(data.nonce !== undefined && { nonce: data.nonce }) }
   })
 }

@@ -5,6 +5,7 @@ import { SYSTEM } from '../../service/context/service.ts'
 import { recordKeyUse } from '../../service/context/single-use.ts'
 import type { SessionToRefresh, StoredUser } from '../../service/context/store-types.ts'
 import { endClientSessions, findActiveSessionToRefresh, refreshSession } from '../../service/login/sessions.ts'
+import { requireConsent } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { OutdatedRealm } from '../oidc-realm.ts'
 import { checkRefreshConfirmation } from '../sender-constraints/confirmation.ts'
@@ -33,10 +34,11 @@ export const grantByRefreshToken: GrantHandler = async (request) => {
     const user = getUser(request, token, active)
     checkSessionActive(context, request, active)
     await checkReuse(context, request, token)
-    await refreshSession(context, active.session, active.clientSession)
-    event.details.age_of_refresh_token = String(toEpochSeconds(context.now) - iat)
     // Keycloak: client scopes that were assigned after the token was issued are left out.
     const scopes = form.scope ? limitScopes(client, refreshScopes, requested) : addDefaultScopes(client, refreshScopes)
+    await requireConsent(context, { client, user, scopes })
+    await refreshSession(context, active.session, active.clientSession)
+    event.details.age_of_refresh_token = String(toEpochSeconds(context.now) - iat)
     const session = { ...active.session, refreshedAt: context.now }
     const permissions = authorization === undefined ? undefined : { authorization }
     const granted = { user, scopes, refreshScopes, session, clientSession: active.clientSession }

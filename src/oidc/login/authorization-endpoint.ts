@@ -9,6 +9,7 @@ import { OAuthError } from '../oauth-error.ts'
 import { requiresCredentials } from '../redirect-uris.ts'
 import { resolveScopes } from '../tokens/scopes.ts'
 import { advanceLogin } from './advance-login.ts'
+import { requireKnownLevels } from './authenticators/authentication-level.ts'
 import {
   AuthorizationError,
   readAuthorizationParameters,
@@ -69,6 +70,7 @@ async function startAuthorization(
     ...(info !== undefined && { info }),
     ...(parameters.loginHint !== undefined && { values: { username: parameters.loginHint } }),
   })
+  requireKnownLevels(login)
   return advanceLogin(login, saved, [...cookies, ...createRestartCookie(call, query)])
 }
 

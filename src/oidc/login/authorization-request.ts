@@ -2,6 +2,7 @@
 // is invalid, otherwise in the authorization response. RFC 6749, section 4.1.2.1.
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import {
+  acceptsResponseParameters,
   isRegisteredRedirectUri,
   listCommandRedirectUris,
   listServerRedirectUris,
@@ -53,19 +54,18 @@ export function requireBrowserClient(client: LiveObject | undefined): asserts cl
 /** Returns the redirect URI of a request. Throws LoginError where it is not registered for the client. */
 export function readRedirectUri(client: LiveObject, query: URLSearchParams, base: string): string {
   const address = query.get('redirect_uri')
-  const { clientId, redirectUris = [], rootUrl } = viewClient(client)
-  const root = resolveRootUrl(rootUrl, base)
+  const { clientId, redirectUris = [], rootUrl, attributes } = viewClient(client)
   const allowed = [
     ...redirectUris,
     ...listServerRedirectUris(clientId, base),
     ...listCommandRedirectUris(clientId, base),
   ]
-  const target = address === null ? null : omitConsolePath(clientId, address)
-  if (
-    address === null ||
-    target === null ||
-    !isRegisteredRedirectUri(target, { redirectUris: allowed, rootUrl: root })
-  ) {
+  const registered = {
+    redirectUris: allowed,
+    rootUrl: resolveRootUrl(rootUrl, base),
+    acceptsResponseParameters: acceptsResponseParameters({ attributes }),
+  }
+  if (address === null || !isRegisteredRedirectUri(omitConsolePath(clientId, address), registered)) {
     throw new LoginError('invalidParameterMessage', 'invalid_redirect_uri', { params: ['redirect_uri'] })
   }
   return address

@@ -7,7 +7,12 @@ import { endSessions } from '../../service/login/sessions.ts'
 import type { LiveObject } from '../../service/objects/live-objects.ts'
 import { getIssuer } from '../oidc-realm.ts'
 import { accountPage, infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
-import { isRegisteredRedirectUri, listServerRedirectUris, resolveRootUrl } from '../redirect-uris.ts'
+import {
+  acceptsResponseParameters,
+  isRegisteredRedirectUri,
+  listServerRedirectUris,
+  resolveRootUrl,
+} from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
 import { viewClient } from '../views.ts'
 import { LoginError } from './login-error.ts'
@@ -30,17 +35,23 @@ const PURPOSE = 'logout'
 
 /** Handles a logout request. The user must confirm it, unless the client has an ID token of the session. */
 export function logOut(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
-  const query = request.form ? new URLSearchParams(request.form) : request.query
+  const query = readParameters(request)
   return handleBrowserCall(service, request, async (call) => {
     call.eventType = 'LOGOUT'
     const hint = await readIdTokenHint(call, query.get('id_token_hint'))
     const client = await findRequestClient(call, query, hint)
-    const redirectUri = readPostLogoutRedirectUri(client, request)
+    const redirectUri = readPostLogoutRedirectUri(client, query, request.base)
     const session = await findSsoSession(call)
     if (!session || hint?.session === session.id) return endSession(call, session?.id, redirectUri)
     const pending: PendingLogout = { session: session.id, client: call.client, redirectUri }
     return askForConfirmation(call, pending, query.get('ui_locales') ?? undefined)
   })
+}
+
+/** Returns the parameters of a request. Keycloak: an empty one counts as absent. */
+function readParameters({ form, query }: BrowserRequest): URLSearchParams {
+  const parameters = form ? new URLSearchParams(form) : query
+  return new URLSearchParams([...parameters].filter(([, value]) => value !== ''))
 }
 
 /** Handles the confirmation of a logout, which counts for the session that the page was shown for. */
@@ -130,9 +141,9 @@ async function readIdTokenHint({ service, realm }: BrowserCall, token: string | 
 /** Returns the address after logout. Throws LoginError where it is not registered. Keycloak: `+` means the redirect URIs. */
 function readPostLogoutRedirectUri(
   client: LiveObject | undefined,
-  { base, query: sentQuery, form }: Pick<BrowserRequest, 'base' | 'query' | 'form'>,
+  query: URLSearchParams,
+  base: string,
 ): string | undefined {
-  const query = form ? new URLSearchParams(form) : sentQuery
   const address = query.get('post_logout_redirect_uri')
   if (address === null) return undefined
   if (!query.has('id_token_hint') && !query.has('client_id')) {
@@ -150,8 +161,11 @@ function isPostLogoutRedirectUri(client: LiveObject, address: string, base: stri
   const { clientId, attributes = {}, redirectUris = [], rootUrl } = viewClient(client)
   const uris = (attributes['post.logout.redirect.uris'] || '+').split('##')
   const declared = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
-  const registered = [...declared, ...listServerRedirectUris(clientId, base)]
-  return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl: resolveRootUrl(rootUrl, base) })
+  return isRegisteredRedirectUri(address, {
+    redirectUris: [...declared, ...listServerRedirectUris(clientId, base)],
+    rootUrl: resolveRootUrl(rootUrl, base),
+    acceptsResponseParameters: acceptsResponseParameters({ attributes }),
+  })
 }
 
 /** Returns the front-channel logout URL of a client session, if its client has one. */

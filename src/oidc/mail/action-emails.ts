@@ -7,7 +7,7 @@ import { type ActionToken, createActionToken } from '../../service/messages/acti
 import { enqueueMessages } from '../../service/messages/outbox.ts'
 import { findSmtpSettings } from '../../service/messages/smtp.ts'
 import { readOidcRealm } from '../oidc-realm.ts'
-import { isRegisteredRedirectUri } from '../redirect-uris.ts'
+import { acceptsResponseParameters, isRegisteredRedirectUri, resolveRootUrl } from '../redirect-uris.ts'
 import { viewClient, viewUser } from '../views.ts'
 
 /** An email with a link. */
@@ -68,17 +68,21 @@ export async function sendActionEmail(
 /** Returns the claims for the application to which the user continues. Throws invalid. */
 async function findTarget(
   context: Context,
-  { client, redirectUri }: ActionEmail,
+  { client, redirectUri, base }: ActionEmail,
 ): Promise<Pick<ActionToken, 'azp' | 'reduri'>> {
   if (redirectUri && !client) throw failure('invalid', 'Client id missing')
   const azp = client || ACCOUNT
   const [live] = await writers.client.list(context, { keys: [[azp]] })
   if (!live) throw failure('invalid', "Client doesn't exist")
-  const { enabled, redirectUris = [], rootUrl } = viewClient(live)
+  const { enabled, redirectUris = [], rootUrl, attributes } = viewClient(live)
   if (enabled !== true) throw failure('invalid', 'Client is not enabled')
   if (!redirectUri) return { azp }
-  if (!isRegisteredRedirectUri(redirectUri, { redirectUris, ...(rootUrl && { rootUrl }) }))
-    throw failure('invalid', 'Invalid redirect uri.')
+  const registered = {
+    redirectUris,
+    rootUrl: resolveRootUrl(rootUrl, base),
+    acceptsResponseParameters: acceptsResponseParameters({ attributes }),
+  }
+  if (!isRegisteredRedirectUri(redirectUri, registered)) throw failure('invalid', 'Invalid redirect uri.')
   return { azp, reduri: redirectUri }
 }
 

@@ -25,8 +25,8 @@ export function mapAllowedOrigins(claims: Claims, _config: MapperConfig, { clien
 
 /** Writes a pairwise subject identifier: clients of different hosts cannot correlate users without the salt. */
 export function mapPairwiseSubject(claims: Claims, config: MapperConfig, { client, user, base }: MapperFacts): void {
-  const sector = findSector(client, config.sectorIdentifierUri, base)
-  if (sector === undefined) return
+  // Without a sector the subject is for this client alone. The id of the user would let clients correlate users.
+  const sector = findSector(client, config.sectorIdentifierUri, base) ?? client.id
   const text = sector + user.id + (config.pairwiseSubAlgorithmSalt ?? '')
   // Keycloak: a version 3 UUID of the SHA-256 digest.
   const bytes = createHash('md5').update(createHash('sha256').update(text).digest()).digest()

@@ -1,5 +1,6 @@
 // Authenticators without a page.
-import type { Authenticator } from '../login.ts'
+import { listObjects } from '../../../service/objects/live-objects.ts'
+import { type Authenticator, type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'
 
 /** Always succeeds. Keycloak: allow-access-authenticator. */
@@ -14,10 +15,16 @@ export const denyAccess: Authenticator = {
 
 /** Fails for a selected identity provider, since identity brokering is not supported. Keycloak: identity-provider-redirector. */
 export const identityProviderRedirector: Authenticator = {
-  authenticate({ state }, { config }) {
-    const provider = state.parameters.providerHint ?? config.defaultProvider
-    // Keycloak: an empty hint overrides the default provider.
-    if (!provider) return 'attempted'
+  async authenticate(login, { config }): Promise<'attempted'> {
+    const { providerHint: hint } = login.state.parameters
+    const provider = hint ?? config.defaultProvider
+    // Keycloak: an empty hint and one for an unknown provider override the default provider.
+    if (!provider || (hint !== undefined && !(await isProviderEnabled(login, hint)))) return 'attempted'
     throw new LoginError('unsupportedStepMessage', 'identity_provider_not_found', { params: [provider] })
   },
+}
+
+async function isProviderEnabled(login: Login, alias: string): Promise<boolean> {
+  const [live] = await readRealm(login, (context) => listObjects(context, 'identityProvider', { keys: [[alias]] }))
+  return live !== undefined && live.representation.enabled !== false
 }

@@ -7,6 +7,7 @@ import { readSessionData } from '../../session-data.ts'
 import { viewClient } from '../../views.ts'
 import type { FlowStep } from '../flow.ts'
 import type { Login } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 
 /** The provider id of the condition for a level. */
 export const LEVEL_CONDITION = 'conditional-level-of-authentication'
@@ -46,6 +47,13 @@ function findLowestLevel(login: Login): number | undefined {
 /** Whether the requested level is essential, so that the login fails without it. OpenID Connect Core, section 5.5.1.1. */
 export function isLevelEssential({ state }: Login): boolean {
   return parseRequestedLevels(state.parameters.claims).isEssential
+}
+
+/** Throws LoginError if an essential level is unknown, since no login can be known to reach it. Keycloak: also if the request names others. */
+export function requireKnownLevels(login: Login): void {
+  const { values, isEssential } = parseRequestedLevels(login.state.parameters.claims)
+  if (!isEssential || !values.some((name) => Number.isNaN(toLevel(login, name)))) return
+  throw new LoginError('invalidParameterMessage', 'invalid_request', { params: ['claims'] })
 }
 
 /**

@@ -23,10 +23,12 @@ export const cookieAuthenticator: Authenticator = {
     if (!session) return 'attempted'
     await setLoginUser(login, session.user)
     const { authTime = 0, levels = {} } = readSessionData(session)
-    const { prompt, maxAge = await findMaxAge(login) } = state.parameters
+    const { prompt, maxAge } = state.parameters
     const age = toEpochSeconds(realm.now) - authTime
     // OpenID Connect Core, section 3.1.2.1: a maximum age of 0 is the same as `prompt=login`.
-    if (prompt.includes('login') || maxAge === 0 || (maxAge !== undefined && age > maxAge)) {
+    const isTooOld = (limit: number | undefined) => limit === 0 || (limit !== undefined && age > limit)
+    // A client must not extend the maximum age of a required action.
+    if (prompt.includes('login') || isTooOld(maxAge) || isTooOld(await findMaxAge(login))) {
       state.notes.isReauthentication = true
       return 'attempted'
     }

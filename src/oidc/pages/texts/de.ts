@@ -83,6 +83,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   emailVerifyInstruction1: 'Wir haben eine E-Mail an {0} gesendet. Öffnen Sie den Link darin, um fortzufahren.',
   emailVerifyInstruction2: 'Haben Sie die E-Mail nicht erhalten?',
   emailVerifyResend: 'E-Mail erneut senden',
+  emailVerifySendCooldown: 'Sie können die E-Mail in {0} Sekunden erneut anfordern.',
   emailVerifiedMessage: 'Ihre E-Mail-Adresse ist bestätigt.',
   emailSentMessage: 'Falls das Konto existiert, wurde eine E-Mail mit weiteren Hinweisen an seine Adresse gesendet.',
   emailSendErrorMessage: 'Die E-Mail konnte nicht gesendet werden. Bitte versuchen Sie es später noch einmal.',

@@ -81,6 +81,7 @@ export const en = {
   emailVerifyInstruction1: 'We sent an email to {0}. Open the link in it to continue.',
   emailVerifyInstruction2: 'Have you not received it?',
   emailVerifyResend: 'Send the email again',
+  emailVerifySendCooldown: 'You can request the email again in {0} seconds.',
   emailVerifiedMessage: 'Your email address is verified.',
   emailSentMessage: 'If the account exists, an email with further instructions was sent to its address.',
   emailSendErrorMessage: 'The email could not be sent. Please try again later.',

@@ -5,8 +5,9 @@ import { requireObjectPermission } from '../../authorization/object-permissions.
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
+import { endClientSessions } from '../../login/sessions.ts'
 import type { LiveObject } from '../../objects/live-objects.ts'
-import { endOfflineSessionsOfClient, readOfflineClients } from './sessions.ts'
+import { readOfflineClients } from './sessions.ts'
 import { getCompleteUser } from './users.ts'
 
 /** Lists the consents of a user, by client. An offline session with a client counts as one. */
@@ -29,17 +30,17 @@ export async function listConsents(context: Context, user: string): Promise<Repr
   }))
 }
 
-/** Revokes the consent of a user for a client, and ends its offline sessions with it. Throws not_found if there is neither. */
+/** Revokes the consent of a user for a client, and ends its sessions with it; without a consent, only offline sessions. Throws not_found if there is neither. */
 export async function revokeConsent(context: WriteContext, user: string, clientId: string): Promise<void> {
   const live = await getCompleteUser(context, user)
   await requireObjectPermission(context, { type: 'Users', scope: 'manage', objects: [live] })
   const [client] = await writers.client.list(context, { keys: [[clientId]] })
   if (!client) throw failure('not_found', 'Client not found')
-  const endedSessions = await endOfflineSessionsOfClient(context, user, client)
   const consents = readConsents(live)
   const remaining = consents.filter((consent) => consent.clientId !== clientId)
-  if (remaining.length < consents.length)
-    await writers.user.update(context, [{ live, set: { clientConsents: remaining } }])
+  const hasConsent = remaining.length < consents.length
+  const endedSessions = await endClientSessions(context, client.id, { user, ...(!hasConsent && { offline: true }) })
+  if (hasConsent) await writers.user.update(context, [{ live, set: { clientConsents: remaining } }])
   else if (!endedSessions) throw failure('not_found', 'Consent nor offline token not found')
 }
 

@@ -16,9 +16,8 @@ import { failure } from '../../context/errors.ts'
 import type { UserSession } from '../../context/store-types.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { endClientSessions, endSessions, getSessionLimits, startSession } from '../../login/sessions.ts'
+import { endSessions, getSessionLimits, startSession } from '../../login/sessions.ts'
 import { recordUserEvent } from '../../messages/user-events.ts'
-import type { LiveObject } from '../../objects/live-objects.ts'
 import { requireControlOfUsers } from '../../permissions/privilege-escalation.ts'
 import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { getClient } from '../common/client-lookup.ts'
@@ -189,11 +188,6 @@ export async function readOfflineClients(context: Context, user: string): Promis
   const limits = await readSessionLimits(context, true)
   const sessions = await selectSessions(context.tx, context.realm.number, { filter: { user, offline: true }, limits })
   return Object.assign({}, ...sessions.map(({ clients }) => clients))
-}
-
-/** Ends the offline sessions of a user with a client. Returns their number. */
-export function endOfflineSessionsOfClient(context: WriteContext, user: string, client: LiveObject): Promise<number> {
-  return endClientSessions(context, client.id, { user, offline: true })
 }
 
 async function requireClient(context: Context, id: string): Promise<void> {
