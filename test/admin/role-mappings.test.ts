@@ -147,6 +147,35 @@ test('a search for roles finds names and descriptions, and a new role gets an id
   }
 })
 
+test('roles are listed by pages if first and max are given, or with a search', async () => {
+  const path = `${await createRealm()}/roles`
+  for (const name of ['buyer', 'baker']) await create(path, { name })
+  const list = async (query: string) => getNames(await call('GET', `${path}?${query}`))
+  const all = await list('')
+  for (const query of ['first=1', 'max=1', 'search=%20&max=1', 'briefRepresentation=&first=&max=1'])
+    expect(await list(query), query).toEqual(all)
+  expect(await list('first=1&max=1')).toEqual(['buyer'])
+  expect(await list('search=b&max=1')).toEqual(['baker'])
+})
+
+test('a new role has composites only if it is declared as composite, and no attributes without values', async () => {
+  const path = `${await createRealm()}/roles`
+  const composites = { realm: ['offline_access'], client: { account: ['view-profile'] } }
+  const role = await create(path, { name: 'plain', composites, attributes: { color: [], size: ['1'] } })
+  expect((await call('GET', role)).body).toMatchObject({ composite: false, attributes: { size: ['1'] } })
+  const both = await create(path, { name: 'both', composite: true, composites })
+  expect(getNames(await call('GET', `${both}/composites`))).toEqual(['offline_access', 'view-profile'])
+  await call('PUT', both, { body: { name: 'both', attributes: { color: [] } } })
+  expect((await call('GET', both)).body.attributes).toEqual({})
+  for (const [missing, message] of [
+    [{ realm: ['ghost'] }, 'Realm Role with name ghost does not exist'],
+    [{ client: { account: ['ghost'] } }, 'Client Role with name ghost does not exist'],
+  ]) {
+    const response = await call('POST', path, { body: { name: 'new', composite: true, composites: missing } })
+    expect(response).toMatchObject({ status: 404, body: { errorMessage: message } })
+  }
+})
+
 test('groups with a role are returned in full with full=true', async () => {
   const path = await createRealm()
   const role = await createRole(path, 'reader')
