@@ -183,6 +183,22 @@ test('a search ignores case in any alphabet, and does not expand database wildca
   expect(await findUsernames('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
 })
 
+test('users are found by ids in their order, by states in q, and by no attribute with an empty value', async () => {
+  const path = `${await createRealm()}/users`
+  const [bob, ann] = [
+    await create(path, { username: 'bob', enabled: true, lastName: 'Lee' }),
+    await create(path, { username: 'ann', enabled: true, emailVerified: true }),
+  ]
+  const ids = [bob, ann].map((user) => user.split('/').at(-1)).join('%20')
+  const findUsernames = async (query: string) => getUsernames(await call('GET', `${path}?${query}`))
+  expect(await findUsernames(`search=id:${ids}`)).toEqual(['bob', 'ann'])
+  expect(await findUsernames('q=emailVerified:true')).toEqual(['ann'])
+  expect(await findUsernames('q=enabled:true%20emailVerified:false')).toEqual(['bob'])
+  expect(await findUsernames('q=enabled:false&enabled=true')).toEqual(['ann', 'bob'])
+  expect(await findUsernames('q=dept:')).toEqual([])
+  expect(await findUsernames('q=dept')).toEqual(['ann', 'bob'])
+})
+
 test('service accounts are found by username, but are not in other lists or counts', async () => {
   const path = await createRealm()
   await create(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })

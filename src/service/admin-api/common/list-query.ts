@@ -23,9 +23,9 @@ const LONGEST_QUERY = 2000
 const MOST_TERMS = 20
 
 /** A name with or without a value, or any other character. It never backtracks: each character is read once. */
-const PAIR = /(?:"([^"]+)"|([^\s:"]+))(?::(?:"([^"]*)"|(\S+)))?|./gs
+const PAIR = /(?:"([^"]+)"|([^\s:"]+))(?::(?:"([^"]*)"|(\S*)))?|./gs
 
-/** Parses an attribute query such as `name:value "other name":"other value"`. Throws invalid if it is too long or has too many attributes. */
+/** Parses an attribute query such as `name:value "other name":"other value"`. A name without a colon is ignored. Throws invalid if it is too long or has too many attributes. */
 export function parseAttributeQuery(q: string): Record<string, string> {
   if (q.length > LONGEST_QUERY) throw tooLong('q', `${LONGEST_QUERY} characters`)
   const attributes = Object.fromEntries(
