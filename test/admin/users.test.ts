@@ -411,6 +411,19 @@ test('an undeclared locale may have several values, and a declared one has a sin
   expect(await put()).toBe(400)
 })
 
+test('a default value that its validators refuse is not stored in the user profile', async () => {
+  const profile = `${await createRealm()}/users/profile`
+  const put = async (defaultValue: string) => {
+    const validations = { options: { options: ['north', 'south-east'] }, length: { max: 5 } }
+    const attributes = [{ name: 'username' }, { name: 'email' }, { name: 'site', defaultValue, validations }]
+    return (await call('PUT', profile, { body: { attributes } })).body.errorMessage
+  }
+  const problem = "Default value for attribute 'site' is invalid"
+  expect(await put('north')).toBeUndefined()
+  expect(await put('west')).toBe(`[${problem}]`)
+  expect(await put('south-west')).toBe(`[${problem}, ${problem}]`)
+})
+
 test('PUT of the user profile without a body restores the default user profile', async () => {
   const path = `${await createRealm()}/users/profile`
   const defaultProfile = (await call('GET', path)).body
