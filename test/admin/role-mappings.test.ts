@@ -134,6 +134,21 @@ test('the scope mappings of the realm take client roles, and those of a client d
   expect((await call('POST', `${ann}/role-mappings/realm`, { body: [role] })).status).toBe(404)
 })
 
+test('roles in the scope mappings of a client are found by their names, whatever their ids', async () => {
+  const path = await createRealm()
+  const app = await create(`${path}/clients`, { clientId: 'app', fullScopeAllowed: false })
+  const shop = await create(`${path}/clients`, { clientId: 'shop' })
+  const [seller, buyer] = [await createRole(shop, 'seller'), await createRole(shop, 'buyer')]
+  const mappings = `${app}/scope-mappings/clients/${getId(shop)}`
+  const body = [{ name: 'seller' }, { id: seller.id, name: 'buyer' }]
+  expect((await call('POST', mappings, { body })).status).toBe(204)
+  expect(getNames(await call('GET', mappings))).toEqual(['buyer', 'seller'])
+  expect((await call('DELETE', mappings, { body: [{ name: 'buyer' }] })).status).toBe(204)
+  expect(getNames(await call('GET', mappings))).toEqual(['seller'])
+  for (const unknown of [{ id: buyer.id }, { name: 'ghost' }])
+    expect((await call('POST', mappings, { body: [unknown] })).status).toBe(404)
+})
+
 test('a search for roles finds names and descriptions, and a new role gets an id of its own', async () => {
   const path = await createRealm()
   const client = await create(`${path}/clients`, { clientId: 'app' })
