@@ -144,3 +144,8 @@ test('an empty text counts as absent where a query has a boolean', async () => {
   expect((await call('GET', `${path}/groups?briefRepresentation=`)).body[0].attributes).toBeUndefined()
   expect((await call('GET', `${path}/groups?briefRepresentation=0`)).body[0].attributes).toEqual({ color: ['red'] })
 })
+
+test('a byte order mark before the JSON of a body is ignored', async () => {
+  const clients = `${await createRealm()}/clients`
+  expect((await call('POST', clients, { body: '\ufeff{"clientId":"shop"}' })).status).toBe(201)
+})
