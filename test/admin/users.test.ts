@@ -199,6 +199,26 @@ test('users are found by ids in their order, by states in q, and by no attribute
   expect(await findUsernames('q=dept')).toEqual(['ann', 'bob'])
 })
 
+test('users are found by the time of their creation, in lists and counts', async () => {
+  const path = `${await createRealm()}/users`
+  const noon = Date.UTC(2024, 4, 5, 12)
+  await create(path, { username: 'ann', createdTimestamp: noon })
+  await create(path, { username: 'bob', createdTimestamp: noon + 24 * 60 * 60 * 1000 })
+  for (const [query, usernames] of [
+    ['createdAfter=2024-05-05&createdBefore=2024-05-05', ['ann']],
+    [`createdAfter=${noon}`, ['ann', 'bob']],
+    [`createdAfter=${noon + 1}`, ['bob']],
+    [`createdBefore=${noon}&search=a`, ['ann']],
+    ['createdBefore=2024-05-04', []],
+    ['createdAfter=&createdBefore=', ['ann', 'bob']],
+  ] as const) {
+    expect(getUsernames(await call('GET', `${path}?${query}`)), query).toEqual(usernames)
+    expect((await call('GET', `${path}/count?${query}`)).body, query).toBe(usernames.length)
+  }
+  const error = "Invalid value for 'createdAfter', expected format is yyyy-MM-dd or an Epoch timestamp"
+  expect(await call('GET', `${path}?createdAfter=2024-02-31`)).toMatchObject({ status: 400, body: { error } })
+})
+
 test('service accounts are found by username, but are not in other lists or counts', async () => {
   const path = await createRealm()
   await create(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })

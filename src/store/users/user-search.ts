@@ -16,6 +16,8 @@ export interface UserSearch {
   readonly lastName?: string
   readonly enabled?: boolean
   readonly emailVerified?: boolean
+  /** The time of creation; `until` is exclusive. */
+  readonly created?: { readonly from?: Date; readonly until?: Date }
   /** Patterns of attribute values, by name. */
   readonly attributes?: Readonly<Record<string, string>>
   /** Alias of an identity provider. */
@@ -95,6 +97,7 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
     anyName = [],
     enabled,
     emailVerified,
+    created = {},
     attributes = {},
     provider,
     providerUser,
@@ -119,6 +122,9 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
   if (enabled !== undefined) all.push(sql`coalesce((u.body ->> 'enabled')::boolean, false) = ${enabled}::boolean`)
   if (emailVerified !== undefined)
     all.push(sql`coalesce((u.body ->> 'emailVerified')::boolean, false) = ${emailVerified}::boolean`)
+  const createdAt = sql`(u.body ->> 'createdTimestamp')::bigint`
+  if (created.from) all.push(sql`${createdAt} >= ${created.from.getTime()}`)
+  if (created.until) all.push(sql`${createdAt} < ${created.until.getTime()}`)
   for (const [name, pattern] of Object.entries(attributes))
     all.push(sql`exists (select from jsonb_array_elements_text(u.body -> 'attributes' -> ${name}::text) as a(value)
       where lower(a.value collate "default") like ${pattern})`)

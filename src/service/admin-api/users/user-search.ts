@@ -2,7 +2,7 @@
 import { toContainsPattern, toExactPattern, toPrefixPattern } from '../../../store/like-patterns.ts'
 import type { UserSearch } from '../../../store/users/user-search.ts'
 import type { DirectorySearch } from '../../federation/directory-search.ts'
-import { parseAttributeQuery, parseSearchWords } from '../common/list-query.ts'
+import { parseAttributeQuery, parsePeriod, parseSearchWords } from '../common/list-query.ts'
 import type { Query } from '../common/resource.ts'
 
 const NAMES = ['username', 'email', 'firstName', 'lastName'] as const
@@ -12,8 +12,14 @@ const STATES = ['enabled', 'emailVerified'] as const
 export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
   const text = String(query.search ?? '').trim()
   if (text.startsWith('id:')) return { ids: text.slice(3).trim().split(/\s+/) }
+  const created = parsePeriod(query, { from: 'createdAfter', to: 'createdBefore' })
   if (text !== '')
-    return { ...parseStates(query), anyName: parseSearchWords(text).map(toNamePattern), withoutServiceAccounts: true }
+    return {
+      ...parseStates(query),
+      created,
+      anyName: parseSearchWords(text).map(toNamePattern),
+      withoutServiceAccounts: true,
+    }
   const attributes = parseAttributeQuery(String(query.q ?? ''))
   const filters = {
     ...parseStates({ ...attributes, ...query }),
@@ -22,8 +28,8 @@ export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
     ...toAttributePatterns(attributes),
   }
   // Keycloak: a list without filters has no service accounts, unless `exact` is given, whatever its value.
-  const hasFilters = Object.keys(filters).length > 0 || typeof query.exact === 'boolean'
-  return { ...filters, withoutServiceAccounts: !hasFilters }
+  const hasFilters = Object.keys({ ...filters, ...created }).length > 0 || typeof query.exact === 'boolean'
+  return { ...filters, created, withoutServiceAccounts: !hasFilters }
 }
 
 /** Returns the search of directories for a query; undefined if its conditions are about the realm only. */
