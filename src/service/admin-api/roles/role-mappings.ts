@@ -270,8 +270,9 @@ async function getRoles(
   { takesClientRoles }: RoleMappings,
   { client, bodies }: OpenMappings & { readonly bodies: readonly Representation[] },
 ): Promise<LiveObject[]> {
-  // Keycloak: only the name counts in the scope mappings of a client, and only the id in those of the realm.
-  if (takesClientRoles && client) return getRolesByName(context, client, bodies)
+  // Keycloak: if bodies have names, only these count in the scope mappings of a client; in those of the realm, only the id does.
+  if (takesClientRoles && client && bodies.every(({ name = null }) => name !== null))
+    return getRolesByName(context, client, bodies)
   const ids = bodies.map(({ id }) => String(id ?? ''))
   const rolesById = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
   return bodies.map(({ name = null }, at) => {
